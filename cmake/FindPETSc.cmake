@@ -1,0 +1,48 @@
+# Finds PETSc through its pkg-config file and defines PETSc::PETSc (headers, library, MPI).
+#
+# Where: PETSC_DIR and PETSC_ARCH, as CMake or environment variables, else pkg-config's own search path.
+# Sets PETSC_VERSION, PETSC_INDEX_BITS (32 or 64), PETSC_COMPLEX and PETSC_HAVE_CUDA.
+find_package(PkgConfig REQUIRED)
+foreach(name PETSC_DIR PETSC_ARCH)
+  if(NOT DEFINED ${name} AND DEFINED ENV{${name}})
+    set(${name} "$ENV{${name}}" CACHE STRING "Location of PETSc")
+  endif()
+endforeach()
+if(PETSC_DIR)
+  set(amgkit_saved_path "$ENV{PKG_CONFIG_PATH}")
+  set(ENV{PKG_CONFIG_PATH} "${PETSC_DIR}/${PETSC_ARCH}/lib/pkgconfig:${PETSC_DIR}/lib/pkgconfig:${amgkit_saved_path}")
+endif()
+pkg_check_modules(AMGKIT_PETSC IMPORTED_TARGET PETSc)
+if(PETSC_DIR)
+  set(ENV{PKG_CONFIG_PATH} "${amgkit_saved_path}")
+endif()
+set(PETSC_VERSION ${AMGKIT_PETSC_VERSION})
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(PETSc REQUIRED_VARS AMGKIT_PETSC_LINK_LIBRARIES VERSION_VAR PETSC_VERSION
+  REASON_FAILURE_MESSAGE "Set PETSC_DIR (and PETSC_ARCH), or install petsc-dev.")
+
+set(PETSC_INDEX_BITS 32)
+set(PETSC_COMPLEX FALSE)
+set(PETSC_HAVE_CUDA FALSE)
+foreach(dir ${AMGKIT_PETSC_INCLUDE_DIRS})
+  if(EXISTS ${dir}/petscconf.h)
+    file(STRINGS ${dir}/petscconf.h conf REGEX "#define PETSC_(USE_64BIT_INDICES|USE_COMPLEX|HAVE_CUDA) 1|#define PETSC_USE_64BIT_INDICES")
+    if(conf MATCHES "USE_64BIT_INDICES")
+      set(PETSC_INDEX_BITS 64)
+    endif()
+    if(conf MATCHES "USE_COMPLEX")
+      set(PETSC_COMPLEX TRUE)
+    endif()
+    if(conf MATCHES "HAVE_CUDA")
+      set(PETSC_HAVE_CUDA TRUE)
+    endif()
+  endif()
+endforeach()
+
+find_package(MPI REQUIRED COMPONENTS C)
+if(PETSc_FOUND AND NOT TARGET PETSc::PETSc)
+  add_library(PETSc::PETSc INTERFACE IMPORTED)
+  target_include_directories(PETSc::PETSc SYSTEM INTERFACE ${AMGKIT_PETSC_INCLUDE_DIRS})
+  target_link_libraries(PETSc::PETSc INTERFACE ${AMGKIT_PETSC_LINK_LIBRARIES} MPI::MPI_C)
+endif()

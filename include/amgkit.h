@@ -1,0 +1,23 @@
+/* AMGKit: multigrid preconditioners for PETSc, on NVIDIA GPUs and CPUs.
+
+   A program needs this header only when it links the library; otherwise PETSc loads it:
+     PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./program -pc_type amgmatching */
+#pragma once
+#include <petscpc.h>
+
+#define PCAMGMATCHING "amgmatching" /* aggregation by maximum-weight matching */
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Makes the preconditioner types of AMGKit known to PCSetType() and -pc_type.
+
+   Call it after PetscInitialize(), as often as you like; PetscFinalize() undoes it. Not collective.
+   Errors: PETSC_ERR_SUP when the running PETSc has another minor version, scalar type or index size than the one that the
+   library was built with. */
+__attribute__((visibility("default"))) PetscErrorCode AMGKitRegister(void);
+
+#if defined(__cplusplus)
+}
+#endif

@@ -1,0 +1,164 @@
+#include "plugins/pc_amg.hpp"
+
+#include <limits>
+#include <new>
+
+namespace amgkit
+{
+namespace
+{
+AmgPC &data_of(PC pc) { return *static_cast<AmgPC *>(pc->data); }
+
+// Runs the body of a callback; what the standard library throws becomes a PETSc error.
+template <class F> PetscErrorCode guarded(F body)
+{
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Out of host memory");
+  } catch (const std::exception &e) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", e.what());
+  }
+}
+
+PetscErrorCode close_solver(AmgPC &data)
+{
+  PetscFunctionBegin;
+  if (data.solver) PetscCall(data.solver->close());
+  data.solver.reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *describe(SetupStatus status)
+{
+  switch (status) {
+  case SetupStatus::ready:
+    return "ready";
+  case SetupStatus::out_of_memory:
+    return "failed: out of memory during setup";
+  case SetupStatus::singular_coarse:
+    return "failed: the coarsest matrix is singular to working precision";
+  }
+  return "";
+}
+
+// What went wrong in the numbers is no error: the KSP ends with KSP_DIVERGED_PC_FAILED, unless the user wants errors.
+PetscErrorCode report(PC pc, SetupStatus status)
+{
+  PCFailedReason reason = PC_NOERROR;
+
+  PetscFunctionBegin;
+  if (status == SetupStatus::out_of_memory) reason = PC_FACTOR_OUTMEMORY;
+  if (status == SetupStatus::singular_coarse) reason = PC_FACTOR_NUMERIC_ZEROPIVOT;
+  PetscCheck(status == SetupStatus::ready || !pc->erroriffailure, PetscObjectComm(reinterpret_cast<PetscObject>(pc)),
+             PETSC_ERR_NOT_CONVERGED, "PC %s %s", data_of(pc).type.c_str(), describe(status));
+  PetscCall(PCSetFailedReason(pc, reason));
+  if (status != SetupStatus::ready) PetscCall(PetscInfo(pc, "%s %s\n", data_of(pc).type.c_str(), describe(status)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode setup(PC pc)
+{
+  AmgPC &data = data_of(pc);
+  SetupStatus status = SetupStatus::ready;
+
+  PetscFunctionBegin;
+  PetscCall(close_solver(data));
+  PetscCall(make_preconditioner(pc->pmat, data.parameters, data.method, data.solver));
+  PetscCall(data.solver->setup(pc->pmat, &status));
+  if (status != SetupStatus::ready) PetscCall(close_solver(data));
+  data.status = status;
+  PetscCall(report(pc, status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_AMG(PC pc)
+{
+  return guarded([=] { return setup(pc); });
+}
+
+PetscErrorCode PCApply_AMG(PC pc, Vec x, Vec y)
+{
+  AmgPC &data = data_of(pc);
+
+  PetscFunctionBegin;
+  // without a hierarchy there is no answer: infinity makes every rank's KSP stop
+  if (!data.solver)
+    PetscCall(VecSet(y, std::numeric_limits<PetscReal>::infinity()));
+  else
+    PetscCall(guarded([&] { return data.solver->apply(x, y); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetFromOptions_AMG(PC pc, OptionItems PetscOptionsObject)
+{
+  AmgPC &data = data_of(pc);
+  const std::string head = "AMGKit " + data.type + " options";
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, head.c_str());
+  PetscCall(guarded([&] { return parameters_from_options(PetscOptionsObject, data.type, data.list); }));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode view_ascii(const AmgPC &data, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", parameters_summary(data.list).c_str()));
+  if (data.status != SetupStatus::ready) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", describe(data.status)));
+  if (data.solver) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "runs in the %s space\n", data.solver->space()));
+    PetscCall(data.solver->view(viewer));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCView_AMG(PC pc, PetscViewer viewer)
+{
+  PetscBool ascii, string;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERSTRING, &string));
+  if (ascii) {
+    PetscCall(PetscViewerASCIIPushTab(viewer));
+    PetscCall(guarded([&] { return view_ascii(data_of(pc), viewer); }));
+    PetscCall(PetscViewerASCIIPopTab(viewer));
+  }
+  if (string)
+    PetscCall(PetscViewerStringSPrintf(viewer, " AMGKit %s, %s", data_of(pc).type.c_str(), parameters_summary(data_of(pc).list).c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCReset_AMG(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(close_solver(data_of(pc)));
+  data_of(pc).status = SetupStatus::ready;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDestroy_AMG(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_AMG(pc));
+  delete static_cast<AmgPC *>(pc->data);
+  pc->data = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data)
+{
+  PetscFunctionBegin;
+  pc->data = data.release();
+  pc->ops->setup = PCSetUp_AMG;
+  pc->ops->apply = PCApply_AMG;
+  pc->ops->setfromoptions = PCSetFromOptions_AMG;
+  pc->ops->view = PCView_AMG;
+  pc->ops->reset = PCReset_AMG;
+  pc->ops->destroy = PCDestroy_AMG;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit

@@ -1,0 +1,27 @@
+// The PC callbacks that all multigrid types share. A type adds its parameters and its way to coarsen.
+#pragma once
+#include "amg/preconditioner.hpp"
+
+#include <petsc/private/pcimpl.h>
+#include <string>
+
+namespace amgkit
+{
+// pc->data of the multigrid types; each derives from it and adds its own parameters.
+struct AmgPC {
+  AmgPC() = default;
+  AmgPC(const AmgPC &) = delete;
+  AmgPC &operator=(const AmgPC &) = delete;
+  virtual ~AmgPC() = default;
+
+  std::string type; // the PC type's name
+  AmgParameters parameters;
+  ParameterList list; // parameters and the type's own, in the order of the view
+  Method method;
+  std::unique_ptr<Preconditioner> solver;
+  SetupStatus status = SetupStatus::ready; // of the last setup
+};
+
+// Gives pc this data and the shared callbacks; takes ownership.
+PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data);
+} // namespace amgkit

@@ -1,0 +1,26 @@
+/*
+  The model problems of the benchmark, on a grid with Dirichlet boundaries. Row i has a_ij = -w_ij for the neighbours j
+  inside the grid and a_ii = the sum of w_ij over all neighbours, those beyond the boundary included.
+    7      6 neighbours, w = 1
+    27     26 neighbours, w = 1
+    aniso  6 neighbours, w = 1 in x, 1 in y, 0.01 in z
+    jump   6 neighbours, finite volumes: every block of 8 x 8 x 8 cells has a coefficient 10^u, u uniform in (-3, 3) by a
+           hash of the block; w = 2 p q / (p + q) between cells of coefficients p and q, w = p at the boundary
+  Rows are in natural order (x fastest) and distributed in contiguous blocks, that is in slabs along z.
+*/
+#ifndef AMGKIT_BENCH_MODEL_PROBLEM_H
+#define AMGKIT_BENCH_MODEL_PROBLEM_H
+
+#include <petscmat.h>
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+typedef enum { SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP, SYSTEM_COUNT } System;
+extern const char *const SystemNames[SYSTEM_COUNT];
+
+/* The matrix of a grid of n x n x nz points; its type is AIJ or what -mat_type says. */
+PetscErrorCode ModelProblemCreateMat(MPI_Comm comm, System system, PetscInt n, PetscInt nz, Mat *A);
+
+#endif

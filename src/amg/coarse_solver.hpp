@@ -1,0 +1,43 @@
+// The coarsest level: a dense inverse on the first rank, or sweeps of the smoother.
+#pragma once
+#include "amg/level.hpp"
+#include "amg/parameters.hpp"
+
+namespace amgkit
+{
+enum class CoarseStatus { ready, out_of_memory, singular };
+
+template <class Ex> class CoarseSolver {
+public:
+  CoarseSolver() = default;
+  CoarseSolver(const CoarseSolver &) = delete;
+  CoarseSolver &operator=(const CoarseSolver &) = delete;
+  CoarseSolver(CoarseSolver &&) = delete;
+  CoarseSolver &operator=(CoarseSolver &&) = delete;
+  ~CoarseSolver() { static_cast<void>(PetscSFDestroy(&gather_)); }
+
+  // Collective. Gathers the matrix to rank 0 and inverts it there, when the parameters ask for it and it has at most
+  // coarse_eq_limit rows. singular: its condition number in the maximum norm is 1/eps or more.
+  PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &, CoarseStatus *);
+  // Collective: x ~ A⁻¹ b.
+  PetscErrorCode solve(Ex &, Level<Ex> &, const double *b, double *x);
+  std::size_t bytes() const { return inverse_.bytes() + rows_.bytes() + b_.bytes() + x_.bytes(); }
+  // For the view: "dense inverse" or "20 sweeps of the smoother".
+  std::string description() const;
+
+private:
+  PetscErrorCode create_gather(const DistMatrix<Ex> &);
+  PetscErrorCode fill_rows(Ex &, const DistMatrix<Ex> &, double *rows) const;
+  PetscErrorCode gather_matrix(Ex &, const DistMatrix<Ex> &, bool *out_of_memory);
+  PetscErrorCode invert(Ex &, MPI_Comm, CoarseStatus *);
+  PetscErrorCode smooth(Ex &, Level<Ex> &, const double *b, double *x) const;
+
+  bool dense_ = false;
+  PetscInt sweeps_ = 0;
+  int n_ = 0, gathered_ = 0;  // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
+  PetscSF gather_ = nullptr;  // roots: the level's rows; leaves: all of them, on rank 0. None on a single rank
+  Array<double, Ex> inverse_; // n x n on rank 0
+  Array<double, Ex> rows_;    // this rank's rows of the matrix: what the gather sends; kept, as MPI may know its address
+  Array<double, Ex> b_, x_;   // gathered
+};
+} // namespace amgkit

@@ -1,0 +1,139 @@
+#include "amg/hierarchy.hpp"
+
+#include "base/log.hpp"
+#include "dist/agree.hpp"
+#include "sparse/spmv.hpp"
+
+#include <array>
+
+namespace amgkit
+{
+namespace
+{
+// Coarsening has stalled when it keeps more than this share of the rows.
+constexpr double stall = 0.8;
+
+// Local: what every level needs once its matrix is complete.
+template <class Ex> PetscErrorCode finish_level(Ex &ex, Level<Ex> &level)
+{
+  PetscFunctionBegin;
+  PetscCall(level.x.allocate(ex, level.A.rows, Memory::communicated));
+  PetscCall(level.b.allocate(ex, level.A.rows, Memory::communicated));
+  PetscCall(level.analyse(ex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, bool *out_of_memory)
+{
+  levels.push_back(std::make_unique<Level<Ex>>());
+  Level<Ex> &level = *levels.front();
+
+  PetscFunctionBegin;
+  PetscCall(finest.create(A, level.A));
+  PetscCall(attempt(
+      level.A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(finest.access(ex, level.A));
+        PetscCall(level.A.allocate(ex));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(check_entries(ex, level.A, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(
+      level.A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(level.smooth_vector.allocate(ex, level.A.rows));
+        PetscCall(fill(ex, level.A.rows, 1, level.smooth_vector.data()));
+        PetscCall(level.analyse(ex));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &parameters, const Prolongation<Ex> &prolongation,
+                                            bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  while (static_cast<PetscInt>(levels.size()) < parameters.max_levels && levels.back()->A.global_rows() > parameters.coarse_eq_limit) {
+    Level<Ex> &fine = *levels.back();
+    auto coarse = std::make_unique<Level<Ex>>();
+    PetscCall(prolongation.build(ex, fine, *coarse, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    fine.forget_setup();
+    if (static_cast<double>(coarse->A.global_rows()) > stall * static_cast<double>(fine.A.global_rows())) {
+      fine.transfer.reset();
+      break;
+    }
+    PetscCall(attempt(
+        fine.A.comm, [&] { return finish_level(ex, *coarse); }, out_of_memory));
+    levels.push_back(std::move(coarse));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  levels.back()->forget_setup();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Hierarchy<Ex>::finish(Ex &ex, const AmgParameters &parameters, SetupStatus *status)
+{
+  CoarseStatus coarse = CoarseStatus::ready;
+
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::coarse));
+  PetscCall(coarse_solver.create(ex, *levels.back(), parameters, &coarse));
+  PetscCall(log_end(Phase::coarse));
+  if (coarse == CoarseStatus::out_of_memory) *status = SetupStatus::out_of_memory;
+  if (coarse == CoarseStatus::singular) *status = SetupStatus::singular_coarse;
+  PetscCall(count());
+  PetscCall(trim(ex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Hierarchy<Ex>::count()
+{
+  PetscFunctionBegin;
+  statistics.clear();
+  for (const auto &level : levels) {
+    std::array<double, 2> sums = {static_cast<double>(level->A.diag.nnz + level->A.offd.nnz), level->A.rows > 0 ? 1.0 : 0.0};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, level->A.comm));
+    statistics.push_back({level->A.global_rows(), sums[0], static_cast<int>(sums[1])});
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &parameters, const Prolongation<Ex> &prolongation,
+                                    SetupStatus *status)
+{
+  bool out_of_memory = false;
+
+  PetscFunctionBegin;
+  *status = SetupStatus::ready;
+  PetscCall(check_type_and_size(A));
+  PetscCall(build_finest(ex, A, &out_of_memory));
+  if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
+  if (out_of_memory)
+    *status = SetupStatus::out_of_memory;
+  else
+    PetscCall(finish(ex, parameters, status));
+  PetscCall(finest.release());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> std::size_t Hierarchy<Ex>::bytes() const
+{
+  std::size_t total = finest.bytes() + coarse_solver.bytes();
+  for (const auto &level : levels) total += level->bytes();
+  return total;
+}
+
+#define INSTANTIATE(Ex) template struct Hierarchy<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,40 @@
+// The levels, from the user's matrix down to the coarse solver.
+#pragma once
+#include "amg/coarse_solver.hpp"
+#include "amg/level.hpp"
+#include "amg/parameters.hpp"
+#include "dist/mat_view.hpp"
+
+#include <string>
+#include <vector>
+
+namespace amgkit
+{
+enum class SetupStatus { ready, out_of_memory, singular_coarse };
+
+// Of one level, over all ranks.
+struct LevelStatistics {
+  PetscInt rows = 0;
+  double entries = 0;
+  int active_ranks = 0; // with at least one row
+};
+
+template <class Ex> struct Hierarchy {
+  MatView<Ex> finest;
+  std::vector<std::unique_ptr<Level<Ex>>> levels; // finest first
+  CoarseSolver<Ex> coarse_solver;
+  std::vector<LevelStatistics> statistics;
+
+  // Collective. Named errors for a matrix that cannot be taken; the status tells what went wrong in the numbers. Unless it is
+  // ready, or on an error, the object can only be destroyed. The matrix's memory must be accessible.
+  PetscErrorCode build(Ex &, Mat, const AmgParameters &, const Prolongation<Ex> &, SetupStatus *);
+  // Device or host memory held on this rank, the user's matrix not included.
+  std::size_t bytes() const;
+
+private:
+  PetscErrorCode build_finest(Ex &, Mat, bool *out_of_memory);
+  PetscErrorCode build_coarser(Ex &, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);
+  PetscErrorCode finish(Ex &, const AmgParameters &, SetupStatus *);
+  PetscErrorCode count();
+};
+} // namespace amgkit

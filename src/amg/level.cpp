@@ -1,0 +1,25 @@
+#include "amg/level.hpp"
+
+#include "sparse/rows.hpp"
+
+namespace amgkit
+{
+template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex)
+{
+  PetscFunctionBegin;
+  PetscCall(l1.allocate(ex, A.rows));
+  PetscCall(diagonal.allocate(ex, A.rows));
+  PetscCall(diagonal_and_l1(ex, A.diag, A.offd, diagonal.data(), l1.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> void Level<Ex>::forget_setup()
+{
+  diagonal.release();
+  smooth_vector.release();
+}
+
+#define INSTANTIATE(Ex) template struct Level<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,49 @@
+// One level of a hierarchy, and the operator to the next coarser one.
+#pragma once
+#include "dist/matrix.hpp"
+
+#include <memory>
+
+namespace amgkit
+{
+// The prolongator P between a level and the next coarser one. All calls are local to a rank.
+template <class Ex> class Transfer {
+public:
+  Transfer() = default;
+  Transfer(const Transfer &) = delete;
+  Transfer &operator=(const Transfer &) = delete;
+  virtual ~Transfer() = default;
+  // b = Pᵀ r
+  virtual PetscErrorCode restrict_residual(Ex &, const double *r, double *b) const = 0;
+  // x += P e
+  virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) const = 0;
+  virtual std::size_t bytes() const = 0;
+};
+
+template <class Ex> struct Level {
+  DistMatrix<Ex> A;
+  Array<double, Ex> l1;                   // sign(a_ii) / sum_j |a_ij|
+  std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest
+  Array<double, Ex> x, b;                 // solution and right-hand side; the finest level uses the caller's
+  Array<double, Ex> diagonal;             // a_ii; during setup only
+  Array<double, Ex> smooth_vector;        // w, what the hierarchy must represent well; during setup only
+
+  std::size_t bytes() const { return A.bytes() + l1.bytes() + x.bytes() + b.bytes() + (transfer ? transfer->bytes() : 0); }
+  // Local: l1, diagonal; once A is complete.
+  PetscErrorCode analyse(Ex &);
+  // Frees what only the setup needs.
+  void forget_setup();
+};
+
+// How a method coarsens: the one thing in which the multigrid types differ.
+template <class Ex> class Prolongation {
+public:
+  Prolongation() = default;
+  Prolongation(const Prolongation &) = delete;
+  Prolongation &operator=(const Prolongation &) = delete;
+  virtual ~Prolongation() = default;
+  // Collective: fine.transfer, coarse.A = Pᵀ A P and coarse.smooth_vector, from fine.A, diagonal and smooth_vector.
+  // *out_of_memory as in attempt().
+  virtual PetscErrorCode build(Ex &, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const = 0;
+};
+} // namespace amgkit

@@ -1,0 +1,119 @@
+#include "amg/preconditioner.hpp"
+
+#include "amg/cycle.hpp"
+#include "dist/vec_view.hpp"
+
+#include <petscviewer.h>
+
+namespace amgkit
+{
+namespace
+{
+template <class Ex> class Solver final : public Preconditioner {
+public:
+  Solver(const AmgParameters &parameters, std::unique_ptr<Prolongation<Ex>> prolongation)
+      : parameters_(parameters), prolongation_(std::move(prolongation))
+  {}
+
+  Ex ex;
+
+  PetscErrorCode setup(Mat A, SetupStatus *status) override
+  {
+    PetscFunctionBegin;
+    hierarchy_ = std::make_unique<Hierarchy<Ex>>();
+    PetscCall(hierarchy_->build(ex, A, parameters_, *prolongation_, status));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode apply(Vec x, Vec y) override
+  {
+    DistMatrix<Ex> &A = hierarchy_->levels.front()->A;
+    const double *b;
+    double *u;
+
+    PetscFunctionBegin;
+    PetscCall(reader_.access(ex, x, &b));
+    PetscCall(writer_.access(ex, y, &u));
+    PetscCall(hierarchy_->finest.access(ex, A));
+    PetscCall(v_cycle(ex, *hierarchy_, parameters_.smoother_sweeps, b, u));
+    PetscCall(hierarchy_->finest.release());
+    PetscCall(writer_.release(ex, y));
+    PetscCall(reader_.release(x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode view(PetscViewer viewer) const override;
+  const char *space() const override { return Ex::name; }
+
+  PetscErrorCode close() override
+  {
+    PetscFunctionBegin;
+    hierarchy_.reset();
+    reader_ = VecReader<Ex>{};
+    writer_ = VecWriter<Ex>{};
+    PetscCall(amgkit::close(ex));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  AmgParameters parameters_;
+  std::unique_ptr<Prolongation<Ex>> prolongation_;
+  std::unique_ptr<Hierarchy<Ex>> hierarchy_;
+  VecReader<Ex> reader_;
+  VecWriter<Ex> writer_;
+};
+
+template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
+{
+  const auto &statistics = hierarchy_->statistics;
+  double rows = 0, entries = 0, bytes = static_cast<double>(hierarchy_->bytes());
+
+  PetscFunctionBegin;
+  if (statistics.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  const LevelStatistics &fine = statistics.front();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, hierarchy_->levels.front()->A.comm));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "level         rows       nonzeros  nnz/row  ranks  storage\n"));
+  for (std::size_t l = 0; l < statistics.size(); l++) {
+    const LevelStatistics &s = statistics[l];
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%5d %12" PetscInt_FMT " %14.0f %8.1f %6d  %s\n", static_cast<int>(l), s.rows, s.entries,
+                                     s.rows > 0 ? s.entries / static_cast<double>(s.rows) : 0, s.active_ranks,
+                                     l == 0 ? "the user's CSR, double" : "CSR, double"));
+    rows += static_cast<double>(s.rows);
+    entries += s.entries;
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grid complexity %.3f, operator complexity %.3f\n",
+                                   fine.rows > 0 ? rows / static_cast<double>(fine.rows) : 1,
+                                   fine.entries > 0 ? entries / fine.entries : 1));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarsest level: %s\n", hierarchy_->coarse_solver.description().c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory of the hierarchy: %.1f MB, %.2f of the matrix's\n", bytes / 1e6,
+                                   fine.entries > 0 ? bytes / (12 * fine.entries + 4 * static_cast<double>(fine.rows)) : 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode make(const AmgParameters &parameters, std::unique_ptr<Prolongation<Ex>> prolongation, std::unique_ptr<Preconditioner> &out)
+{
+  auto solver = std::make_unique<Solver<Ex>>(parameters, std::move(prolongation));
+  PetscFunctionBegin;
+  PetscCall(open(solver->ex));
+  out = std::move(solver);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode make_preconditioner(Mat A, const AmgParameters &parameters, const Method &method, std::unique_ptr<Preconditioner> &out)
+{
+  const auto choice = static_cast<SpaceKind>(parameters.space);
+  [[maybe_unused]] const bool cuda = choice == SpaceKind::automatic && on_cuda(A);
+
+  PetscFunctionBegin;
+  if (choice == SpaceKind::debug) PetscCall(make(parameters, method.debug(), out));
+#if defined(AMGKIT_HAVE_CUDA)
+  else if (cuda)
+    PetscCall(make(parameters, method.cuda(), out));
+#endif
+  else
+    PetscCall(make(parameters, method.host(), out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit

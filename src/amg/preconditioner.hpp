@@ -1,0 +1,35 @@
+// A multigrid preconditioner of any space behind one interface: what a PETSc PC holds.
+#pragma once
+#include "amg/hierarchy.hpp"
+
+#include <functional>
+
+namespace amgkit
+{
+class Preconditioner {
+public:
+  Preconditioner() = default;
+  Preconditioner(const Preconditioner &) = delete;
+  Preconditioner &operator=(const Preconditioner &) = delete;
+  virtual ~Preconditioner() = default;
+  // Collective, anew each time. Errors and status as in Hierarchy::build(); unless ready, apply() must not be called.
+  virtual PetscErrorCode setup(Mat, SetupStatus *) = 0;
+  // y = B x
+  virtual PetscErrorCode apply(Vec x, Vec y) = 0;
+  // The level table, complexities and memory, to an ASCII viewer.
+  virtual PetscErrorCode view(PetscViewer) const = 0;
+  virtual const char *space() const = 0;
+  // Frees everything; to be called before the destructor.
+  virtual PetscErrorCode close() = 0;
+};
+
+// What a method gives: its prolongation in each space.
+struct Method {
+  std::function<std::unique_ptr<Prolongation<Host>>()> host;
+  std::function<std::unique_ptr<Prolongation<Debug>>()> debug;
+  std::function<std::unique_ptr<Prolongation<Cuda>>()> cuda; // empty in a build without CUDA
+};
+
+// Opens the space that the parameters and the matrix's type choose.
+PetscErrorCode make_preconditioner(Mat, const AmgParameters &, const Method &, std::unique_ptr<Preconditioner> &);
+} // namespace amgkit

@@ -1,0 +1,134 @@
+#include "amg/prolongation_matching.hpp"
+
+#include "base/log.hpp"
+#include "dist/agree.hpp"
+#include "dist/galerkin.hpp"
+#include "graph/aggregate.hpp"
+#include "graph/matching.hpp"
+#include "sparse/contract.hpp"
+#include "sparse/rows.hpp"
+
+namespace amgkit
+{
+namespace
+{
+template <class Ex> class AggregationTransfer final : public Transfer<Ex> {
+public:
+  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) const override
+  {
+    return restrict_sum(ex, aggregation, p.data(), r, b);
+  }
+  PetscErrorCode add_correction(Ex &ex, const double *e, double *x) const override
+  {
+    return prolongate_add(ex, aggregation, p.data(), e, x);
+  }
+  std::size_t bytes() const override { return aggregation.bytes() + p.bytes(); }
+
+  Aggregation<Ex> aggregation;
+  Array<double, Ex> p;
+};
+
+// A pairwise step on one rank's block: its aggregates, weights, and the coarse block, diagonal and smooth vector.
+template <class Ex> struct Step {
+  Aggregation<Ex> pairs;
+  Array<double, Ex> p;
+  Csr<double, Ex> A;
+  Array<double, Ex> diagonal, w;
+};
+
+template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const double *diagonal, const double *w, Array<int, Ex> &mate)
+{
+  EdgeWeights<Ex> edges;
+
+  PetscFunctionBegin;
+  PetscCall(mate.allocate(ex, A.rows));
+  PetscCall(log_begin(Phase::strength));
+  PetscCall(edge_weights(ex, A, diagonal, w, edges));
+  PetscCall(log_end(Phase::strength));
+  PetscCall(log_begin(Phase::coarsen));
+  PetscCall(match_paths(ex, A, edges, mate.data()));
+  PetscCall(match_suitor(ex, A, edges, mate.data()));
+  PetscCall(log_end(Phase::coarsen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode pairwise_step(Ex &ex, CsrView<double> A, const double *diagonal, const double *w, Step<Ex> &step)
+{
+  Array<int, Ex> mate;
+
+  PetscFunctionBegin;
+  PetscCall(match(ex, A, diagonal, w, mate));
+  PetscCall(log_begin(Phase::interp));
+  PetscCall(aggregate_pairs(ex, A.rows, mate.data(), step.pairs));
+  PetscCall(step.p.allocate(ex, A.rows));
+  PetscCall(step.w.allocate(ex, step.pairs.coarse));
+  PetscCall(pair_weights(ex, step.pairs, w, step.p.data(), step.w.data()));
+  PetscCall(log_end(Phase::interp));
+  PetscCall(log_begin(Phase::rap));
+  PetscCall(contract(ex, A, step.pairs, step.p.data(), step.pairs.id.data(), step.p.data(), step.pairs.coarse, step.A));
+  PetscCall(log_end(Phase::rap));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode coarse_diagonal(Ex &ex, Step<Ex> &step)
+{
+  PetscFunctionBegin;
+  PetscCall(step.diagonal.allocate(ex, step.A.rows));
+  PetscCall(diagonal_of(ex, step.A.view(), step.diagonal.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> class MatchingProlongation final : public Prolongation<Ex> {
+public:
+  explicit MatchingProlongation(const MatchingParameters &parameters) : steps_(parameters.matching_steps) {}
+
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
+  {
+    auto transfer = std::make_unique<AggregationTransfer<Ex>>();
+
+    PetscFunctionBegin;
+    PetscCall(attempt(
+        fine.A.comm, [&] { return coarsen(ex, fine, *transfer, coarse); }, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(complete_galerkin(ex, fine.A, transfer->aggregation, transfer->p.data(), coarse.A, out_of_memory));
+    fine.transfer = std::move(transfer);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  // Local: all steps on the rank's own block.
+  PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, AggregationTransfer<Ex> &total, Level<Ex> &coarse) const
+  {
+    Step<Ex> last;
+
+    PetscFunctionBegin;
+    PetscCall(pairwise_step(ex, fine.A.diag, fine.diagonal.data(), fine.smooth_vector.data(), last));
+    total.aggregation = std::move(last.pairs);
+    total.p = std::move(last.p);
+    for (PetscInt s = 1; s < steps_; s++) {
+      Step<Ex> next;
+      PetscCall(coarse_diagonal(ex, last));
+      PetscCall(pairwise_step(ex, last.A.view(), last.diagonal.data(), last.w.data(), next));
+      PetscCall(log_begin(Phase::interp));
+      PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));
+      PetscCall(log_end(Phase::interp));
+      last = std::move(next);
+    }
+    coarse.A.own_diag = std::move(last.A);
+    coarse.smooth_vector = std::move(last.w);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscInt steps_;
+};
+} // namespace
+
+template <class Ex> std::unique_ptr<Prolongation<Ex>> make_matching_prolongation(const MatchingParameters &parameters)
+{
+  return std::make_unique<MatchingProlongation<Ex>>(parameters);
+}
+
+#define INSTANTIATE(Ex) template std::unique_ptr<Prolongation<Ex>> make_matching_prolongation(const MatchingParameters &);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,11 @@
+// Aggregation by maximum-weight matching: P of amgmatching.
+#pragma once
+#include "amg/level.hpp"
+#include "amg/parameters.hpp"
+
+namespace amgkit
+{
+// steps pairwise matchings on the rank's own block, composed: aggregates of up to 2^steps rows, which never cross ranks.
+// Bernaschi, Celestini, D'Ambra, Vella 2023 (BootCMatchGX).
+template <class Ex> std::unique_ptr<Prolongation<Ex>> make_matching_prolongation(const MatchingParameters &);
+} // namespace amgkit

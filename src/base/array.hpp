@@ -1,0 +1,97 @@
+// Owning arrays and CSR matrices of an execution space; plain views of them for kernels.
+#pragma once
+#include "base/memory.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace amgkit
+{
+// n elements of T in space Ex, uninitialised after allocate(). Move-only; freed with the object. The space must outlive it.
+template <class T, class Ex> class Array {
+public:
+  Array() = default;
+  Array(const Array &) = delete;
+  Array &operator=(const Array &) = delete;
+  Array(Array &&other) noexcept { swap(other); }
+  Array &operator=(Array &&other) noexcept
+  {
+    release();
+    swap(other);
+    return *this;
+  }
+  ~Array() { release(); }
+
+  // Frees what was held and takes n elements. Returns PETSC_ERR_MEM, quietly, when there is no memory left.
+  PetscErrorCode allocate(Ex &ex, std::int64_t n, Memory kind = Memory::scratch)
+  {
+    void *p = nullptr;
+    release();
+    const PetscErrorCode status = memory_allocate(ex, kind, static_cast<std::size_t>(n) * sizeof(T), &p);
+    if (status) return status;
+    ex_ = &ex;
+    kind_ = kind;
+    data_ = static_cast<T *>(p);
+    size_ = n;
+    return PETSC_SUCCESS;
+  }
+  void release() noexcept
+  {
+    if (data_) static_cast<void>(memory_free(*ex_, kind_, data_));
+    data_ = nullptr;
+    size_ = 0;
+  }
+  T *data() { return data_; }
+  const T *data() const { return data_; }
+  std::int64_t size() const { return size_; }
+  std::size_t bytes() const { return static_cast<std::size_t>(size_) * sizeof(T); }
+
+private:
+  void swap(Array &other) noexcept
+  {
+    std::swap(ex_, other.ex_);
+    std::swap(kind_, other.kind_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+  Ex *ex_ = nullptr;
+  Memory kind_ = Memory::scratch;
+  T *data_ = nullptr;
+  std::int64_t size_ = 0;
+};
+
+// A sparse matrix in compressed rows: row i is col[k], val[k] for ptr[i] <= k < ptr[i+1]; columns ascend within a row.
+template <class T> struct CsrView {
+  int rows = 0, cols = 0;
+  std::int64_t nnz = 0;
+  const int *ptr = nullptr, *col = nullptr;
+  const T *val = nullptr;
+
+  double average() const { return rows > 0 ? static_cast<double>(nnz) / rows : 0; } // entries per row
+};
+
+template <class T, class Ex> struct Csr {
+  int rows = 0, cols = 0;
+  Array<int, Ex> ptr, col;
+  Array<T, Ex> val;
+
+  CsrView<T> view() const { return {rows, cols, col.size(), ptr.data(), col.data(), val.data()}; }
+  std::size_t bytes() const { return ptr.bytes() + col.bytes() + val.bytes(); }
+};
+
+// std::vector <-> array, for what is small: sizes, halos, tests.
+template <class T, class Ex> PetscErrorCode upload(Ex &ex, const std::vector<T> &from, Array<T, Ex> &to)
+{
+  PetscFunctionBegin;
+  PetscCall(to.allocate(ex, static_cast<std::int64_t>(from.size())));
+  PetscCall(memory_from_host(ex, to.data(), from.data(), to.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class T, class Ex> PetscErrorCode download(Ex &ex, const T *from, std::int64_t n, std::vector<T> &to)
+{
+  PetscFunctionBegin;
+  to.resize(static_cast<std::size_t>(n));
+  PetscCall(memory_to_host(ex, to.data(), from, static_cast<std::size_t>(n) * sizeof(T)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit

@@ -1,0 +1,44 @@
+#include "base/log.hpp"
+
+#include <array>
+
+namespace amgkit
+{
+namespace
+{
+// The identifiers PETSc gave; written once per PetscInitialize, under log_register's guard.
+struct Events {
+  std::array<PetscLogEvent, static_cast<std::size_t>(Phase::count)> id{};
+  bool registered = false;
+};
+Events &events()
+{
+  static Events e;
+  return e;
+}
+
+PetscErrorCode forget()
+{
+  events().registered = false;
+  return PETSC_SUCCESS;
+}
+} // namespace
+
+PetscErrorCode log_register()
+{
+  constexpr std::array<const char *, static_cast<std::size_t>(Phase::count)> names = {
+      "AMGKitStrength", "AMGKitCoarsen", "AMGKitInterp", "AMGKitRAP", "AMGKitHalo", "AMGKitSmooth", "AMGKitTransfer", "AMGKitCoarse"};
+  PetscClassId id;
+
+  PetscFunctionBegin;
+  if (events().registered) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscClassIdRegister("AMGKit", &id));
+  for (std::size_t i = 0; i < names.size(); i++) PetscCall(PetscLogEventRegister(names[i], id, &events().id[i]));
+  events().registered = true;
+  PetscCall(PetscRegisterFinalize(forget));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode log_begin(Phase phase) { return PetscLogEventBegin(events().id[static_cast<std::size_t>(phase)], 0, 0, 0, 0); }
+PetscErrorCode log_end(Phase phase) { return PetscLogEventEnd(events().id[static_cast<std::size_t>(phase)], 0, 0, 0, 0); }
+} // namespace amgkit

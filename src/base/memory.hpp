@@ -1,0 +1,31 @@
+// Memory of an execution space: allocation, copies within it, and copies to and from the host.
+#pragma once
+#include "base/space.hpp"
+
+#include <cstddef>
+
+namespace amgkit
+{
+// communicated: memory that MPI reads or writes. On Cuda it is taken from cudaMalloc, because CUDA IPC cannot export a
+// stream-ordered pool's memory; everything else comes from the pool.
+enum class Memory { scratch, communicated };
+
+// Both return PETSC_ERR_MEM quietly when there is none left; *p is then nullptr. bytes = 0 gives nullptr.
+PetscErrorCode memory_allocate(Host &, Memory, std::size_t bytes, void **p);
+PetscErrorCode memory_allocate(Debug &, Memory, std::size_t bytes, void **p);
+PetscErrorCode memory_allocate(Cuda &, Memory, std::size_t bytes, void **p);
+PetscErrorCode memory_free(Host &, Memory, void *p);
+PetscErrorCode memory_free(Cuda &, Memory, void *p);
+
+// Within the space, in stream order.
+PetscErrorCode memory_copy(Host &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode memory_copy(Cuda &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode memory_zero(Host &, void *p, std::size_t bytes);
+PetscErrorCode memory_zero(Cuda &, void *p, std::size_t bytes);
+
+// Across; complete on return.
+PetscErrorCode memory_to_host(Host &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode memory_to_host(Cuda &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode memory_from_host(Host &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode memory_from_host(Cuda &, void *to, const void *from, std::size_t bytes);
+} // namespace amgkit

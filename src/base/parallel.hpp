@@ -1,0 +1,68 @@
+// The parallel vocabulary every kernel is written in; included by *_kernels.hpp files only.
+//
+//   for_each(ex, n, f)                 f(i) for 0 <= i < n, in any order
+//   for_rows<Lanes>(ex, n, f)          f(team, i): Lanes threads share index i (one thread on the host)
+//   for_rows(ex, n, average, f)        the same, Lanes chosen from the average number of things a team shares
+//   for_rows_with<Lanes, S>(ex, n, f)  f(team, i, s): the same with an S of scratch per team, uninitialised
+//   reduce(ex, n, f, init, op, &r)     r = op over f(i); waits
+//   exclusive_scan(ex, n, x, &total)   x[i] <- x[0] + ... + x[i-1] for 0 <= i <= n; x has room for n + 1; waits
+//   stable_sort_pairs(ex, n, key, val, bits)   by the low `bits` bits of the keys
+//   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
+//
+// A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
+// sync(); in_order(begin, end, prepare, consume), which prepares in parallel and consumes strictly in ascending order.
+#pragma once
+#include "base/array.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace amgkit
+{
+struct Sum {
+  template <class T> AMGKIT_FN T operator()(T a, T b) const { return a + b; }
+};
+struct Max {
+  template <class T> AMGKIT_FN T operator()(T a, T b) const { return a < b ? b : a; }
+};
+struct Min {
+  template <class T> AMGKIT_FN T operator()(T a, T b) const { return b < a ? b : a; }
+};
+
+// The indices begin, begin + step, ... that lie before end (after it, for a negative step).
+struct Strided {
+  int first, last, step;
+  struct Iterator {
+    int k, last, step;
+    AMGKIT_FN int operator*() const { return k; }
+    AMGKIT_FN Iterator &operator++()
+    {
+      k += step;
+      return *this;
+    }
+    AMGKIT_FN bool operator!=(const Iterator &) const { return step > 0 ? k < last : k > last; }
+  };
+  AMGKIT_FN Iterator begin() const { return {first, last, step}; }
+  AMGKIT_FN Iterator end() const { return {last, last, step}; }
+};
+} // namespace amgkit
+
+#if defined(__CUDACC__)
+  #include "base/parallel_cuda.hpp"
+#else
+  #include "base/parallel_host.hpp"
+#endif
+
+namespace amgkit
+{
+// for_rows with the number of lanes that suits rows of this average length.
+// Four lanes on rows of 4 to 32 entries measured best on an H200, see share/amgkit/bench/NOTES.md.
+template <class Ex, class F> PetscErrorCode for_rows(Ex &ex, std::int64_t n, double average, F f)
+{
+  if (average <= 3) return for_rows<2>(ex, n, f);
+  if (average <= 32) return for_rows<4>(ex, n, f);
+  if (average <= 96) return for_rows<16>(ex, n, f);
+  return for_rows<32>(ex, n, f);
+}
+} // namespace amgkit

@@ -1,0 +1,211 @@
+// The parallel vocabulary on CUDA: see parallel.hpp. Reductions, scans, sorts and selections are CUB's.
+#pragma once
+#include "base/parallel.hpp"
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cub/cub.cuh>
+#include <petscdevice_cuda.h>
+#include <thrust/iterator/counting_iterator.h>
+
+namespace amgkit
+{
+template <int Lanes> struct CudaTeam {
+  cooperative_groups::thread_block_tile<Lanes, cooperative_groups::thread_block> tile;
+
+  __device__ int rank() const { return static_cast<int>(tile.thread_rank()); }
+  __device__ Strided share(int begin, int end) const { return {begin + rank(), end, Lanes}; }
+  template <class T> __device__ T sum(T x) const { return cooperative_groups::reduce(tile, x, cooperative_groups::plus<T>{}); }
+  template <class T> __device__ T max(T x) const { return cooperative_groups::reduce(tile, x, cooperative_groups::greater<T>{}); }
+  __device__ bool any(bool x) const { return tile.any(x); }
+  template <class T, class Op> __device__ T combine(T x, Op op) const
+  {
+    for (int step = Lanes / 2; step > 0; step /= 2) x = op(x, tile.shfl_xor(x, step));
+    return x;
+  }
+  template <class F> __device__ void once(F f) const
+  {
+    if (rank() == 0) f();
+  }
+  __device__ void sync() const { tile.sync(); }
+  template <class Prepare, class Consume> __device__ void in_order(int begin, int end, Prepare prepare, Consume consume) const
+  {
+    for (int base = begin; base < end; base += Lanes) {
+      const int k = base + rank(), lanes = min(Lanes, end - base);
+      decltype(prepare(k)) item{};
+      if (k < end) item = prepare(k);
+      for (int lane = 0; lane < lanes; lane++) {
+        if (lane == rank()) consume(item);
+        tile.sync();
+      }
+    }
+  }
+};
+
+namespace detail
+{
+inline constexpr int threads = 256;
+
+template <class F> __global__ void each_kernel(std::int64_t n, F f)
+{
+  const std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (i < n) f(i);
+}
+
+template <int Lanes, class F> __global__ void rows_kernel(std::int64_t n, F f)
+{
+  auto tile = cooperative_groups::tiled_partition<Lanes>(cooperative_groups::this_thread_block());
+  const std::int64_t row = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / Lanes;
+  if (row < n) f(CudaTeam<Lanes>{tile}, row);
+}
+
+template <int Lanes, int Threads, class S, class F> __global__ void rows_with_kernel(std::int64_t n, F f)
+{
+  __shared__ S scratch[Threads / Lanes];
+  auto tile = cooperative_groups::tiled_partition<Lanes>(cooperative_groups::this_thread_block());
+  const std::int64_t row = (blockIdx.x * static_cast<std::int64_t>(Threads) + threadIdx.x) / Lanes;
+  if (row < n) f(CudaTeam<Lanes>{tile}, row, scratch[threadIdx.x / Lanes]);
+}
+
+// CUB asks host code for the result type of a functor, which an extended lambda cannot tell: T says it.
+template <class T, class F> struct Returns {
+  F f;
+  __device__ T operator()(std::int64_t i) const { return f(i); }
+};
+
+// Calls a CUB algorithm twice, as CUB wants it: for the size of its scratch memory, then for the result.
+template <class Call> PetscErrorCode with_scratch(Cuda &ex, Call call)
+{
+  std::size_t bytes = 0;
+  Array<unsigned char, Cuda> scratch;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(call(nullptr, bytes));
+  PetscCall(scratch.allocate(ex, static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1))));
+  PetscCallCUDA(call(scratch.data(), bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode read_scalar(Cuda &ex, const T *on_device, T *result)
+{
+  static_assert(sizeof(T) <= Cuda::host_scalars_bytes);
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemcpyAsync(ex.host_scalars, on_device, sizeof(T), cudaMemcpyDeviceToHost, ex.stream));
+  PetscCallCUDA(cudaStreamSynchronize(ex.stream));
+  *result = *static_cast<const T *>(ex.host_scalars);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+inline unsigned blocks(std::int64_t work, int per_block) { return static_cast<unsigned>((work + per_block - 1) / per_block); }
+} // namespace detail
+
+template <class F> PetscErrorCode for_each(Cuda &ex, std::int64_t n, F f)
+{
+  PetscFunctionBegin;
+  if (n > 0) {
+    detail::each_kernel<<<detail::blocks(n, detail::threads), detail::threads, 0, ex.stream>>>(n, f);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int Lanes, class F> PetscErrorCode for_rows(Cuda &ex, std::int64_t n, F f)
+{
+  PetscFunctionBegin;
+  if (n > 0) {
+    detail::rows_kernel<Lanes><<<detail::blocks(n * Lanes, detail::threads), detail::threads, 0, ex.stream>>>(n, f);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// As many teams a block as 24 KiB of shared memory hold, so that two blocks share a multiprocessor's default carve-out.
+template <int Lanes, class S, class F> PetscErrorCode for_rows_with(Cuda &ex, std::int64_t n, F f)
+{
+  constexpr int fitting = static_cast<int>(24576 / sizeof(S)) * Lanes;
+  constexpr int threads = fitting >= 256 ? 256 : fitting >= 128 ? 128 : fitting >= 64 ? 64 : 32;
+  static_assert(threads / Lanes * sizeof(S) <= 49152, "scratch of one team is too large");
+
+  PetscFunctionBegin;
+  if (n > 0) {
+    detail::rows_with_kernel<Lanes, threads, S><<<detail::blocks(n * Lanes, threads), threads, 0, ex.stream>>>(n, f);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, class F, class Op> PetscErrorCode reduce(Cuda &ex, std::int64_t n, F f, T init, Op op, T *result)
+{
+  Array<T, Cuda> out;
+
+  PetscFunctionBegin;
+  *result = init;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(out.allocate(ex, 1));
+  PetscCall(detail::with_scratch(ex, [&](void *scratch, std::size_t &bytes) {
+    return cub::DeviceReduce::TransformReduce(scratch, bytes, thrust::counting_iterator<std::int64_t>(0), out.data(), n, op,
+                                              detail::Returns<T, F>{f}, init, ex.stream);
+  }));
+  PetscCall(detail::read_scalar(ex, out.data(), result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+inline PetscErrorCode exclusive_scan(Cuda &ex, std::int64_t n, int *x, std::int64_t *total)
+{
+  PetscFunctionBegin;
+  PetscCall(reduce<std::int64_t>(
+      ex, n, [=] __device__(std::int64_t i) { return static_cast<std::int64_t>(x[i]); }, 0, Sum{}, total));
+  PetscCheck(*total <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "More than 2^31 - 1 entries on one process: use more processes");
+  PetscCall(memory_zero(ex, x + n, sizeof(int)));
+  PetscCall(detail::with_scratch(
+      ex, [&](void *scratch, std::size_t &bytes) { return cub::DeviceScan::ExclusiveSum(scratch, bytes, x, x, n + 1, ex.stream); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode stable_sort_pairs(Cuda &ex, std::int64_t n, std::uint64_t *key, T *value, int bits)
+{
+  Array<std::uint64_t, Cuda> key_out;
+  Array<T, Cuda> value_out;
+
+  PetscFunctionBegin;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(key_out.allocate(ex, n));
+  PetscCall(value_out.allocate(ex, n));
+  PetscCall(detail::with_scratch(ex, [&](void *scratch, std::size_t &bytes) {
+    return cub::DeviceRadixSort::SortPairs(scratch, bytes, key, key_out.data(), value, value_out.data(), n, 0, bits, ex.stream);
+  }));
+  PetscCall(memory_copy(ex, key, key_out.data(), key_out.bytes()));
+  PetscCall(memory_copy(ex, value, value_out.data(), value_out.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class F> PetscErrorCode compact(Cuda &ex, std::int64_t n, F f, int *out, std::int64_t *count)
+{
+  Array<std::int64_t, Cuda> selected;
+
+  PetscFunctionBegin;
+  *count = 0;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(selected.allocate(ex, 1));
+  PetscCall(detail::with_scratch(ex, [&](void *scratch, std::size_t &bytes) {
+    return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int>(0), out, selected.data(), n, detail::Returns<bool, F>{f},
+                                 ex.stream);
+  }));
+  PetscCall(detail::read_scalar(ex, selected.data(), count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Relaxed, device-wide. 64-bit values go through CUDA's unsigned long long.
+template <class T> __device__ T atomic_compare_swap(T *p, T expected, T desired)
+{
+  if constexpr (sizeof(T) == 8) {
+    using Word = unsigned long long;
+    return static_cast<T>(atomicCAS(reinterpret_cast<Word *>(p), static_cast<Word>(expected), static_cast<Word>(desired)));
+  } else {
+    return atomicCAS(p, expected, desired);
+  }
+}
+__device__ inline int atomic_increment(int *p) { return atomicAdd(p, 1); }
+template <class T> __device__ T atomic_load(const T *p) { return *static_cast<const volatile T *>(p); }
+} // namespace amgkit

@@ -1,0 +1,118 @@
+// The parallel vocabulary on the host: see parallel.hpp.
+#pragma once
+#include "base/parallel.hpp"
+
+namespace amgkit
+{
+// A team of one. Debug visits shares backwards: what a kernel computes must not depend on the order of its lanes.
+template <bool Backwards> struct SerialTeam {
+  Strided share(int begin, int end) const
+  {
+    if constexpr (Backwards)
+      return {end - 1, begin - 1, -1};
+    else
+      return {begin, end, 1};
+  }
+  template <class T> T sum(T x) const { return x; }
+  template <class T> T max(T x) const { return x; }
+  bool any(bool x) const { return x; }
+  template <class T, class Op> T combine(T x, Op) const { return x; }
+  template <class F> void once(F f) const { f(); }
+  void sync() const {}
+  template <class Prepare, class Consume> void in_order(int begin, int end, Prepare prepare, Consume consume) const
+  {
+    for (int k = begin; k < end; k++) consume(prepare(k));
+  }
+};
+
+inline void visit(Host &, std::int64_t n, auto f)
+{
+  for (std::int64_t i = 0; i < n; i++) f(i);
+}
+inline void visit(Debug &ex, std::int64_t n, auto f)
+{
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937_64{ex.seed++});
+  for (auto i : order) f(i);
+}
+
+template <class Ex, class F> PetscErrorCode for_each(Ex &ex, std::int64_t n, F f)
+{
+  visit(ex, n, f);
+  return PETSC_SUCCESS;
+}
+
+template <int Lanes, class Ex, class F> PetscErrorCode for_rows(Ex &ex, std::int64_t n, F f)
+{
+  visit(ex, n, [&](std::int64_t i) { f(SerialTeam<std::is_same_v<Ex, Debug>>{}, i); });
+  return PETSC_SUCCESS;
+}
+
+template <int Lanes, class S, class Ex, class F> PetscErrorCode for_rows_with(Ex &ex, std::int64_t n, F f)
+{
+  visit(ex, n, [&](std::int64_t i) {
+    S scratch;
+    if constexpr (std::is_same_v<Ex, Debug>) std::fill_n(reinterpret_cast<unsigned char *>(&scratch), sizeof(S), 0xff);
+    f(SerialTeam<std::is_same_v<Ex, Debug>>{}, i, scratch);
+  });
+  return PETSC_SUCCESS;
+}
+
+template <class T, class Ex, class F, class Op> PetscErrorCode reduce(Ex &, std::int64_t n, F f, T init, Op op, T *result)
+{
+  T r = init;
+  for (std::int64_t i = 0; i < n; i++) r = op(r, f(i));
+  *result = r;
+  return PETSC_SUCCESS;
+}
+
+template <class Ex> PetscErrorCode exclusive_scan(Ex &, std::int64_t n, int *x, std::int64_t *total)
+{
+  std::int64_t sum = 0;
+
+  PetscFunctionBegin;
+  for (std::int64_t i = 0; i < n; i++) {
+    const int here = x[i];
+    x[i] = static_cast<int>(sum);
+    sum += here;
+    PetscCheck(sum <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "More than 2^31 - 1 entries on one process: use more processes");
+  }
+  x[n] = static_cast<int>(sum);
+  *total = sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, class Ex> PetscErrorCode stable_sort_pairs(Ex &, std::int64_t n, std::uint64_t *key, T *value, int bits)
+{
+  const std::uint64_t mask = bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
+  std::vector<std::pair<std::uint64_t, T>> pairs(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; i++) pairs[i] = {key[i], value[i]};
+  std::stable_sort(pairs.begin(), pairs.end(), [=](const auto &a, const auto &b) { return (a.first & mask) < (b.first & mask); });
+  for (std::int64_t i = 0; i < n; i++) {
+    key[i] = pairs[i].first;
+    value[i] = pairs[i].second;
+  }
+  return PETSC_SUCCESS;
+}
+
+template <class Ex, class F> PetscErrorCode compact(Ex &, std::int64_t n, F f, int *out, std::int64_t *count)
+{
+  *count = 0;
+  for (std::int64_t i = 0; i < n; i++) {
+    if (f(i)) out[(*count)++] = static_cast<int>(i);
+  }
+  return PETSC_SUCCESS;
+}
+
+// Shared-memory atomics: a team or for_each on the host is one thread.
+template <class T> T atomic_compare_swap(T *p, T expected, T desired)
+{
+  const T old = *p;
+  if (old == expected) *p = desired;
+  return old;
+}
+inline int atomic_increment(int *p) { return (*p)++; }
+template <class T> T atomic_load(const T *p) { return *p; }
+} // namespace amgkit

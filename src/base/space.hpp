@@ -1,0 +1,64 @@
+// Execution spaces: where the arrays live and where a kernel runs.
+//
+//   Host   plain loops.
+//   Debug  Host, but for_each visits its indices in a shuffled order, teams visit their share backwards, fresh memory is
+//          poisoned, and an allocation can be made to fail: finds races, uninitialised reads and leaks without a GPU.
+//   Cuda   one stream of one NVIDIA GPU; scratch memory comes from a stream-ordered pool.
+//
+// A space is passed by reference to everything that allocates or launches, and outlives the arrays it gave.
+#pragma once
+#include "base/compat.hpp"
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+  #define AMGKIT_FN __device__
+#else
+  #define AMGKIT_FN
+#endif
+
+struct CUstream_st;
+struct CUmemPoolHandle_st;
+
+namespace amgkit
+{
+struct Host {
+  static constexpr const char *name = "host";
+  static constexpr bool on_device = false;
+};
+
+struct Debug : Host {
+  static constexpr const char *name = "debug";
+  std::uint64_t seed = 1;       // of the next shuffle
+  std::int64_t allocations = 0; // counted so far
+  std::int64_t fail_at = -1;    // the allocation with this number fails with PETSC_ERR_MEM; -1: none
+};
+
+struct Cuda {
+  static constexpr const char *name = "cuda";
+  static constexpr bool on_device = true;
+  CUstream_st *stream = nullptr;
+  CUmemPoolHandle_st *pool = nullptr;
+  void *host_scalars = nullptr; // page-locked, host_scalars_bytes long: results of reductions land here
+  static constexpr std::size_t host_scalars_bytes = 256;
+};
+
+// open: takes the resources of a space (Cuda: PETSc's current stream and a memory pool); close: gives them back.
+inline PetscErrorCode open(Host &) { return PETSC_SUCCESS; }
+inline PetscErrorCode close(Host &) { return PETSC_SUCCESS; }
+PetscErrorCode open(Cuda &);
+PetscErrorCode close(Cuda &);
+// Waits until everything launched in the space is done.
+inline PetscErrorCode synchronize(Host &) { return PETSC_SUCCESS; }
+PetscErrorCode synchronize(Cuda &);
+// Returns memory the pool keeps for reuse to the device.
+inline PetscErrorCode trim(Host &) { return PETSC_SUCCESS; }
+PetscErrorCode trim(Cuda &);
+} // namespace amgkit
+
+// Instantiates M(space) for every space of this build, in files that g++ compiles for all of them.
+#if defined(AMGKIT_HAVE_CUDA)
+  #define AMGKIT_FOR_ALL_SPACES(M) M(Host) M(Debug) M(Cuda)
+#else
+  #define AMGKIT_FOR_ALL_SPACES(M) M(Host) M(Debug)
+#endif

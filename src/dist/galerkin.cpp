@@ -1,0 +1,95 @@
+#include "dist/galerkin.hpp"
+
+#include "dist/agree.hpp"
+#include "sparse/contract.hpp"
+
+#include <algorithm>
+
+namespace amgkit
+{
+namespace
+{
+// What a rank knows of the aggregates its ghost columns belong to.
+template <class Ex> struct GhostAggregates {
+  Array<int, Ex> column;    // ghost column of A -> ghost column of the coarse matrix
+  Array<double, Ex> weight; // p of the ghost's row
+};
+
+// The exchanges go through A.work and A.ghost, which live as long as the level: MPI may keep what it knows about a buffer.
+template <class Ex, class T> PetscErrorCode exchange(Ex &ex, MPI_Datatype type, DistMatrix<Ex> &A, const T *owned, T *ghost)
+{
+  PetscFunctionBegin;
+  PetscCall(memory_copy(ex, A.work.data(), owned, static_cast<std::size_t>(A.rows) * sizeof(T)));
+  PetscCall(A.halo.begin(type, A.work.data(), A.ghost.data()));
+  PetscCall(A.halo.end(type, A.work.data(), A.ghost.data()));
+  PetscCall(memory_copy(ex, ghost, A.ghost.data(), A.ghosts.size() * sizeof(T)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Numbers the aggregates behind the ghosts: coarse.ghosts, and in place local ids -> columns of the coarse ghost block.
+template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A, GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
+{
+  std::vector<int> id;
+  std::vector<PetscInt> global(A.ghosts.size());
+
+  PetscFunctionBegin;
+  PetscCall(download(ex, ghosts.column.data(), ghosts.column.size(), id));
+  for (std::size_t k = 0; k < id.size(); k++) {
+    const auto owner = std::upper_bound(A.range.begin(), A.range.end(), A.ghosts[k]) - A.range.begin() - 1;
+    global[k] = coarse.first(static_cast<int>(owner)) + id[k];
+  }
+  coarse.ghosts = global;
+  std::sort(coarse.ghosts.begin(), coarse.ghosts.end());
+  coarse.ghosts.erase(std::unique(coarse.ghosts.begin(), coarse.ghosts.end()), coarse.ghosts.end());
+  for (std::size_t k = 0; k < id.size(); k++)
+    id[k] = static_cast<int>(std::lower_bound(coarse.ghosts.begin(), coarse.ghosts.end(), global[k]) - coarse.ghosts.begin());
+  PetscCall(memory_from_host(ex, ghosts.column.data(), id.data(), ghosts.column.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex>
+PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex> &aggregation, const double *p, DistMatrix<Ex> &coarse,
+                                 bool *out_of_memory)
+{
+  GhostAggregates<Ex> ghosts;
+
+  PetscFunctionBegin;
+  PetscCall(coarse.set_rows(A.comm, aggregation.coarse));
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(ghosts.column.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
+        PetscCall(ghosts.weight.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  if (A.halo.active()) {
+    PetscCall(exchange(ex, MPI_INT, A, aggregation.id.data(), ghosts.column.data()));
+    PetscCall(exchange(ex, MPI_DOUBLE, A, p, ghosts.weight.data()));
+  }
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(number_ghosts(ex, A, ghosts, coarse));
+        PetscCall(contract(ex, A.offd, aggregation, p, ghosts.column.data(), ghosts.weight.data(), static_cast<int>(coarse.ghosts.size()),
+                           coarse.own_offd));
+        coarse.diag = coarse.own_diag.view();
+        coarse.offd = coarse.own_offd.view();
+        PetscCall(coarse.allocate(ex));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(coarse.halo.create(coarse.comm, coarse.rows, coarse.ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &, const Aggregation<Ex> &, const double *, DistMatrix<Ex> &, bool *);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,250 @@
+#include "dist/mat_view.hpp"
+
+#include "dist/agree.hpp"
+#include "sparse/rows.hpp"
+
+#include <array>
+#include <limits>
+
+namespace amgkit
+{
+namespace
+{
+PetscErrorCode is_aij(Mat A, PetscBool *sequential, PetscBool *parallel)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(A), MATSEQAIJ, sequential));
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(A), MATMPIAIJ, parallel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode local_entries(Mat block, double *entries)
+{
+  MatInfo info;
+  PetscFunctionBegin;
+  *entries = 0;
+  if (!block) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo(block, MAT_LOCAL, &info));
+  *entries = info.nz_used;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The two sequential blocks of A; offd and ghosts are null for a sequential matrix.
+PetscErrorCode get_blocks(Mat A, Mat *diag, Mat *offd, const PetscInt **ghosts)
+{
+  PetscBool sequential, parallel;
+  PetscFunctionBegin;
+  *diag = A;
+  *offd = nullptr;
+  *ghosts = nullptr;
+  PetscCall(is_aij(A, &sequential, &parallel));
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, diag, offd, ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Host and device access to a sequential block's memory, in PETSc's index type.
+struct RawCsr {
+  const PetscInt *ptr = nullptr, *col = nullptr;
+  const PetscScalar *val = nullptr;
+};
+
+PetscErrorCode raw_access(Host &, Mat block, RawCsr &raw)
+{
+  PetscInt n;
+  PetscBool done;
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &raw.ptr, &raw.col, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ is not supported by this matrix");
+  PetscCall(MatSeqAIJGetArrayRead(block, &raw.val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode raw_release(Host &, Mat block, const PetscScalar **val) { return MatSeqAIJRestoreArrayRead(block, val); }
+
+#if defined(AMGKIT_HAVE_CUDA)
+PetscErrorCode raw_access(Cuda &, Mat block, RawCsr &raw)
+{
+  PetscFunctionBegin;
+  // uncompressed: for blocks with many empty rows PETSc keeps a compressed row map
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(block, PETSC_FALSE, &raw.ptr, &raw.col));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block, &raw.val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode raw_release(Cuda &, Mat block, const PetscScalar **val) { return MatSeqAIJCUSPARSERestoreArrayRead(block, val); }
+#endif
+} // namespace
+
+PetscErrorCode check_type_and_size(Mat A)
+{
+  PetscBool sequential, parallel;
+  PetscInt M, N, m, n;
+  Mat diag, offd;
+  const PetscInt *ghosts;
+  MatType type;
+  std::array<double, 2> entries{};
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(A));
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "The matrix is not square: %" PetscInt_FMT " rows, %" PetscInt_FMT " columns", M, N);
+  PetscCall(MatGetType(A, &type));
+  PetscCall(is_aij(A, &sequential, &parallel));
+  PetscCheck(sequential || parallel, comm, PETSC_ERR_SUP,
+             "Matrix type %s: this preconditioner takes MATAIJ, MATAIJCUSPARSE and types derived from them; convert with MatConvert() or "
+             "-mat_type aij",
+             type);
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(get_blocks(A, &diag, &offd, &ghosts));
+  PetscCall(local_entries(diag, &entries[0]));
+  PetscCall(local_entries(offd, &entries[1]));
+  std::array<double, 2> worst = {m == n ? 0.0 : 1.0, std::max({entries[0], entries[1], static_cast<double>(m)})};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst.data(), 2, MPI_DOUBLE, MPI_MAX, comm));
+  PetscCheck(worst[0] == 0, comm, PETSC_ERR_ARG_SIZ, "On some process the numbers of local rows and columns differ");
+  PetscCheck(worst[1] < std::numeric_limits<int>::max(), comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%.0f rows or entries on one process, at most 2^31 - 2 are supported: use more processes", worst[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool on_cuda(Mat A)
+{
+#if defined(AMGKIT_HAVE_CUDA)
+  PetscBool cusparse = PETSC_FALSE, bound = PETSC_TRUE;
+  if (PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(A), &cusparse, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, "")) return false;
+  if (MatBoundToCPU(A, &bound)) return false;
+  return cusparse && !bound;
+#else
+  static_cast<void>(A);
+  return false;
+#endif
+}
+
+template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, bool *out_of_memory)
+{
+  RowCheck check;
+  int rank;
+  constexpr PetscInt none = std::numeric_limits<PetscInt>::max();
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  PetscCall(attempt(
+      A.comm, [&] { return check_rows(ex, A.diag, A.offd, &check); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  std::array<PetscInt, 2> first = {check.first_fault < 0 ? none : A.first(rank) + check.first_fault,
+                                   check.first_negative < 0 ? none : A.first(rank) + check.first_negative};
+  const PetscInt mine = first[0];
+  auto negative = static_cast<PetscInt>(check.negative);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, first.data(), 2, MPIU_INT, MPI_MIN, A.comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &negative, 1, MPIU_INT, MPI_SUM, A.comm));
+  int faults = mine == first[0] ? check.faults : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &faults, 1, MPI_INT, MPI_MAX, A.comm));
+  if (first[0] != none) {
+    const char *what = faults & row_not_finite         ? "has an entry that is NaN or infinite"
+                       : faults & row_not_sorted       ? "has columns that are not in ascending order"
+                       : faults & row_without_diagonal ? "has no diagonal entry"
+                                                       : "has a zero on the diagonal";
+    SETERRQ(A.comm, faults & row_not_finite ? PETSC_ERR_FP : PETSC_ERR_ARG_WRONG, "Row %" PetscInt_FMT " of the matrix %s", first[0], what);
+  }
+  PetscCheck(negative == 0 || negative == A.global_rows(), A.comm, PETSC_ERR_ARG_WRONG,
+             "The diagonal has both signs (row %" PetscInt_FMT " is negative): multigrid needs a definite matrix", first[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::Block::access(Ex &ex, CsrView<double> &view)
+{
+  PetscInt rows, cols;
+  double entries;
+  RawCsr raw;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(mat, &rows, &cols));
+  PetscCall(local_entries(mat, &entries));
+  view.rows = static_cast<int>(rows);
+  view.cols = static_cast<int>(cols);
+  view.nnz = static_cast<std::int64_t>(entries);
+  PetscCall(raw_access(ex, mat, raw));
+  val = raw.val;
+  view.val = raw.val;
+  if constexpr (sizeof(PetscInt) == sizeof(int)) {
+    view.ptr = reinterpret_cast<const int *>(raw.ptr);
+    view.col = reinterpret_cast<const int *>(raw.col);
+  } else {
+    if (!ptr.data()) { // the first access; the pattern does not change after it
+      PetscCall(ptr.allocate(ex, rows + 1));
+      PetscCall(col.allocate(ex, view.nnz));
+      PetscCall(narrow(ex, rows + 1, raw.ptr, ptr.data()));
+      PetscCall(narrow(ex, view.nnz, raw.col, col.data()));
+    }
+    view.ptr = ptr.data();
+    view.col = col.data();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::Block::release()
+{
+  Ex space{};
+  PetscFunctionBegin;
+  if (mat && val) PetscCall(raw_release(space, mat, &val));
+  val = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &out)
+{
+  const PetscInt *ghosts;
+  PetscInt rows, count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(A)));
+  PetscCall(MatDestroy(&mat_));
+  mat_ = A;
+  PetscCall(MatGetNonzeroState(A, &pattern_));
+  diag_ = Block{};
+  offd_ = Block{};
+  PetscCall(get_blocks(A, &diag_.mat, &offd_.mat, &ghosts));
+  PetscCall(MatGetLocalSize(A, &rows, nullptr));
+  PetscCall(out.set_rows(PetscObjectComm(reinterpret_cast<PetscObject>(A)), static_cast<int>(rows)));
+  if (offd_.mat) PetscCall(MatGetLocalSize(offd_.mat, nullptr, &count));
+  out.ghosts.assign(ghosts, ghosts + count);
+  PetscCall(out.halo.create(out.comm, rows, out.ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &out)
+{
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNonzeroState(mat_, &pattern));
+  PetscCheck(pattern == pattern_, out.comm, PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix's nonzero pattern has changed since the preconditioner was set up: call PCSetUp() or do not reuse it");
+  PetscCall(diag_.access(ex, out.diag));
+  out.offd = CsrView<double>{};
+  if (offd_.mat) {
+    PetscCall(offd_.access(ex, out.offd));
+  } else {
+    if (!offd_.ptr.data()) { // a sequential matrix: no entries
+      PetscCall(offd_.ptr.allocate(ex, out.rows + 1));
+      PetscCall(memory_zero(ex, offd_.ptr.data(), offd_.ptr.bytes()));
+    }
+    out.offd.rows = out.rows;
+    out.offd.ptr = offd_.ptr.data();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::release()
+{
+  PetscFunctionBegin;
+  PetscCall(diag_.release());
+  PetscCall(offd_.release());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, bool *);                                                             \
+  template class MatView<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,55 @@
+// The user's Mat as a DistMatrix, without a copy where its index type allows it. The only file that knows MATAIJ and
+// MATAIJCUSPARSE.
+#pragma once
+#include "dist/matrix.hpp"
+
+#include <petscmat.h>
+
+namespace amgkit
+{
+// Collective. Named errors, on every rank, for what no method here can take: not square, not MATAIJ or derived from it, local
+// rows and columns that differ, or more than 2^31 - 1 local rows or entries.
+PetscErrorCode check_type_and_size(Mat A);
+
+// Whether A's values live on a GPU that this build can use.
+bool on_cuda(Mat A);
+
+// Rows of A with entries that are not finite, unsorted columns, a missing or zero diagonal, or diagonals of both signs: a named
+// error on every rank, with the global row. Collective; *out_of_memory as in attempt().
+template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, bool *out_of_memory);
+
+// Keeps a reference to A; its memory is read only between access() and release().
+template <class Ex> class MatView {
+public:
+  MatView() = default;
+  MatView(const MatView &) = delete;
+  MatView &operator=(const MatView &) = delete;
+  MatView(MatView &&) = delete;
+  MatView &operator=(MatView &&) = delete;
+  ~MatView() { static_cast<void>(MatDestroy(&mat_)); }
+
+  // Takes A. Collective; fills out.comm, range and ghosts.
+  PetscErrorCode create(Mat A, DistMatrix<Ex> &out);
+  // Points out.diag and out.offd at A's memory, after bringing A's values to the space if they are elsewhere.
+  // PETSC_ERR_ARG_WRONGSTATE when A's nonzero pattern has changed since create().
+  PetscErrorCode access(Ex &, DistMatrix<Ex> &out);
+  PetscErrorCode release();
+  // Bytes that this view holds: copies of the indices, where PetscInt is not int.
+  std::size_t bytes() const { return diag_.bytes() + offd_.bytes(); }
+  Mat mat() const { return mat_; }
+
+private:
+  // One sequential block; index arrays are copied only when PetscInt has 64 bits.
+  struct Block {
+    Mat mat = nullptr;
+    Array<int, Ex> ptr, col;
+    const PetscScalar *val = nullptr;
+    std::size_t bytes() const { return ptr.bytes() + col.bytes(); }
+    PetscErrorCode access(Ex &, CsrView<double> &);
+    PetscErrorCode release();
+  };
+  Mat mat_ = nullptr;
+  PetscObjectState pattern_ = 0;
+  Block diag_, offd_;
+};
+} // namespace amgkit

@@ -1,0 +1,56 @@
+#include "dist/matrix.hpp"
+
+#include "sparse/rows.hpp"
+#include "sparse/spmv.hpp"
+
+namespace amgkit
+{
+template <class Ex> PetscErrorCode DistMatrix<Ex>::set_rows(MPI_Comm c, int n)
+{
+  int size;
+  PetscInt mine = n;
+
+  PetscFunctionBegin;
+  comm = c;
+  rows = n;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  range.assign(static_cast<std::size_t>(size) + 1, 0);
+  PetscCallMPI(MPI_Allgather(&mine, 1, MPIU_INT, range.data() + 1, 1, MPIU_INT, comm));
+  for (std::size_t r = 0; r + 1 < range.size(); r++) range[r + 1] += range[r];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode DistMatrix<Ex>::allocate(Ex &ex)
+{
+  PetscFunctionBegin;
+  PetscCall(nonempty_rows(ex, offd, boundary));
+  PetscCall(work.allocate(ex, rows, Memory::communicated));
+  PetscCall(ghost.allocate(ex, static_cast<std::int64_t>(ghosts.size()), Memory::communicated));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Rows that need no ghost are computed while the halo travels.
+template <class Ex> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const double *b, const double *x, double *r)
+{
+  PetscFunctionBegin;
+  PetscCall(halo.begin(MPI_DOUBLE, x, ghost.data()));
+  PetscCall(amgkit::residual(ex, diag, b, x, r));
+  PetscCall(halo.end(MPI_DOUBLE, x, ghost.data()));
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), nullptr, ghost.data(), r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode DistMatrix<Ex>::jacobi_sweep(Ex &ex, const double *d, const double *b, const double *x, double *y)
+{
+  PetscFunctionBegin;
+  PetscCall(halo.begin(MPI_DOUBLE, x, ghost.data()));
+  PetscCall(amgkit::jacobi_sweep(ex, diag, d, b, x, y));
+  PetscCall(halo.end(MPI_DOUBLE, x, ghost.data()));
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), d, ghost.data(), y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template struct DistMatrix<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,35 @@
+// A square matrix distributed by rows, as every level has one: its block of own columns, its block of ghost columns, and the
+// halo between ranks.
+#pragma once
+#include "base/array.hpp"
+#include "dist/halo.hpp"
+
+#include <vector>
+
+namespace amgkit
+{
+template <class Ex> struct DistMatrix {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rows = 0;                // of this rank
+  std::vector<PetscInt> range; // rank r owns global rows range[r] <= i < range[r + 1]
+  CsrView<double> diag, offd;  // of own_diag and own_offd, or of somebody else's memory
+  Csr<double, Ex> own_diag, own_offd;
+  std::vector<PetscInt> ghosts; // global index of offd's columns, ascending
+  Array<int, Ex> boundary;      // rows with entries in offd
+  Halo<Ex> halo;
+  Array<double, Ex> work, ghost; // one entry a row, one a ghost: what MPI reads and writes; work is free between products
+
+  PetscInt global_rows() const { return range.empty() ? 0 : range.back(); }
+  PetscInt first(int rank) const { return range[static_cast<std::size_t>(rank)]; }
+  std::size_t bytes() const { return own_diag.bytes() + own_offd.bytes() + boundary.bytes() + work.bytes() + ghost.bytes(); }
+
+  // Collective: range from the numbers of rows.
+  PetscErrorCode set_rows(MPI_Comm comm, int rows);
+  // Local: boundary, work and ghost, once diag, offd and ghosts are set.
+  PetscErrorCode allocate(Ex &);
+  // r = b - A x. r must not be x.
+  PetscErrorCode residual(Ex &, const double *b, const double *x, double *r);
+  // y = x + D (b - A x). y must not be x.
+  PetscErrorCode jacobi_sweep(Ex &, const double *d, const double *b, const double *x, double *y);
+};
+} // namespace amgkit

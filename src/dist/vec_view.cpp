@@ -1,0 +1,82 @@
+#include "dist/vec_view.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// Gives copy n entries, keeping the memory it has when that is right.
+template <class Ex> PetscErrorCode resize(Ex &ex, PetscInt n, Array<double, Ex> &copy)
+{
+  PetscFunctionBegin;
+  if (copy.size() != n) PetscCall(copy.allocate(ex, n, Memory::communicated));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex> PetscErrorCode VecReader<Ex>::access(Ex &ex, Vec x, const double **entries)
+{
+  PetscMemType where = PETSC_MEMTYPE_HOST;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  if constexpr (Ex::on_device)
+    PetscCall(VecGetArrayReadAndMemType(x, &theirs_, &where));
+  else
+    PetscCall(VecGetArrayRead(x, &theirs_));
+  *entries = theirs_;
+  if (Ex::on_device && PetscMemTypeHost(where)) {
+    PetscCall(resize(ex, n, copy_));
+    PetscCall(memory_from_host(ex, copy_.data(), theirs_, copy_.bytes()));
+    *entries = copy_.data();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode VecReader<Ex>::release(Vec x)
+{
+  PetscFunctionBegin;
+  if constexpr (Ex::on_device)
+    PetscCall(VecRestoreArrayReadAndMemType(x, &theirs_));
+  else
+    PetscCall(VecRestoreArrayRead(x, &theirs_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode VecWriter<Ex>::access(Ex &ex, Vec y, double **entries)
+{
+  PetscMemType where = PETSC_MEMTYPE_HOST;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(y, &n));
+  if constexpr (Ex::on_device)
+    PetscCall(VecGetArrayWriteAndMemType(y, &theirs_, &where));
+  else
+    PetscCall(VecGetArrayWrite(y, &theirs_));
+  *entries = theirs_;
+  elsewhere_ = Ex::on_device && PetscMemTypeHost(where);
+  if (elsewhere_) {
+    PetscCall(resize(ex, n, copy_));
+    *entries = copy_.data();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode VecWriter<Ex>::release(Ex &ex, Vec y)
+{
+  PetscFunctionBegin;
+  if (elsewhere_) PetscCall(memory_to_host(ex, theirs_, copy_.data(), copy_.bytes()));
+  if constexpr (Ex::on_device)
+    PetscCall(VecRestoreArrayWriteAndMemType(y, &theirs_));
+  else
+    PetscCall(VecRestoreArrayWrite(y, &theirs_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class VecReader<Ex>;                                                                                                            \
+  template class VecWriter<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,16 @@
+// From matchings to aggregates: a step's pairs, and the composition of several steps.
+#pragma once
+#include "sparse/aggregation.hpp"
+
+namespace amgkit
+{
+// One aggregate for each pair and each single vertex, numbered by the smaller of its vertices.
+template <class Ex> PetscErrorCode aggregate_pairs(Ex &, int n, const int *mate, Aggregation<Ex> &);
+
+// The prolongator's weights p and the coarse smooth vector w_c = Pᵀ w of such a step: in the pair {v, u},
+// p_v = w_v / sqrt(w_v² + w_u²); alone, p_v = sign(w_v). Where that is 0 / 0, p_v = 0.
+template <class Ex> PetscErrorCode pair_weights(Ex &, const Aggregation<Ex> &, const double *w, double *p, double *w_coarse);
+
+// total <- step after total: rows of total's fine side to step's aggregates. p (weights of total's rows) <- p_i * step_p[id(i)].
+template <class Ex> PetscErrorCode compose(Ex &, const Aggregation<Ex> &step, const double *step_p, Aggregation<Ex> &total, double *p);
+} // namespace amgkit

@@ -1,0 +1,92 @@
+#include "base/parallel.hpp"
+#include "graph/aggregate.hpp"
+
+#include <cmath>
+
+namespace amgkit
+{
+template <class Ex> PetscErrorCode aggregate_pairs(Ex &ex, int n, const int *mate, Aggregation<Ex> &out)
+{
+  Array<int, Ex> leaders; // number of the leaders before a vertex: the aggregate of a leader
+  std::int64_t count = 0, members = 0;
+
+  PetscFunctionBegin;
+  PetscCall(leaders.allocate(ex, n + 1));
+  int *leader = leaders.data();
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { leader[i] = mate[i] < 0 || i < mate[i]; }));
+  PetscCall(exclusive_scan(ex, n, leader, &count));
+  out.fine = n;
+  out.coarse = static_cast<int>(count);
+  PetscCall(out.id.allocate(ex, n));
+  PetscCall(out.ptr.allocate(ex, count + 1));
+  PetscCall(out.member.allocate(ex, n));
+  int *id = out.id.data(), *ptr = out.ptr.data(), *member = out.member.data();
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    const bool leads = mate[i] < 0 || i < mate[i];
+    id[i] = leader[leads ? i : mate[i]];
+    if (leads) ptr[id[i]] = mate[i] < 0 ? 1 : 2;
+  }));
+  PetscCall(exclusive_scan(ex, count, ptr, &members));
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    const bool leads = mate[i] < 0 || i < mate[i];
+    member[ptr[id[i]] + (leads ? 0 : 1)] = static_cast<int>(i);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode pair_weights(Ex &ex, const Aggregation<Ex> &step, const double *w, double *p, double *w_coarse)
+{
+  const int *ptr = step.ptr.data(), *member = step.member.data();
+  return for_each(ex, step.coarse, [=] AMGKIT_FN(std::int64_t c) {
+    const int v = member[ptr[c]];
+    if (ptr[c + 1] - ptr[c] == 1) {
+      p[v] = w[v] > 0 ? 1 : w[v] < 0 ? -1 : 0;
+      w_coarse[c] = p[v] * w[v];
+      return;
+    }
+    const int u = member[ptr[c] + 1];
+    const double norm = sqrt(w[v] * w[v] + w[u] * w[u]);
+    p[v] = norm > 0 ? w[v] / norm : 0;
+    p[u] = norm > 0 ? w[u] / norm : 0;
+    w_coarse[c] = p[v] * w[v] + p[u] * w[u];
+  });
+}
+
+template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, const double *step_p, Aggregation<Ex> &total, double *p)
+{
+  Array<int, Ex> ptr_out, member_out;
+  std::int64_t members = 0;
+
+  PetscFunctionBegin;
+  PetscCall(ptr_out.allocate(ex, step.coarse + 1));
+  PetscCall(member_out.allocate(ex, total.fine));
+  const int *step_id = step.id.data(), *step_ptr = step.ptr.data(), *step_member = step.member.data();
+  const int *ptr = total.ptr.data(), *member = total.member.data();
+  int *id = total.id.data(), *new_ptr = ptr_out.data(), *new_member = member_out.data();
+  PetscCall(for_each(ex, step.coarse, [=] AMGKIT_FN(std::int64_t c) {
+    int size = 0;
+    for (int k = step_ptr[c]; k < step_ptr[c + 1]; k++) size += ptr[step_member[k] + 1] - ptr[step_member[k]];
+    new_ptr[c] = size;
+  }));
+  PetscCall(exclusive_scan(ex, step.coarse, new_ptr, &members));
+  PetscCall(for_each(ex, step.coarse, [=] AMGKIT_FN(std::int64_t c) {
+    int at = new_ptr[c];
+    for (int k = step_ptr[c]; k < step_ptr[c + 1]; k++) {
+      for (int m = ptr[step_member[k]]; m < ptr[step_member[k] + 1]; m++) new_member[at++] = member[m];
+    }
+  }));
+  PetscCall(for_each(ex, total.fine, [=] AMGKIT_FN(std::int64_t i) {
+    p[i] *= step_p[id[i]];
+    id[i] = step_id[id[i]];
+  }));
+  total.coarse = step.coarse;
+  std::swap(total.ptr, ptr_out);
+  std::swap(total.member, member_out);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode aggregate_pairs(Space &, int, const int *, Aggregation<Space> &);
+template PetscErrorCode pair_weights(Space &, const Aggregation<Space> &, const double *, double *, double *);
+template PetscErrorCode compose(Space &, const Aggregation<Space> &, const double *, Aggregation<Space> &, double *);
+} // namespace amgkit

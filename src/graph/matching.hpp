@@ -1,0 +1,35 @@
+// Pairwise matching of the rows of one rank's matrix: the step that amgmatching repeats.
+//
+// Weights (Bernaschi, Celestini, D'Ambra, Vella 2023; D'Ambra, Vassilevski 2013). For a smooth vector w,
+//   c_ij = 1 - 2 a_ij w_i w_j / (a_ii w_i² + a_jj w_j²),   weight of {i, j} = log|c_ij|,   only positive weights can match.
+// Only the order of the weights matters, so the monotone |c_ij| - 1 stands for log|c_ij|, rounded to single precision, without
+// which the noise of sums would break ties. a_ij is the entry of the upper triangle (i < j), so both ends see the same bits; an
+// edge exists when (i, j) and (j, i) are both stored.
+//
+// Order of the edges. {i, j} goes before {k, l} when its weight is larger; then when its gap |i - j| is smaller; then when
+// floor(min(i, j) / gap) is even and the other's is odd; then when min(i, j) is smaller.
+//
+// Paths first. An edge is mutually strongest if its weight is the maximum of both its ends. succ(i) is the nearest mutually
+// strongest neighbour above i, pred(i) the nearest below; i - succ(i) is a link if pred(succ(i)) = i. Links form disjoint paths;
+// on each, the vertices at distances 2k and 2k + 1 from its start are matched. The rest gets the locally dominant matching,
+// which is unique for this order: the one a greedy pass over all edges in that order gives.
+#pragma once
+#include "base/array.hpp"
+
+namespace amgkit
+{
+// Edge weights on the pattern of A, and the largest of each row. weight[k] > 0 where the edge can match, else 0.
+template <class Ex> struct EdgeWeights {
+  Array<float, Ex> weight;    // one per entry of A
+  Array<float, Ex> strongest; // one per row
+};
+
+// a: A's diagonal; w: the smooth vector. Both have A.rows entries; A is square with ascending columns.
+template <class Ex> PetscErrorCode edge_weights(Ex &, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &);
+
+// mate[i] <- partner of i on its path, -1 where there is none.
+template <class Ex> PetscErrorCode match_paths(Ex &, CsrView<double> A, const EdgeWeights<Ex> &, int *mate);
+
+// Completes mate with the locally dominant matching of the vertices where it is -1 (Suitor: Manne, Halappanavar 2014).
+template <class Ex> PetscErrorCode match_suitor(Ex &, CsrView<double> A, const EdgeWeights<Ex> &, int *mate);
+} // namespace amgkit

@@ -1,0 +1,216 @@
+#include "base/parallel.hpp"
+#include "graph/matching.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// Position of column j in row i, -1 when it is not stored
+AMGKIT_FN inline int position(const CsrView<double> &A, int i, int j)
+{
+  int low = A.ptr[i], high = A.ptr[i + 1];
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (A.col[middle] < j)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < A.ptr[i + 1] && A.col[low] == j ? low : -1;
+}
+
+// |c| - 1 for c = 1 - 2 a_ij w_i w_j / (a_ii w_i² + a_jj w_j²), rounded; 0 when |c| <= 1 or the denominator vanishes
+AMGKIT_FN inline float excess(double a_ij, double a_ii, double a_jj, double w_i, double w_j)
+{
+  const double denominator = a_ii * w_i * w_i + a_jj * w_j * w_j;
+  const double q = -2 * a_ij * w_i * w_j / denominator; // c = 1 + q
+  const double more = q > 0 ? q : -q - 2;
+  return more > 0 && more < HUGE_VAL ? static_cast<float>(more) : 0;
+}
+
+// What decides among the edges of one vertex; first in the order means largest.
+struct EdgeKey {
+  float weight;
+  int gap, odd, low;
+};
+AMGKIT_FN inline EdgeKey edge_key(float weight, int i, int j)
+{
+  const int low = i < j ? i : j, gap = i < j ? j - i : i - j;
+  return {weight, gap, low / gap % 2, low};
+}
+AMGKIT_FN inline bool before(const EdgeKey &a, const EdgeKey &b)
+{
+  if (a.weight != b.weight) return a.weight > b.weight;
+  if (a.gap != b.gap) return a.gap < b.gap;
+  if (a.odd != b.odd) return a.odd < b.odd;
+  return a.low < b.low;
+}
+
+// A suitor and the weight of its edge in one word, so that both change together; 0 is nobody.
+using Proposal = std::uint64_t;
+AMGKIT_FN inline Proposal make_proposal(float weight, int suitor)
+{
+  union {
+    float f;
+    std::uint32_t u;
+  } bits{weight};
+  return static_cast<Proposal>(bits.u) << 32 | static_cast<std::uint32_t>(suitor);
+}
+AMGKIT_FN inline int suitor_of(Proposal p) { return static_cast<int>(p & 0xffffffffU); }
+AMGKIT_FN inline float weight_of(Proposal p)
+{
+  union {
+    std::uint32_t u;
+    float f;
+  } bits{static_cast<std::uint32_t>(p >> 32)};
+  return bits.f;
+}
+
+// succ(i) and pred(i), -1 for none
+template <class Ex> PetscErrorCode find_links(Ex &ex, CsrView<double> A, const EdgeWeights<Ex> &edges, int *succ, int *pred)
+{
+  const float *weight = edges.weight.data(), *strongest = edges.strongest.data();
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    int above = A.rows, below = -1;
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+      const int j = A.col[k];
+      if (weight[k] <= 0 || weight[k] != strongest[i] || weight[k] != strongest[j]) continue;
+      if (j > i)
+        above = j < above ? j : above;
+      else
+        below = j > below ? j : below;
+    }
+    above = team.combine(above, Min{});
+    below = team.max(below);
+    team.once([&] {
+      succ[i] = above < A.rows ? above : -1;
+      pred[i] = below;
+    });
+  });
+}
+
+// jump[i] = 2 v + parity: v is a vertex before i on its path, parity that of the distance between them. A start points to itself.
+using Jump = std::uint32_t;
+AMGKIT_FN inline std::int64_t target(Jump jump) { return jump >> 1; }
+
+// Doubles all jumps until each reaches the start of its path: O(log(longest path)) rounds.
+template <class Ex> PetscErrorCode jump_to_starts(Ex &ex, int n, Array<Jump, Ex> &jumps, Array<Jump, Ex> &spare)
+{
+  constexpr int rounds_between_checks = 4; // a check makes the host wait, a superfluous round costs less
+  int moving = 1;
+
+  PetscFunctionBegin;
+  while (moving) {
+    for (int round = 0; round < rounds_between_checks; round++) {
+      const Jump *from = jumps.data();
+      Jump *to = spare.data();
+      PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = from[target(from[i])] ^ (from[i] & 1U); }));
+      std::swap(jumps, spare);
+    }
+    const Jump *jump = jumps.data();
+    PetscCall(reduce<int>(
+        ex, n, [=] AMGKIT_FN(std::int64_t i) { return int{target(jump[target(jump[i])]) != target(jump[i])}; }, 0, Max{}, &moving));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex> PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &edges)
+{
+  PetscFunctionBegin;
+  PetscCall(edges.weight.allocate(ex, A.nnz));
+  PetscCall(edges.strongest.allocate(ex, A.rows));
+  float *weight = edges.weight.data(), *strongest = edges.strongest.data();
+  PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
+    const int i = static_cast<int>(row);
+    float largest = 0;
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+      const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
+      float here = 0;
+      if (mirror >= 0 && i < j) here = excess(A.val[k], a[i], a[j], w[i], w[j]);
+      if (mirror >= 0 && i > j) here = excess(A.val[mirror], a[j], a[i], w[j], w[i]);
+      weight[k] = here;
+      largest = here > largest ? here : largest;
+    }
+    largest = team.max(largest);
+    team.once([&] { strongest[i] = largest; });
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode match_paths(Ex &ex, CsrView<double> A, const EdgeWeights<Ex> &edges, int *mate)
+{
+  Array<int, Ex> above, below;
+  Array<Jump, Ex> jumps, spare;
+  const int n = A.rows;
+
+  PetscFunctionBegin;
+  PetscCall(above.allocate(ex, n));
+  PetscCall(below.allocate(ex, n));
+  PetscCall(jumps.allocate(ex, n));
+  PetscCall(spare.allocate(ex, n));
+  int *succ = above.data(), *pred = below.data();
+  PetscCall(find_links(ex, A, edges, succ, pred));
+  Jump *jump = jumps.data();
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    const int previous = pred[i];
+    const bool linked = previous >= 0 && succ[previous] == i;
+    jump[i] = linked ? static_cast<Jump>(previous) << 1 | 1U : static_cast<Jump>(i) << 1;
+  }));
+  PetscCall(jump_to_starts(ex, n, jumps, spare));
+  const Jump *distance = jumps.data();
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    if (distance[i] & 1U)
+      mate[i] = pred[i];
+    else
+      mate[i] = succ[i] >= 0 && pred[succ[i]] == i ? succ[i] : -1;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Each free vertex proposes to the best neighbour that does not have a better suitor; who is displaced proposes again, in the
+// same thread. Every proposal a vertex holds only improves, so any schedule ends in the same matching: suitor(suitor(v)) = v.
+template <class Ex> PetscErrorCode match_suitor(Ex &ex, CsrView<double> A, const EdgeWeights<Ex> &edges, int *mate)
+{
+  Array<Proposal, Ex> proposals;
+  const float *weight = edges.weight.data();
+
+  PetscFunctionBegin;
+  PetscCall(proposals.allocate(ex, A.rows));
+  PetscCall(memory_zero(ex, proposals.data(), proposals.bytes()));
+  Proposal *held = proposals.data();
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t first) {
+    int i = mate[first] < 0 ? static_cast<int>(first) : -1;
+    while (i >= 0) {
+      int best = -1;
+      EdgeKey best_key{};
+      Proposal displaced = 0;
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+        const int j = A.col[k];
+        if (weight[k] <= 0 || mate[j] >= 0) continue;
+        const EdgeKey key = edge_key(weight[k], i, j);
+        if (best >= 0 && !before(key, best_key)) continue;
+        const Proposal current = atomic_load(held + j);
+        if (current && !before(key, edge_key(weight_of(current), suitor_of(current), j))) continue;
+        best = j;
+        best_key = key;
+        displaced = current;
+      }
+      if (best < 0) break;
+      if (atomic_compare_swap(held + best, displaced, make_proposal(best_key.weight, i)) != displaced) continue; // look again
+      i = displaced ? suitor_of(displaced) : -1;
+    }
+  }));
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+    if (mate[i] >= 0 || !held[i]) return;
+    const int j = suitor_of(held[i]);
+    if (held[j] && suitor_of(held[j]) == i) mate[i] = j;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode edge_weights(Space &, CsrView<double>, const double *, const double *, EdgeWeights<Space> &);
+template PetscErrorCode match_paths(Space &, CsrView<double>, const EdgeWeights<Space> &, int *);
+template PetscErrorCode match_suitor(Space &, CsrView<double>, const EdgeWeights<Space> &, int *);
+} // namespace amgkit

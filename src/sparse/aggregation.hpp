@@ -1,0 +1,20 @@
+// A partition of the rows into aggregates, and the prolongator with one entry a row that goes with it:
+// P has p_i in row i and column id[i].
+#pragma once
+#include "base/array.hpp"
+
+namespace amgkit
+{
+template <class Ex> struct Aggregation {
+  int fine = 0, coarse = 0;
+  Array<int, Ex> id;          // aggregate of each row, 0 <= id < coarse
+  Array<int, Ex> ptr, member; // its inverse: rows of aggregate I are member[ptr[I]], ..., in a fixed order
+
+  std::size_t bytes() const { return id.bytes() + ptr.bytes() + member.bytes(); }
+};
+
+// b = Pᵀ r
+template <class Ex> PetscErrorCode restrict_sum(Ex &, const Aggregation<Ex> &, const double *p, const double *r, double *b);
+// x += P e
+template <class Ex> PetscErrorCode prolongate_add(Ex &, const Aggregation<Ex> &, const double *p, const double *e, double *x);
+} // namespace amgkit

@@ -1,0 +1,25 @@
+#include "base/parallel.hpp"
+#include "sparse/aggregation.hpp"
+
+namespace amgkit
+{
+template <class Ex> PetscErrorCode restrict_sum(Ex &ex, const Aggregation<Ex> &aggregation, const double *p, const double *r, double *b)
+{
+  const int *ptr = aggregation.ptr.data(), *member = aggregation.member.data();
+  return for_each(ex, aggregation.coarse, [=] AMGKIT_FN(std::int64_t c) {
+    double s = 0;
+    for (int k = ptr[c]; k < ptr[c + 1]; k++) s += p[member[k]] * r[member[k]];
+    b[c] = s;
+  });
+}
+
+template <class Ex> PetscErrorCode prolongate_add(Ex &ex, const Aggregation<Ex> &aggregation, const double *p, const double *e, double *x)
+{
+  const int *id = aggregation.id.data();
+  return for_each(ex, aggregation.fine, [=] AMGKIT_FN(std::int64_t i) { x[i] += p[i] * e[id[i]]; });
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode restrict_sum(Space &, const Aggregation<Space> &, const double *, const double *, double *);
+template PetscErrorCode prolongate_add(Space &, const Aggregation<Space> &, const double *, const double *, double *);
+} // namespace amgkit

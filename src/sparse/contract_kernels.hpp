@@ -1,0 +1,247 @@
+// One team per aggregate collects its distinct columns in a small hash table, sorts them and sums the products in order.
+// Aggregates with more columns than the table holds go through a stable sort of all their products.
+#include "base/parallel.hpp"
+#include "sparse/contract.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// The operands of contract(), for kernels.
+struct Product {
+  CsrView<double> A;
+  const int *ptr, *member; // of the row aggregates
+  const double *p, *q;
+  const int *column_id;
+};
+
+// Hash table of a team's distinct columns, linear probing. slot_of lists the used slots in the order they were taken.
+template <int Slots> struct Columns {
+  static constexpr int slots = Slots;
+  int used;
+  int key[Slots], slot_of[Slots];
+};
+template <int Slots> struct ColumnSums : Columns<Slots> {
+  int rank[Slots];   // slot -> position of its column among the sorted ones
+  double sum[Slots]; // by that position
+};
+
+template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table &table)
+{
+  for (int s : team.share(0, Table::slots)) table.key[s] = -1;
+  team.once([&] { table.used = 0; });
+  team.sync();
+}
+
+AMGKIT_FN inline unsigned first_probe(int column) { return static_cast<unsigned>(column) * 2654435769U >> 16; }
+
+// false when the table is full
+template <class Table> AMGKIT_FN bool insert(Table &table, int column)
+{
+  for (unsigned probe = 0; probe < Table::slots; probe++) {
+    const int slot = static_cast<int>((first_probe(column) + probe) % Table::slots);
+    const int old = atomic_compare_swap(&table.key[slot], -1, column);
+    if (old == column) return true;
+    if (old == -1) {
+      table.slot_of[atomic_increment(&table.used)] = slot;
+      return true;
+    }
+  }
+  return false;
+}
+
+template <class Table> AMGKIT_FN int find(const Table &table, int column)
+{
+  unsigned probe = first_probe(column);
+  while (table.key[probe % Table::slots] != column) probe++;
+  return static_cast<int>(probe % Table::slots);
+}
+
+// Puts the columns of aggregate I into the table; false, for every lane, when they do not fit.
+template <class Team, class Table> AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Table &table)
+{
+  bool full = false;
+  clear(team, table);
+  for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
+    const int i = in.member[m];
+    for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) full = !insert(table, in.column_id[in.A.col[k]]) || full;
+  }
+  full = team.any(full);
+  team.sync();
+  return !full;
+}
+
+// count[I] <- number of distinct columns of aggregate I, -1 when there are more than Slots
+template <int Lanes, int Slots, class Ex> PetscErrorCode count_columns(Ex &ex, const Product &in, int aggregates, int *count)
+{
+  return for_rows_with<Lanes, Columns<Slots>>(ex, aggregates, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
+    const bool fits = collect(team, in, I, table);
+    team.once([&] { count[I] = fits ? table.used : -1; });
+  });
+}
+
+struct Term {
+  int position;
+  double value;
+};
+
+// Fills the rows of C with at most Slots columns
+template <int Lanes, int Slots, class Ex> PetscErrorCode fill_rows(Ex &ex, const Product &in, Csr<double, Ex> &C)
+{
+  const int *ptr = C.ptr.data();
+  int *col = C.col.data();
+  double *val = C.val.data();
+  return for_rows_with<Lanes, ColumnSums<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
+    const int begin = ptr[I], n = ptr[I + 1] - begin;
+    if (n > Slots) return;
+    collect(team, in, I, table);
+    for (int u : team.share(0, n)) {
+      const int slot = table.slot_of[u], column = table.key[slot];
+      int rank = 0;
+      for (int v = 0; v < n; v++) rank += table.key[table.slot_of[v]] < column;
+      table.rank[slot] = rank;
+      table.sum[rank] = 0;
+      col[begin + rank] = column;
+    }
+    team.sync();
+    for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
+      const int i = in.member[m];
+      team.in_order(
+          in.A.ptr[i], in.A.ptr[i + 1],
+          [&](int k) {
+            const int j = in.A.col[k];
+            return Term{table.rank[find(table, in.column_id[j])], in.p[i] * in.A.val[k] * in.q[j]};
+          },
+          [&](Term term) { table.sum[term.position] += term.value; });
+    }
+    for (int u : team.share(0, n)) val[begin + u] = table.sum[u];
+  });
+}
+
+// The products of the aggregates that do not fit a table, sorted by (aggregate, column) without changing their order.
+template <class Ex> struct LongRows {
+  std::int64_t rows = 0, products = 0;
+  Array<int, Ex> aggregate; // rows of them, ascending
+  Array<int, Ex> start;     // products of long row l: start[l] <= k < start[l + 1]
+  Array<int, Ex> heads;     // heads[k]: distinct columns among the products before k
+  Array<std::uint64_t, Ex> key;
+  Array<double, Ex> value;
+};
+
+template <class Ex> PetscErrorCode expand_long_rows(Ex &ex, const Product &in, LongRows<Ex> &rows)
+{
+  std::int64_t distinct = 0;
+  int bits = 32;
+  const int *aggregate = rows.aggregate.data();
+
+  PetscFunctionBegin;
+  PetscCall(rows.start.allocate(ex, rows.rows + 1));
+  int *start = rows.start.data();
+  PetscCall(for_each(ex, rows.rows, [=] AMGKIT_FN(std::int64_t l) {
+    int n = 0;
+    for (int m = in.ptr[aggregate[l]]; m < in.ptr[aggregate[l] + 1]; m++) n += in.A.ptr[in.member[m] + 1] - in.A.ptr[in.member[m]];
+    start[l] = n;
+  }));
+  PetscCall(exclusive_scan(ex, rows.rows, start, &rows.products));
+  PetscCall(rows.key.allocate(ex, rows.products));
+  PetscCall(rows.value.allocate(ex, rows.products));
+  std::uint64_t *key = rows.key.data();
+  double *value = rows.value.data();
+  PetscCall(for_rows<32>(ex, rows.rows, [=] AMGKIT_FN(auto team, std::int64_t l) {
+    int at = start[l];
+    for (int m = in.ptr[aggregate[l]]; m < in.ptr[aggregate[l] + 1]; m++) {
+      const int i = in.member[m], begin = in.A.ptr[i], end = in.A.ptr[i + 1];
+      for (int k : team.share(begin, end)) {
+        const int j = in.A.col[k];
+        key[at + k - begin] = static_cast<std::uint64_t>(l) << 32 | static_cast<unsigned>(in.column_id[j]);
+        value[at + k - begin] = in.p[i] * in.A.val[k] * in.q[j];
+      }
+      at += end - begin;
+    }
+  }));
+  while (rows.rows >> (bits - 32)) bits++;
+  PetscCall(stable_sort_pairs(ex, rows.products, key, value, bits));
+  PetscCall(rows.heads.allocate(ex, rows.products + 1));
+  int *heads = rows.heads.data();
+  PetscCall(for_each(ex, rows.products, [=] AMGKIT_FN(std::int64_t k) { heads[k] = k == 0 || key[k] != key[k - 1]; }));
+  PetscCall(exclusive_scan(ex, rows.products, heads, &distinct));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode count_long_rows(Ex &ex, const LongRows<Ex> &rows, int *count)
+{
+  const int *aggregate = rows.aggregate.data(), *start = rows.start.data(), *heads = rows.heads.data();
+  return for_each(ex, rows.rows, [=] AMGKIT_FN(std::int64_t l) { count[aggregate[l]] = heads[start[l + 1]] - heads[start[l]]; });
+}
+
+template <class Ex> PetscErrorCode fill_long_rows(Ex &ex, const LongRows<Ex> &rows, Csr<double, Ex> &C)
+{
+  const int *aggregate = rows.aggregate.data(), *start = rows.start.data(), *heads = rows.heads.data(), *ptr = C.ptr.data();
+  const std::uint64_t *key = rows.key.data();
+  const double *value = rows.value.data();
+  const std::int64_t products = rows.products;
+  int *col = C.col.data();
+  double *val = C.val.data();
+  return for_each(ex, products, [=] AMGKIT_FN(std::int64_t k) {
+    if (heads[k + 1] == heads[k]) return;
+    const auto l = static_cast<std::int64_t>(key[k] >> 32);
+    const int at = ptr[aggregate[l]] + heads[k] - heads[start[l]];
+    double s = 0;
+    for (std::int64_t m = k; m < products && key[m] == key[k]; m++) s += value[m];
+    col[at] = static_cast<int>(key[k] & 0xffffffffU);
+    val[at] = s;
+  });
+}
+
+template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, const Product &in, Csr<double, Ex> &C)
+{
+  LongRows<Ex> rows;
+  std::int64_t nnz = 0;
+  const int n = C.rows;
+
+  PetscFunctionBegin;
+  PetscCall(C.ptr.allocate(ex, n + 1));
+  int *count = C.ptr.data();
+  PetscCall(count_columns<Lanes, Slots>(ex, in, n, count));
+  PetscCall(reduce<std::int64_t>(
+      ex, n, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{count[I] < 0}; }, 0, Sum{}, &rows.rows));
+  if (rows.rows > 0) {
+    Array<int, Ex> all;
+    PetscCall(all.allocate(ex, n));
+    PetscCall(compact(
+        ex, n, [=] AMGKIT_FN(std::int64_t I) { return count[I] < 0; }, all.data(), &rows.rows));
+    PetscCall(rows.aggregate.allocate(ex, rows.rows));
+    PetscCall(memory_copy(ex, rows.aggregate.data(), all.data(), rows.aggregate.bytes()));
+    PetscCall(expand_long_rows(ex, in, rows));
+    PetscCall(count_long_rows(ex, rows, count));
+  }
+  PetscCall(exclusive_scan(ex, n, count, &nnz));
+  PetscCall(C.col.allocate(ex, nnz));
+  PetscCall(C.val.allocate(ex, nnz));
+  PetscCall(fill_rows<Lanes, Slots>(ex, in, C));
+  if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex>
+PetscErrorCode contract(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, const double *p, const int *column_id, const double *q,
+                        int columns, Csr<double, Ex> &C)
+{
+  const Product in{A, rows.ptr.data(), rows.member.data(), p, q, column_id};
+  const double products = rows.coarse > 0 ? static_cast<double>(A.nnz) / rows.coarse : 0; // of an average aggregate
+
+  PetscFunctionBegin;
+  C.rows = rows.coarse;
+  C.cols = columns;
+  if (products <= 48)
+    PetscCall((contract_with<8, 64>(ex, in, C)));
+  else
+    PetscCall((contract_with<32, 256>(ex, in, C)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode contract(Space &, CsrView<double>, const Aggregation<Space> &, const double *, const int *, const double *, int,
+                                 Csr<double, Space> &);
+} // namespace amgkit

@@ -1,0 +1,35 @@
+// What a matrix's rows say one by one: their faults, their diagonal, their absolute sum.
+// A rank's rows are (diag, offd): the columns it owns and those of other ranks.
+#pragma once
+#include "base/array.hpp"
+
+namespace amgkit
+{
+enum RowFault : int {
+  row_not_finite = 1,       // an entry is NaN or infinite
+  row_not_sorted = 2,       // the columns do not ascend strictly
+  row_without_diagonal = 4, // a_ii is not stored
+  row_zero_diagonal = 8,    // a_ii is stored and 0
+  row_negative_diagonal = 16
+};
+
+struct RowCheck {
+  std::int64_t negative = 0;        // rows with a_ii < 0
+  int first_negative = -1;          // the first of them, -1: none
+  int first_fault = -1, faults = 0; // the first row with one of the other faults, and its RowFault bits
+};
+
+template <class Ex> PetscErrorCode check_rows(Ex &, CsrView<double> diag, CsrView<double> offd, RowCheck *);
+
+// a[i] = a_ii (0 when missing), d[i] = sign(a_ii) / sum_j |a_ij| over diag and offd (0 for a row of zeros): the l1-Jacobi scaling.
+template <class Ex> PetscErrorCode diagonal_and_l1(Ex &, CsrView<double> diag, CsrView<double> offd, double *a, double *d);
+
+// a[i] = a_ii, 0 when missing
+template <class Ex> PetscErrorCode diagonal_of(Ex &, CsrView<double> A, double *a);
+
+// to[i] = from[i] for indices known to fit
+template <class Ex> PetscErrorCode narrow(Ex &, std::int64_t n, const PetscInt *from, int *to);
+
+// The rows that have entries, ascending.
+template <class Ex> PetscErrorCode nonempty_rows(Ex &, CsrView<double> A, Array<int, Ex> &rows);
+} // namespace amgkit

@@ -1,0 +1,130 @@
+#include "base/parallel.hpp"
+#include "sparse/rows.hpp"
+
+namespace amgkit
+{
+namespace
+{
+AMGKIT_FN inline bool is_finite(double x) { return x - x == 0; }
+
+// RowFault bits of the entries of row i that one lane sees, the diagonal apart
+template <class Team> AMGKIT_FN int entry_faults(const Team &team, const CsrView<double> &A, std::int64_t i)
+{
+  int faults = 0;
+  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+    if (!is_finite(A.val[k])) faults |= row_not_finite;
+    if (k > A.ptr[i] && A.col[k - 1] >= A.col[k]) faults |= row_not_sorted;
+  }
+  return faults;
+}
+
+template <class Team> AMGKIT_FN double absolute_sum(const Team &team, const CsrView<double> &A, std::int64_t i)
+{
+  double s = 0;
+  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) s += A.val[k] < 0 ? -A.val[k] : A.val[k];
+  return team.sum(s);
+}
+
+template <class Team> AMGKIT_FN double diagonal_entry(const Team &team, const CsrView<double> &A, std::int64_t i)
+{
+  double a_ii = 0;
+  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+    if (A.col[k] == i) a_ii = A.val[k];
+  }
+  return team.sum(a_ii);
+}
+
+struct Or {
+  AMGKIT_FN int operator()(int a, int b) const { return a | b; }
+};
+} // namespace
+
+template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, RowCheck *check)
+{
+  Array<int, Ex> faults;
+  const std::int64_t n = diag.rows;
+  std::int64_t first = 0;
+  constexpr int real_faults = row_not_finite | row_not_sorted | row_without_diagonal | row_zero_diagonal;
+
+  PetscFunctionBegin;
+  *check = {};
+  PetscCall(faults.allocate(ex, n));
+  int *f = faults.data();
+  PetscCall(for_rows(ex, n, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    int mine = entry_faults(team, diag, i) | entry_faults(team, offd, i), found = 0;
+    for (int k : team.share(diag.ptr[i], diag.ptr[i + 1])) {
+      if (diag.col[k] != i) continue;
+      found = 1;
+      if (diag.val[k] == 0) mine |= row_zero_diagonal;
+      if (diag.val[k] < 0) mine |= row_negative_diagonal;
+    }
+    mine = team.combine(mine, Or{});
+    if (!team.any(found)) mine |= row_without_diagonal;
+    team.once([&] { f[i] = mine; });
+  }));
+  PetscCall(reduce<std::int64_t>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{(f[i] & row_negative_diagonal) != 0}; }, 0, Sum{}, &check->negative));
+  if (check->negative > 0) {
+    PetscCall(reduce<std::int64_t>(
+        ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & row_negative_diagonal ? i : n; }, n, Min{}, &first));
+    check->first_negative = static_cast<int>(first);
+  }
+  PetscCall(reduce<std::int64_t>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & real_faults ? i : n; }, n, Min{}, &first));
+  if (first < n) {
+    check->first_fault = static_cast<int>(first);
+    PetscCall(memory_to_host(ex, &check->faults, f + first, sizeof(int)));
+    check->faults &= real_faults;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode diagonal_and_l1(Ex &ex, CsrView<double> diag, CsrView<double> offd, double *a, double *d)
+{
+  return for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double a_ii = diagonal_entry(team, diag, i);
+    double l1 = absolute_sum(team, diag, i) + absolute_sum(team, offd, i);
+    if (a_ii < 0) l1 = -l1;
+    team.once([&] {
+      a[i] = a_ii;
+      d[i] = l1 != 0 ? 1 / l1 : 0;
+    });
+  });
+}
+
+template <class Ex> PetscErrorCode diagonal_of(Ex &ex, CsrView<double> A, double *a)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double a_ii = diagonal_entry(team, A, i);
+    team.once([&] { a[i] = a_ii; });
+  });
+}
+
+template <class Ex> PetscErrorCode narrow(Ex &ex, std::int64_t n, const PetscInt *from, int *to)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = static_cast<int>(from[i]); });
+}
+
+template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Array<int, Ex> &rows)
+{
+  Array<int, Ex> all;
+  std::int64_t count = 0;
+
+  PetscFunctionBegin;
+  rows.release();
+  if (A.nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(all.allocate(ex, A.rows));
+  PetscCall(compact(
+      ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { return A.ptr[i] < A.ptr[i + 1]; }, all.data(), &count));
+  PetscCall(rows.allocate(ex, count));
+  PetscCall(memory_copy(ex, rows.data(), all.data(), rows.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, RowCheck *);
+template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double>, double *, double *);
+template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
+template PetscErrorCode narrow(Space &, std::int64_t, const PetscInt *, int *);
+template PetscErrorCode nonempty_rows(Space &, CsrView<double>, Array<int, Space> &);
+} // namespace amgkit
