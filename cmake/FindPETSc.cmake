@@ -1,7 +1,7 @@
 # Finds PETSc through its pkg-config file and defines PETSc::PETSc (headers, library, MPI).
 #
 # Where: PETSC_DIR and PETSC_ARCH, as CMake or environment variables, else pkg-config's own search path.
-# Sets PETSC_VERSION, PETSC_INDEX_BITS (32 or 64), PETSC_COMPLEX and PETSC_HAVE_CUDA.
+# Sets PETSC_VERSION, PETSC_INDEX_BITS (32 or 64), PETSC_COMPLEX, PETSC_HAVE_CUDA and PETSC_BLASLAPACK (libraries).
 find_package(PkgConfig REQUIRED)
 foreach(name PETSC_DIR PETSC_ARCH)
   if(NOT DEFINED ${name} AND DEFINED ENV{${name}})
@@ -41,6 +41,16 @@ foreach(dir ${AMGKIT_PETSC_INCLUDE_DIRS})
 endforeach()
 
 find_package(MPI REQUIRED COMPONENTS C)
+
+# The BLAS and LAPACK that this PETSc itself uses: PETSc's headers name their functions, but its library does not pass them on.
+set(PETSC_BLASLAPACK ${AMGKIT_PETSC_STATIC_LIBRARIES})
+list(FILTER PETSC_BLASLAPACK INCLUDE REGEX "lapack|blas|mkl|flame|blis|armpl")
+list(FILTER PETSC_BLASLAPACK EXCLUDE REGEX "scalapack|cublas")
+list(REMOVE_DUPLICATES PETSC_BLASLAPACK)
+if(NOT PETSC_BLASLAPACK)
+  find_package(LAPACK REQUIRED)
+  set(PETSC_BLASLAPACK LAPACK::LAPACK)
+endif()
 if(PETSc_FOUND AND NOT TARGET PETSc::PETSc)
   add_library(PETSc::PETSc INTERFACE IMPORTED)
   target_include_directories(PETSc::PETSc SYSTEM INTERFACE ${AMGKIT_PETSC_INCLUDE_DIRS})

@@ -230,7 +230,7 @@ example() { # PROGRAM ARGUMENT...
   shift
   if [[ -x $program ]]; then
     with_plugin "$program" -options_file share/amgkit/options/amgmatching.opts "$@" -ksp_monitor -ksp_converged_reason -ksp_view |
-      sed -n -e '/^\$/p' -e '/KSP Residual norm/p' -e '/^Linear solve/p' -e '/ERROR/p' -e '/^ *PC Object/,/linear system matrix/{/linear system matrix/!p}'
+      sed -n -e '/^\$/p' -e '/KSP Residual norm/p' -e '/^ *Linear solve/p' -e '/ERROR/p' -e '/^ *PC Object/,/linear system matrix/{/linear system matrix/!p}'
   else
     say "$program is not there: set PETSC_EXAMPLES_DIR"
   fi

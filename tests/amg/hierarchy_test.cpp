@@ -1,0 +1,104 @@
+#include "amg/hierarchy.hpp"
+
+#include "amg/prolongation_matching.hpp"
+#include "support/petsc_problems.hpp"
+
+namespace amgkit::test
+{
+template <class Ex> using HierarchyTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(HierarchyTest, Spaces, SpaceName);
+
+namespace
+{
+// What a hierarchy is, without its values: rows and entries of every level, and all patterns of this rank.
+struct Shape {
+  std::vector<PetscInt> rows;
+  std::vector<int> patterns;
+  std::vector<double> values;
+};
+
+template <class Ex> PetscErrorCode shape_of(Ex &ex, const HostCsr &M, const AmgParameters &parameters, Shape &out)
+{
+  Mat A;
+  Hierarchy<Ex> hierarchy;
+  SetupStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(distribute(M, Ex::on_device, &A));
+  PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({}), &status));
+  EXPECT_EQ(status, SetupStatus::ready);
+  for (std::size_t l = 0; l < hierarchy.levels.size(); l++) {
+    out.rows.push_back(hierarchy.levels[l]->A.global_rows());
+    if (l == 0) continue; // the user's
+    for (const CsrView<double> &block : {hierarchy.levels[l]->A.diag, hierarchy.levels[l]->A.offd}) {
+      std::vector<int> ptr, col;
+      std::vector<double> val;
+      PetscCall(download(ex, block.ptr, block.rows + 1, ptr));
+      PetscCall(download(ex, block.col, block.nnz, col));
+      PetscCall(download(ex, block.val, block.nnz, val));
+      out.patterns.insert(out.patterns.end(), ptr.begin(), ptr.end());
+      out.patterns.insert(out.patterns.end(), col.begin(), col.end());
+      out.values.insert(out.values.end(), val.begin(), val.end());
+    }
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+AmgParameters small()
+{
+  AmgParameters parameters;
+  parameters.coarse_eq_limit = 30;
+  return parameters;
+}
+} // namespace
+
+TYPED_TEST(HierarchyTest, IsTheSameInEverySpace)
+{
+  for (const auto &[name, M] : gallery()) {
+    if (name == "positive couplings") continue; // indefinite: its coarse matrix may be singular
+    Host host;
+    Shape expected, got;
+    OK(shape_of(host, M, small(), expected));
+    OK(shape_of(this->ex, M, small(), got));
+    EXPECT_EQ(got.rows, expected.rows) << name;
+    EXPECT_EQ(got.patterns, expected.patterns) << name;
+    EXPECT_EQ(got.values, expected.values) << name; // contract() sums in one order in every space
+  }
+}
+
+TYPED_TEST(HierarchyTest, StopsAtTheLimitTheLevelsAndTheStall)
+{
+  Shape limited, levels, stalled;
+  AmgParameters parameters = small();
+  OK(shape_of(this->ex, grid7(10, 10, 10), parameters, limited));
+  EXPECT_LE(limited.rows.back(), 30 + 2 * size_of_world());
+  parameters.max_levels = 2;
+  OK(shape_of(this->ex, grid7(10, 10, 10), parameters, levels));
+  EXPECT_EQ(levels.rows.size(), 2U);
+  parameters = small();
+  parameters.coarse_eq_limit = 2;
+  std::map<std::pair<int, int>, double> diagonal;
+  for (int i = 0; i < 100; i++) diagonal[{i, i}] = 1 + i;
+  OK(shape_of(this->ex, make_csr(100, 100, diagonal), parameters, stalled));
+  EXPECT_EQ(stalled.rows, std::vector<PetscInt>{100});
+}
+
+TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)
+{
+  Mat A;
+  Hierarchy<TypeParam> hierarchy;
+  SetupStatus status;
+  AmgParameters parameters;
+  parameters.coarse_eq_limit = 300; // the dense inverse is a constant; a small one lets a small grid show the rest
+  const HostCsr M = grid7(28, 28, 28);
+  OK(distribute(M, TypeParam::on_device, &A));
+  OK(hierarchy.build(this->ex, A, parameters, *make_matching_prolongation<TypeParam>({}), &status));
+  double bytes = static_cast<double>(hierarchy.bytes()), entries = 0;
+  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
+  for (const auto &s : hierarchy.statistics) entries += s.entries;
+  EXPECT_LE(entries, 1.16 * hierarchy.statistics[0].entries);
+  EXPECT_LE(bytes, 1.5 * (12 * hierarchy.statistics[0].entries + 4.0 * M.rows));
+  OK(MatDestroy(&A));
+}
+} // namespace amgkit::test

@@ -1,0 +1,19 @@
+// What the parallel vocabulary must do, written as kernels: each call leaves its result in `out` for the test to compare.
+#pragma once
+#include "base/array.hpp"
+
+namespace amgkit::test
+{
+// out[i] = 3 i
+template <class Ex> PetscErrorCode check_for_each(Ex &, std::int64_t n, int *out);
+// out[8 i ..]: sum, maximum, any, combined minimum of 0 <= k < i over a team, and how many lanes once() ran
+template <int Lanes, class Ex> PetscErrorCode check_team(Ex &, int n, int *out);
+// out[i]: 0 <= k < i appended as decimal digits mod 10^9 + 7 in the order in_order() consumes them
+template <int Lanes, class Ex> PetscErrorCode check_in_order(Ex &, int n, std::int64_t *out);
+// Sum of i² and maximum of (7 i) mod n for 0 <= i < n
+template <class Ex> PetscErrorCode check_reduce(Ex &, std::int64_t n, std::int64_t *sum, int *maximum);
+template <class Ex> PetscErrorCode check_scan(Ex &, std::int64_t n, int *x, std::int64_t *total);
+template <class Ex> PetscErrorCode check_sort(Ex &, std::int64_t n, std::uint64_t *key, int *value, int bits);
+// The i with i % 3 == 1
+template <class Ex> PetscErrorCode check_compact(Ex &, std::int64_t n, int *out, std::int64_t *count);
+} // namespace amgkit::test

@@ -1,0 +1,80 @@
+#include "base/parallel.hpp"
+#include "base/parallel_checks.hpp"
+
+namespace amgkit::test
+{
+template <class Ex> PetscErrorCode check_for_each(Ex &ex, std::int64_t n, int *out)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { out[i] = static_cast<int>(3 * i); });
+}
+
+template <int Lanes, class Ex> PetscErrorCode check_team(Ex &ex, int n, int *out)
+{
+  return for_rows<Lanes>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
+    int sum = 0, most = -1, least = 1000000;
+    bool seven = false;
+    for (int k : team.share(0, static_cast<int>(i))) {
+      sum += k;
+      most = k > most ? k : most;
+      least = k < least ? k : least;
+      seven = seven || k == 7;
+    }
+    sum = team.sum(sum);
+    most = team.max(most);
+    least = team.combine(least, Min{});
+    seven = team.any(seven);
+    team.once([&] {
+      out[5 * i] = sum;
+      out[5 * i + 1] = most;
+      out[5 * i + 2] = seven;
+      out[5 * i + 3] = least;
+      out[5 * i + 4] += 1;
+    });
+  });
+}
+
+struct Tape {
+  std::int64_t value;
+};
+
+template <int Lanes, class Ex> PetscErrorCode check_in_order(Ex &ex, int n, std::int64_t *out)
+{
+  return for_rows_with<Lanes, Tape>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i, auto &tape) {
+    team.once([&] { tape.value = 0; });
+    team.sync();
+    team.in_order(0, static_cast<int>(i), [&](int k) { return k; }, [&](int k) { tape.value = (10 * tape.value + k) % 1000000007; });
+    team.once([&] { out[i] = tape.value; });
+  });
+}
+
+template <class Ex> PetscErrorCode check_reduce(Ex &ex, std::int64_t n, std::int64_t *sum, int *maximum)
+{
+  PetscFunctionBegin;
+  PetscCall(reduce<std::int64_t>(ex, n, [=] AMGKIT_FN(std::int64_t i) { return i * i; }, 0, Sum{}, sum));
+  PetscCall(reduce<int>(ex, n, [=] AMGKIT_FN(std::int64_t i) { return static_cast<int>(7 * i % n); }, -1, Max{}, maximum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode check_scan(Ex &ex, std::int64_t n, int *x, std::int64_t *total) { return exclusive_scan(ex, n, x, total); }
+
+template <class Ex> PetscErrorCode check_sort(Ex &ex, std::int64_t n, std::uint64_t *key, int *value, int bits)
+{
+  return stable_sort_pairs(ex, n, key, value, bits);
+}
+
+template <class Ex> PetscErrorCode check_compact(Ex &ex, std::int64_t n, int *out, std::int64_t *count)
+{
+  return compact(ex, n, [=] AMGKIT_FN(std::int64_t i) { return i % 3 == 1; }, out, count);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode check_for_each(Space &, std::int64_t, int *);
+template PetscErrorCode check_team<4>(Space &, int, int *);
+template PetscErrorCode check_team<32>(Space &, int, int *);
+template PetscErrorCode check_in_order<8>(Space &, int, std::int64_t *);
+template PetscErrorCode check_in_order<32>(Space &, int, std::int64_t *);
+template PetscErrorCode check_reduce(Space &, std::int64_t, std::int64_t *, int *);
+template PetscErrorCode check_scan(Space &, std::int64_t, int *, std::int64_t *);
+template PetscErrorCode check_sort(Space &, std::int64_t, std::uint64_t *, int *, int);
+template PetscErrorCode check_compact(Space &, std::int64_t, int *, std::int64_t *);
+} // namespace amgkit::test

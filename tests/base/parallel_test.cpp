@@ -1,0 +1,136 @@
+#include "base/parallel_checks.hpp"
+#include "support/spaces.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace amgkit::test
+{
+template <class Ex> using Parallel = SpaceTest<Ex>;
+TYPED_TEST_SUITE(Parallel, Spaces, SpaceName);
+
+constexpr std::int64_t sizes[] = {0, 1, 31, 32, 33, 1000, 100003};
+
+TYPED_TEST(Parallel, ForEachVisitsEveryIndexOnce)
+{
+  for (auto n : sizes) {
+    auto out = this->to_space(std::vector<int>(n, -1));
+    OK(check_for_each(this->ex, n, out.data()));
+    const auto got = this->to_host(out);
+    for (std::int64_t i = 0; i < n; i++) ASSERT_EQ(got[i], 3 * i);
+  }
+}
+
+TYPED_TEST(Parallel, TeamsCombineOverTheirLanes)
+{
+  constexpr int n = 200;
+  for (int lanes : {4, 32}) {
+    auto out = this->to_space(std::vector<int>(5 * n, 0));
+    if (lanes == 4) OK(check_team<4>(this->ex, n, out.data()));
+    else OK(check_team<32>(this->ex, n, out.data()));
+    const auto got = this->to_host(out);
+    for (int i = 0; i < n; i++) {
+      ASSERT_EQ(got[5 * i], i * (i - 1) / 2);
+      ASSERT_EQ(got[5 * i + 1], i - 1);
+      ASSERT_EQ(got[5 * i + 2], i > 7);
+      ASSERT_EQ(got[5 * i + 3], i > 0 ? 0 : 1000000);
+      ASSERT_EQ(got[5 * i + 4], 1);
+    }
+  }
+}
+
+TYPED_TEST(Parallel, InOrderConsumesInOrder)
+{
+  constexpr int n = 150;
+  for (int lanes : {8, 32}) {
+    auto out = this->to_space(std::vector<std::int64_t>(n, -1));
+    if (lanes == 8) OK(check_in_order<8>(this->ex, n, out.data()));
+    else OK(check_in_order<32>(this->ex, n, out.data()));
+    const auto got = this->to_host(out);
+    for (int i = 0; i < n; i++) {
+      std::int64_t expected = 0;
+      for (int k = 0; k < i; k++) expected = (10 * expected + k) % 1000000007;
+      ASSERT_EQ(got[i], expected);
+    }
+  }
+}
+
+TYPED_TEST(Parallel, ReduceScanCompact)
+{
+  for (auto n : sizes) {
+    std::int64_t sum = -1, expected_sum = 0, total = -1, count = -1;
+    int maximum = -7, expected_maximum = -1;
+    OK(check_reduce(this->ex, n, &sum, &maximum));
+    for (std::int64_t i = 0; i < n; i++) {
+      expected_sum += i * i;
+      expected_maximum = std::max(expected_maximum, static_cast<int>(7 * i % n));
+    }
+    EXPECT_EQ(sum, expected_sum);
+    EXPECT_EQ(maximum, expected_maximum);
+
+    std::vector<int> x(n + 1, 99), scanned;
+    for (std::int64_t i = 0; i < n; i++) x[i] = static_cast<int>(i % 5);
+    auto device = this->to_space(x);
+    OK(check_scan(this->ex, n, device.data(), &total));
+    scanned = this->to_host(device);
+    EXPECT_EQ(scanned[0], 0);
+    for (std::int64_t i = 0; i < n; i++) ASSERT_EQ(scanned[i + 1], scanned[i] + x[i]);
+    EXPECT_EQ(total, scanned[n]);
+
+    auto out = this->to_space(std::vector<int>(n, -1));
+    OK(check_compact(this->ex, n, out.data(), &count));
+    const auto selected = this->to_host(out.data(), count);
+    ASSERT_EQ(count, n > 1 ? (n + 1) / 3 : 0);
+    for (std::int64_t k = 0; k < count; k++) ASSERT_EQ(selected[k], 3 * k + 1);
+  }
+}
+
+TYPED_TEST(Parallel, ScanRefusesToWrap)
+{
+  std::int64_t total = 0;
+  auto x = this->to_space(std::vector<int>{INT32_MAX, 1, 0, 0});
+  PetscPushErrorHandler(PetscReturnErrorHandler, nullptr);
+  const auto code = check_scan(this->ex, 3, x.data(), &total);
+  PetscPopErrorHandler();
+  EXPECT_EQ(static_cast<int>(code), PETSC_ERR_ARG_OUTOFRANGE);
+}
+
+TYPED_TEST(Parallel, SortIsStable)
+{
+  for (auto n : sizes) {
+    std::mt19937 random(5);
+    std::vector<std::uint64_t> key(n);
+    std::vector<int> value(n);
+    for (auto &k : key) k = std::uint64_t{random() % 50} << 33;
+    std::iota(value.begin(), value.end(), 0);
+    auto keys = this->to_space(key);
+    auto values = this->to_space(value);
+    OK(check_sort(this->ex, n, keys.data(), values.data(), 40));
+    std::stable_sort(value.begin(), value.end(), [&](int a, int b) { return key[a] < key[b]; });
+    EXPECT_EQ(this->to_host(values), value);
+  }
+}
+
+TYPED_TEST(Parallel, ArraysMoveAndRelease)
+{
+  Array<double, TypeParam> a, b;
+  OK(a.allocate(this->ex, 10));
+  b = std::move(a);
+  EXPECT_EQ(b.size(), 10);
+  EXPECT_EQ(a.size(), 0); // NOLINT(bugprone-use-after-move): the moved-from array is empty by contract
+  OK(b.allocate(this->ex, 0));
+  EXPECT_EQ(b.data(), nullptr);
+}
+
+TEST(DebugSpace, PoisonsFreshMemoryAndFailsOnDemand)
+{
+  Debug ex;
+  Array<double, Debug> a;
+  OK(a.allocate(ex, 4));
+  EXPECT_TRUE(a.data()[3] != a.data()[3]);
+  ex.fail_at = ex.allocations;
+  EXPECT_EQ(static_cast<int>(a.allocate(ex, 4)), PETSC_ERR_MEM);
+  EXPECT_EQ(a.size(), 0);
+}
+} // namespace amgkit::test

@@ -1,0 +1,50 @@
+#include "dist/halo.hpp"
+
+#include "support/petsc_problems.hpp"
+
+namespace amgkit::test
+{
+template <class Ex> using HaloTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(HaloTest, Spaces, SpaceName);
+
+// Rank r owns r + 1 rows (rank 1 none) and needs every second row of the others.
+TYPED_TEST(HaloTest, GhostsReceiveTheirOwnersValues)
+{
+  const int rank = rank_of_world(), size = size_of_world();
+  std::vector<PetscInt> range(size + 1, 0), ghosts;
+  for (int r = 0; r < size; r++) range[r + 1] = range[r] + (r == 1 ? 0 : r + 1);
+  for (PetscInt g = 0; g < range[size]; g += 2) {
+    if (g < range[rank] || g >= range[rank + 1]) ghosts.push_back(g);
+  }
+  const PetscInt rows = range[rank + 1] - range[rank];
+  Halo<TypeParam> halo;
+  OK(halo.create(PETSC_COMM_WORLD, rows, ghosts));
+  EXPECT_EQ(halo.active(), size > 1);
+
+  std::vector<double> values(rows);
+  std::vector<int> ids(rows);
+  for (PetscInt i = 0; i < rows; i++) {
+    values[i] = 0.5 * static_cast<double>(range[rank] + i);
+    ids[i] = static_cast<int>(100 + range[rank] + i);
+  }
+  Array<double, TypeParam> owned, ghost;
+  OK(owned.allocate(this->ex, rows, Memory::communicated));
+  OK(ghost.allocate(this->ex, static_cast<std::int64_t>(ghosts.size()), Memory::communicated));
+  OK(memory_from_host(this->ex, owned.data(), values.data(), owned.bytes()));
+  for (int repeat = 0; repeat < 2; repeat++) {
+    OK(halo.begin(MPI_DOUBLE, owned.data(), ghost.data()));
+    OK(halo.end(MPI_DOUBLE, owned.data(), ghost.data()));
+  }
+  if (halo.active()) {
+    const auto got = this->to_host(ghost);
+    for (std::size_t k = 0; k < ghosts.size(); k++) EXPECT_EQ(got[k], 0.5 * static_cast<double>(ghosts[k]));
+  }
+  OK(memory_from_host(this->ex, owned.data(), ids.data(), ids.size() * sizeof(int)));
+  OK(halo.begin(MPI_INT, owned.data(), ghost.data()));
+  OK(halo.end(MPI_INT, owned.data(), ghost.data()));
+  if (halo.active()) {
+    const auto got = this->to_host(reinterpret_cast<const int *>(ghost.data()), static_cast<std::int64_t>(ghosts.size()));
+    for (std::size_t k = 0; k < ghosts.size(); k++) EXPECT_EQ(got[k], 100 + ghosts[k]);
+  }
+}
+} // namespace amgkit::test

@@ -1,0 +1,78 @@
+#include "dist/mat_view.hpp"
+
+#include "support/petsc_problems.hpp"
+
+#include <cmath>
+
+namespace amgkit::test
+{
+template <class Ex> using MatViewTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(MatViewTest, Spaces, SpaceName);
+
+// The product through the view, halo and boundary rows included, is MatMult's.
+TYPED_TEST(MatViewTest, ResidualAndSweepEqualPETScs)
+{
+  for (const auto &[name, M] : gallery()) {
+    Mat A;
+    Vec x, b, r;
+    MatView<TypeParam> view;
+    DistMatrix<TypeParam> D;
+    std::vector<double> expected, bs, xs;
+    OK(distribute(M, TypeParam::on_device, &A));
+    OK(make_system(A, &x, &b));
+    OK(VecDuplicate(b, &r));
+    OK(VecSet(x, 0.25));
+    OK(VecShift(x, 0.5));
+    OK(view.create(A, D));
+    OK(view.access(this->ex, D));
+    OK(D.allocate(this->ex));
+    EXPECT_EQ(D.global_rows(), M.rows);
+    const PetscInt n = D.rows;
+    const PetscScalar *entries;
+    OK(VecGetArrayRead(b, &entries));
+    auto B = this->to_space(std::vector<double>(entries, entries + n));
+    OK(VecRestoreArrayRead(b, &entries));
+    auto X = this->to_space(std::vector<double>(n, 0.75)), S = this->to_space(std::vector<double>(n, 0.5));
+    auto R = this->to_space(std::vector<double>(n, NAN));
+    OK(D.residual(this->ex, B.data(), X.data(), R.data()));
+    OK(MatMult(A, x, r));
+    OK(VecAYPX(r, -1, b));
+    OK(VecGetArrayRead(r, &entries));
+    auto got = this->to_host(R);
+    for (PetscInt i = 0; i < n; i++) EXPECT_NEAR(got[i], entries[i], 1e-10) << name;
+    OK(D.jacobi_sweep(this->ex, S.data(), B.data(), X.data(), R.data()));
+    got = this->to_host(R);
+    for (PetscInt i = 0; i < n; i++) EXPECT_NEAR(got[i], 0.75 + 0.5 * entries[i], 1e-10) << name;
+    OK(VecRestoreArrayRead(r, &entries));
+    OK(view.release());
+    OK(MatDestroy(&A));
+    OK(VecDestroy(&x));
+    OK(VecDestroy(&b));
+    OK(VecDestroy(&r));
+  }
+}
+
+TYPED_TEST(MatViewTest, SeesNewValuesAndRefusesANewPattern)
+{
+  Mat A;
+  MatView<TypeParam> view;
+  DistMatrix<TypeParam> D;
+  PetscInt first, last;
+  OK(distribute(grid7(5, 4, 1), TypeParam::on_device, &A));
+  OK(view.create(A, D));
+  OK(MatScale(A, 2));
+  OK(view.access(this->ex, D));
+  if (D.rows > 0) {
+    EXPECT_EQ(this->to_host(D.diag.val, 1)[0], 12);
+  }
+  OK(view.release());
+  OK(MatGetOwnershipRange(A, &first, &last));
+  if (rank_of_world() == 0) {
+    OK(MatSetValue(A, 0, 19, 1, INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  EXPECT_EQ(static_cast<int>(quietly([&] { return view.access(this->ex, D); })), PETSC_ERR_ARG_WRONGSTATE);
+  OK(MatDestroy(&A));
+}
+} // namespace amgkit::test

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# run_and_check.sh must be able to fail: outputs of a good run, and of bad ones.
+set -uo pipefail
+check=$(dirname "${BASH_SOURCE[0]}")/run_and_check.sh
+good='  Linear solve converged due to CONVERGED_RTOL iterations 12'
+wrong=0
+
+expect() { # passes|fails NAME ARGUMENT...
+  local want=$1 name=$2 got=fails
+  shift 2
+  if bash "$check" "$@" >/dev/null; then got=passes; fi
+  [[ $got == "$want" ]] || { echo "$name: $got, expected: $want"; wrong=1; }
+}
+
+expect passes 'good' converges 12 echo "$good"
+expect passes 'good, inner solve' converges 12 echo "  Linear inner_ solve converged due to CONVERGED_RTOL iterations 12"
+expect fails 'bad exit status' converges 12 sh -c "echo '$good'; exit 3"
+expect fails 'too many iterations' converges 11 echo "$good"
+expect fails 'second solve too slow' converges 12 printf '%s\n' "$good" "${good/12/13}"
+expect fails 'diverged' converges 12 echo 'Linear solve did not converge due to DIVERGED_ITS iterations 10'
+expect fails 'other reason' converges 12 echo "${good/RTOL/ITS}"
+expect fails 'no solve' converges 12 echo hello
+expect fails 'leak, PETSc 3.18' converges 12 printf '%s\n' "$good" '[ 0] 64 bytes main() at ex2.c:2'
+expect fails 'leak, rank 10' converges 12 printf '%s\n' "$good" '[10]64 bytes main() at ex2.c:2'
+expect passes 'refused' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: not so, but thus"; exit 56'
+expect fails 'refused with success' refuses 'not so' echo '[0]PETSC ERROR: not so'
+expect fails 'another error' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: out of memory"; exit 55'
+expect fails 'crash' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: not so"; exit 139'
+expect fails 'caught signal' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: not so"; echo "Caught signal number 11"; exit 59'
+exit "$wrong"

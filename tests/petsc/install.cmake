@@ -1,0 +1,15 @@
+# An installed copy, used from another project: by find_package() and by pkg-config.
+set(scratch ${CMAKE_CURRENT_BINARY_DIR}/consumer)
+set(consumer bash ${CMAKE_CURRENT_SOURCE_DIR}/consumer/build_and_run.sh)
+add_test(NAME install_copy COMMAND ${consumer} install ${scratch} ${PROJECT_BINARY_DIR})
+add_test(NAME install_find_package COMMAND ${consumer} find_package ${scratch} -G ${CMAKE_GENERATOR} -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER})
+add_test(NAME install_pkg_config COMMAND ${consumer} pkg-config ${scratch})
+
+set(sanitize)
+if(AMGKIT_SANITIZE)
+  set(sanitize "CFLAGS=-fsanitize=address,undefined")
+endif()
+set_tests_properties(install_copy install_find_package install_pkg_config PROPERTIES LABELS install TIMEOUT 300
+  ENVIRONMENT "${AMGKIT_TEST_ENVIRONMENT};CMAKE=${CMAKE_COMMAND};PETSC_DIR=${PETSC_DIR};PETSC_ARCH=${PETSC_ARCH};${sanitize}")
+set_tests_properties(install_copy PROPERTIES FIXTURES_SETUP installed_copy)
+set_tests_properties(install_find_package install_pkg_config PROPERTIES FIXTURES_REQUIRED installed_copy)

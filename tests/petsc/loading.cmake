@@ -1,0 +1,38 @@
+# How a program comes to the plugin, and what the plugin and its options refuse: all with PETSc's ex2.
+set(solve -pc_type amgmatching -ksp_type cg -ksp_converged_reason -malloc_dump)
+set(ex2 $<TARGET_FILE:ex2> ${solve})
+
+petsc_test(petsc_load_environment ENVIRONMENT ${load} CHECK converges 15 COMMAND ${ex2})
+petsc_test(petsc_load_command_line CHECK converges 15 COMMAND ${ex2} -dll_append $<TARGET_FILE:amgkit>)
+petsc_test(petsc_load_petscrc CHECK converges 15 COMMAND ${ex2})
+file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/petscrc/.petscrc CONTENT "-dll_append $<TARGET_FILE:amgkit>\n")
+set_tests_properties(petsc_load_petscrc PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/petscrc)
+petsc_test(petsc_load_nothing CHECK refuses "Unable to find requested PC type amgmatching" COMMAND ${ex2})
+
+petsc_test(petsc_refuse_option RANKS 1 3 ENVIRONMENT ${load} COMMAND ${ex2} -pc_amgmatching_smoother nonsense
+  CHECK refuses "Unknown option nonsense for -pc_amgmatching_smoother.")
+
+# Another minor version, by an ex2 that has its own PetscGetVersionNumber()
+petsc_program(ex2_other_version PETSc::PETSc ${ex2_source} ${CMAKE_CURRENT_SOURCE_DIR}/other_version.c)
+set_target_properties(ex2_other_version PROPERTIES ENABLE_EXPORTS ON)
+petsc_test(petsc_refuse_version ENVIRONMENT ${load} COMMAND $<TARGET_FILE:ex2_other_version> ${solve}
+  CHECK refuses "AMGKit was built for PETSc ${petsc_minor} and cannot be used with PETSc")
+
+# other_petsc(name dir text): ex2 compiled for the PETSc in dir, which the plugin must refuse with this text
+function(other_petsc name dir text)
+  set(saved "$ENV{PKG_CONFIG_PATH}")
+  set(ENV{PKG_CONFIG_PATH} ${dir}/lib/pkgconfig)
+  if(EXISTS ${dir}/lib/pkgconfig/PETSc.pc)
+    pkg_check_modules(AMGKIT_${name} QUIET IMPORTED_TARGET PETSc)
+  endif()
+  set(ENV{PKG_CONFIG_PATH} "${saved}")
+  if(NOT AMGKIT_${name}_FOUND)
+    petsc_skipped(petsc_refuse_${name} "there is no PETSc in ${dir}")
+    return()
+  endif()
+  petsc_program(ex2_${name} PkgConfig::AMGKIT_${name} ${ex2_source})
+  petsc_test(petsc_refuse_${name} ENVIRONMENT ${load} CHECK refuses "${text}" COMMAND $<TARGET_FILE:ex2_${name}> ${solve})
+endfunction()
+
+other_petsc(complex ${AMGKIT_COMPLEX_PETSC_DIR} "AMGKit needs a PETSc with real scalars in double precision")
+other_petsc(index_size ${AMGKIT_OTHER_INDEX_PETSC_DIR} "AMGKit was built for ${PETSC_INDEX_BITS}-bit PetscInt, this PETSc has")

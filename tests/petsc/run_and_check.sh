@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Runs a program and judges it by its exit status and what it prints.
+#   run_and_check.sh converges BOUND COMMAND...  every KSP converged by its relative tolerance, in at most BOUND iterations
+#   run_and_check.sh refuses TEXT COMMAND...     it ended with an error that says TEXT
+# Neither may leak: -malloc_dump prints what PETSc allocated and nobody freed.
+set -uo pipefail
+
+expected=$1 argument=$2
+shift 2
+output=$("$@" 2>&1)
+status=$?
+printf '%s\n(exit status %d)\n' "$output" "$status"
+
+fail() {
+  printf 'FAILED: %s\n' "$*"
+  exit 1
+}
+
+case $expected in
+  converges)
+    ((status == 0)) || fail "exit status $status"
+    solves=0
+    while read -r reason iterations; do
+      ((++solves))
+      [[ $reason == CONVERGED_RTOL ]] || fail "$reason"
+      ((iterations <= argument)) || fail "$iterations iterations, more than $argument"
+    done < <(sed -nE 's/^ *Linear .*solve (converged|did not converge) due to ([A-Z_]+) iterations ([0-9]+).*/\2 \3/p' <<<"$output")
+    ((solves > 0)) || fail 'no converged reason: nothing was solved'
+    if grep -E '^\[ *[0-9]+\] ?[0-9]+ bytes ' <<<"$output"; then fail 'this memory was not freed'; fi
+    ;;
+  refuses)
+    # 128 and more: ended by a signal, 124: by a time limit
+    ((status > 0 && status < 124)) || fail "exit status $status"
+    grep -F -- "PETSC ERROR: $argument" <<<"$output" || fail "no error message: $argument"
+    if grep -E 'Caught signal|on signal|Segmentation|AddressSanitizer|runtime error' <<<"$output"; then fail 'it crashed'; fi
+    ;;
+  *) fail "converges or refuses?" ;;
+esac
+echo passed

@@ -1,0 +1,201 @@
+// Bad input: a named error or KSP_DIVERGED_PC_FAILED on every rank, nothing lost, and the object usable afterwards.
+#include "amgkit.h"
+#include "support/petsc_problems.hpp"
+
+#include <limits>
+#if defined(AMGKIT_HAVE_CUDA)
+  #include <cuda_runtime_api.h>
+#endif
+
+namespace amgkit::test
+{
+namespace
+{
+class BadInput : public ::testing::Test {
+protected:
+  void SetUp() override { OK(AMGKitRegister()); }
+
+  // Setting up on A gives this error on every rank; afterwards the same KSP solves a good system.
+  void expect_error(Mat A, int expected, const std::string &name)
+  {
+    Mat good;
+    KSP ksp;
+    PC pc;
+    Vec x, b;
+    KSPConvergedReason reason;
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPGetPC(ksp, &pc));
+    OK(PCSetType(pc, PCAMGMATCHING));
+    OK(KSPSetOperators(ksp, A, A));
+    const int code = static_cast<int>(quietly([&] { return PCSetUp(pc); }));
+    EXPECT_EQ(code, expected) << name;
+    OK(distribute(grid7(5, 5, 5), false, &good));
+    OK(make_system(good, &x, &b));
+    OK(KSPReset(ksp));
+    OK(KSPSetOperators(ksp, good, good));
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPGetConvergedReason(ksp, &reason));
+    EXPECT_GT(static_cast<int>(reason), 0) << name;
+    OK(KSPDestroy(&ksp));
+    OK(VecDestroy(&x));
+    OK(VecDestroy(&b));
+    OK(MatDestroy(&good));
+  }
+
+  // Only the last rows, which the last rank owns, are bad.
+  void expect_error_from(const std::map<std::pair<int, int>, double> &change, bool drop_diagonal, int expected, const std::string &name)
+  {
+    constexpr int n = 30;
+    for (bool on_device : {false, true}) {
+      if (on_device && !have_gpu()) continue;
+      Mat A;
+      std::map<std::pair<int, int>, double> entries;
+      for (int i = 0; i < n; i++) {
+        if (!(drop_diagonal && i == n - 2)) entries[{i, i}] = 2.5;
+        if (i > 0) entries[{i, i - 1}] = entries[{i - 1, i}] = -1;
+      }
+      for (const auto &[where, value] : change) entries[where] = value;
+      OK(distribute(make_csr(n, n, entries), on_device, &A));
+      expect_error(A, expected, name);
+      OK(MatDestroy(&A));
+    }
+  }
+};
+} // namespace
+
+TEST_F(BadInput, NotFinite)
+{
+  expect_error_from({{{29, 28}, std::numeric_limits<double>::quiet_NaN()}}, false, PETSC_ERR_FP, "NaN");
+  expect_error_from({{{28, 28}, std::numeric_limits<double>::infinity()}}, false, PETSC_ERR_FP, "infinity");
+  expect_error_from({{{0, 29}, std::numeric_limits<double>::quiet_NaN()}}, false, PETSC_ERR_FP, "NaN towards another rank");
+}
+
+TEST_F(BadInput, Diagonals)
+{
+  expect_error_from({{{29, 29}, 0}}, false, PETSC_ERR_ARG_WRONG, "zero diagonal");
+  expect_error_from({}, true, PETSC_ERR_ARG_WRONG, "missing diagonal");
+  expect_error_from({{{29, 29}, -2}}, false, PETSC_ERR_ARG_WRONG, "one negative diagonal");
+}
+
+TEST_F(BadInput, NotSquare)
+{
+  Mat A;
+  OK(distribute(make_csr(12, 9, {{{0, 0}, 1}}), false, &A));
+  PetscInt rows, cols;
+  OK(MatGetSize(A, &rows, &cols));
+  expect_error(A, PETSC_ERR_ARG_SIZ, "12 x 9");
+  OK(MatDestroy(&A));
+}
+
+TEST_F(BadInput, TypesThatAreNotAIJ)
+{
+  Mat A;
+  OK(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 8, 8, nullptr, &A));
+  OK(MatShift(A, 1));
+  expect_error(A, PETSC_ERR_SUP, "dense");
+  OK(MatDestroy(&A));
+}
+
+TEST_F(BadInput, UnknownOptionValueIsAnError)
+{
+  for (const char *option : {"-pc_amgmatching_smoother nonsense", "-pc_amgmatching_matching_steps 0", "-pc_amgmatching_coarse_eq_limit -3"}) {
+    PC pc;
+    OK(PetscOptionsInsertString(nullptr, option));
+    OK(PCCreate(PETSC_COMM_WORLD, &pc));
+    OK(PCSetType(pc, PCAMGMATCHING));
+    EXPECT_NE(static_cast<int>(quietly([&] { return PCSetFromOptions(pc); })), 0) << option;
+    OK(PetscOptionsClear(nullptr));
+    OK(PCSetFromOptions(pc));
+    OK(PCDestroy(&pc));
+  }
+}
+
+TEST_F(BadInput, SingularCoarseMatrixDivergesOrRaisesAsAsked)
+{
+  for (bool on_device : {false, true}) {
+    if (on_device && !have_gpu()) continue;
+    Mat A;
+    Vec x, b;
+    KSP ksp;
+    PC pc;
+    KSPConvergedReason reason;
+    OK(distribute(from_edges(3, {{{0, 1}, 1}, {{1, 2}, 1}}, 0), on_device, &A)); // the constant vector is in its null space
+    OK(make_system(A, &x, &b));
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetType(ksp, KSPCG));
+    OK(KSPSetOperators(ksp, A, A));
+    OK(KSPGetPC(ksp, &pc));
+    OK(PCSetType(pc, PCAMGMATCHING));
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPGetConvergedReason(ksp, &reason));
+    EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
+    OK(MatShift(A, 1)); // no longer singular: the same object goes on
+    OK(KSPReset(ksp));  // PETSc 3.18's KSP remembers the failure otherwise, whatever the PC says
+    OK(KSPSetOperators(ksp, A, A));
+    OK(VecSet(x, 0));
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPGetConvergedReason(ksp, &reason));
+    EXPECT_GT(static_cast<int>(reason), 0);
+    OK(MatShift(A, -1));
+    OK(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+    EXPECT_EQ(static_cast<int>(quietly([&] { return KSPSolve(ksp, b, x); })), PETSC_ERR_NOT_CONVERGED);
+    OK(KSPDestroy(&ksp));
+    OK(VecDestroy(&x));
+    OK(VecDestroy(&b));
+    OK(MatDestroy(&A));
+  }
+}
+
+// Takes the device's memory away during the setup, on the last rank only.
+TEST_F(BadInput, OutOfDeviceMemory)
+{
+#if defined(AMGKIT_HAVE_CUDA)
+  if (!have_gpu()) GTEST_SKIP() << "no GPU here";
+  Mat A;
+  Vec x, b;
+  KSP ksp;
+  PC pc;
+  KSPConvergedReason reason;
+  std::vector<void *> taken;
+  OK(distribute(grid7(48, 48, 48), true, &A));
+  OK(make_system(A, &x, &b));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSetType(ksp, KSPCG));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCAMGMATCHING));
+  OK(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  OK(KSPSolve(ksp, b, x)); // everything PETSC needs for itself is in place
+  OK(PCReset(pc));
+  OK(PetscObjectStateIncrease(reinterpret_cast<PetscObject>(A)));
+  MPI_Barrier(PETSC_COMM_WORLD);
+  if (rank_of_world() == size_of_world() - 1) {
+    for (std::size_t size = std::size_t{1} << 37; size >= std::size_t{1} << 20;) {
+      void *p = nullptr;
+      if (cudaMalloc(&p, size) == cudaSuccess) taken.push_back(p);
+      else size /= 2;
+    }
+    static_cast<void>(cudaGetLastError());
+  }
+  MPI_Barrier(PETSC_COMM_WORLD);
+  OK(VecSet(x, 0));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSolve(ksp, b, x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
+  for (void *p : taken) ASSERT_EQ(cudaFree(p), cudaSuccess);
+  MPI_Barrier(PETSC_COMM_WORLD);
+  OK(PetscObjectStateIncrease(reinterpret_cast<PetscObject>(A)));
+  OK(VecSet(x, 0));
+  OK(KSPSolve(ksp, b, x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_GT(static_cast<int>(reason), 0);
+  OK(KSPDestroy(&ksp));
+  OK(VecDestroy(&x));
+  OK(VecDestroy(&b));
+  OK(MatDestroy(&A));
+#else
+  GTEST_SKIP() << "built without CUDA";
+#endif
+}
+} // namespace amgkit::test

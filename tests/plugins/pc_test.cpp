@@ -1,0 +1,256 @@
+#include "amgkit.h"
+#include "support/petsc_problems.hpp"
+
+#include <cmath>
+#include <petscviewer.h>
+
+namespace amgkit::test
+{
+namespace
+{
+// How a program uses each space: the matrix's type and the option.
+struct Use {
+  const char *name;
+  bool on_device;
+  const char *option;
+};
+std::vector<Use> uses()
+{
+  std::vector<Use> all = {{"host", false, "-pc_amgmatching_space auto"}, {"debug", false, "-pc_amgmatching_space debug"}};
+  if (have_gpu()) all.push_back({"cuda", true, "-pc_amgmatching_space auto"});
+  if (have_gpu()) all.push_back({"host", true, "-pc_amgmatching_space host"}); // a matrix on the device, worked on by the CPU
+  return all;
+}
+
+class PCTest : public ::testing::Test {
+protected:
+  void SetUp() override { OK(AMGKitRegister()); }
+  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
+
+  PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp)
+  {
+    PC pc;
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsClear(nullptr));
+    PetscCall(PetscOptionsInsertString(nullptr, options.c_str()));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+    PetscCall(KSPSetOperators(*ksp, A, A));
+    PetscCall(KSPGetPC(*ksp, &pc));
+    PetscCall(PCSetType(pc, PCAMGMATCHING));
+    PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+    PetscCall(KSPSetFromOptions(*ksp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // Solves and checks the true residual.
+  void expect_solves(KSP ksp, Mat A, PetscInt most_iterations, const std::string &name)
+  {
+    Vec x, b, r;
+    PetscReal error, size;
+    PetscInt iterations;
+    KSPConvergedReason reason;
+    OK(make_system(A, &x, &b));
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPGetConvergedReason(ksp, &reason));
+    OK(KSPGetIterationNumber(ksp, &iterations));
+    EXPECT_GT(static_cast<int>(reason), 0) << name;
+    EXPECT_LE(iterations, most_iterations) << name;
+    OK(VecDuplicate(b, &r));
+    OK(MatMult(A, x, r));
+    OK(VecAYPX(r, -1, b));
+    OK(VecNorm(r, NORM_2, &error));
+    OK(VecNorm(b, NORM_2, &size));
+    EXPECT_LE(error, 1e-6 * size) << name;
+    OK(VecDestroy(&x));
+    OK(VecDestroy(&b));
+    OK(VecDestroy(&r));
+  }
+
+  std::string view_of(KSP ksp)
+  {
+    PetscViewer viewer;
+    char text[8192] = "";
+    PC pc;
+    EXPECT_EQ(static_cast<int>(PetscViewerStringOpen(PETSC_COMM_WORLD, text, sizeof text, &viewer)), 0);
+    EXPECT_EQ(static_cast<int>(KSPGetPC(ksp, &pc)), 0);
+    EXPECT_EQ(static_cast<int>(PCView(pc, viewer)), 0);
+    EXPECT_EQ(static_cast<int>(PetscViewerDestroy(&viewer)), 0);
+    return text;
+  }
+};
+} // namespace
+
+TEST_F(PCTest, SolvesWithEveryKrylovMethodInEverySpace)
+{
+  for (const Use &use : uses()) {
+    Mat A;
+    OK(distribute(grid7(14, 13, 12), use.on_device, &A));
+    for (const char *krylov : {"cg", "fcg", "gmres", "fgmres"}) {
+      KSP ksp;
+      OK(make_ksp(A, std::string(use.option) + " -pc_amgmatching_coarse_eq_limit 50 -ksp_type " + krylov, &ksp));
+      expect_solves(ksp, A, 40, std::string(use.name) + " " + krylov);
+      OK(KSPDestroy(&ksp));
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+TEST_F(PCTest, TakesAnOptionsPrefix)
+{
+  Mat A;
+  KSP ksp;
+  OK(distribute(grid7(8, 8, 8), false, &A));
+  OK(make_ksp(A, "-mine_pc_amgmatching_matching_steps 2", &ksp));
+  OK(KSPSetOptionsPrefix(ksp, "mine_"));
+  OK(KSPSetFromOptions(ksp));
+  EXPECT_NE(view_of(ksp).find("matching_steps=2"), std::string::npos);
+  OK(KSPDestroy(&ksp));
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCTest, FollowsNewValuesAndNewPatterns)
+{
+  for (const Use &use : uses()) {
+    Mat A, B;
+    KSP ksp;
+    OK(distribute(grid7(10, 10, 10), use.on_device, &A));
+    OK(distribute(grid7(11, 9, 10, 1, 5, 1), use.on_device, &B));
+    OK(make_ksp(A, std::string(use.option) + " -ksp_type cg -pc_amgmatching_coarse_eq_limit 50", &ksp));
+    expect_solves(ksp, A, 40, use.name);
+    OK(MatScale(A, 1e4)); // the same pattern
+    expect_solves(ksp, A, 40, use.name);
+    OK(KSPReset(ksp));
+    OK(KSPSetOperators(ksp, B, B)); // another size
+    expect_solves(ksp, B, 60, use.name);
+    OK(KSPDestroy(&ksp));
+    OK(MatDestroy(&A));
+    OK(MatDestroy(&B));
+  }
+}
+
+TEST_F(PCTest, VectorsMayLiveOnTheOtherSide)
+{
+  if (!have_gpu()) GTEST_SKIP() << "no GPU here";
+  Mat A, H;
+  KSP ksp;
+  Vec x, b;
+  KSPConvergedReason reason;
+  const HostCsr M = grid7(9, 9, 9);
+  OK(distribute(M, true, &A));
+  OK(distribute(M, false, &H));
+  OK(make_system(H, &x, &b)); // host vectors
+  OK(make_ksp(A, "-ksp_type cg", &ksp));
+  OK(KSPSolve(ksp, b, x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_GT(static_cast<int>(reason), 0);
+  OK(KSPDestroy(&ksp));
+  OK(VecDestroy(&x));
+  OK(VecDestroy(&b));
+  OK(MatDestroy(&A));
+  OK(MatDestroy(&H));
+}
+
+TEST_F(PCTest, NegativeDefiniteMatricesSolveAsTheirPositiveOnes)
+{
+  Mat A;
+  KSP ksp;
+  OK(distribute(grid7(8, 8, 8), false, &A));
+  OK(MatScale(A, -1));
+  OK(make_ksp(A, "-ksp_type gmres", &ksp));
+  expect_solves(ksp, A, 40, "negative");
+  OK(KSPDestroy(&ksp));
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCTest, SmallestSystems)
+{
+  for (const Use &use : uses()) {
+    for (int n : {0, 1, 2}) { // with more ranks than rows, some have none
+      Mat A;
+      KSP ksp;
+      std::map<std::pair<int, int>, double> entries;
+      for (int i = 0; i < n; i++) entries[{i, i}] = 2;
+      OK(distribute(make_csr(n, n, entries), use.on_device, &A));
+      OK(make_ksp(A, std::string(use.option) + " -ksp_type cg", &ksp));
+      expect_solves(ksp, A, 2, std::string(use.name) + " n = " + std::to_string(n));
+      OK(KSPDestroy(&ksp));
+      OK(MatDestroy(&A));
+    }
+  }
+}
+
+TEST_F(PCTest, AllRowsOnOneRank)
+{
+  for (const Use &use : uses()) {
+    Mat A;
+    KSP ksp;
+    const HostCsr M = grid7(10, 10, 10);
+    OK(distribute(M, use.on_device, &A, rank_of_world() == size_of_world() - 1 ? M.rows : 0));
+    OK(make_ksp(A, std::string(use.option) + " -ksp_type cg -pc_amgmatching_coarse_eq_limit 50", &ksp));
+    expect_solves(ksp, A, 40, use.name);
+    OK(KSPDestroy(&ksp));
+    OK(MatDestroy(&A));
+  }
+}
+
+TEST_F(PCTest, RegistersOnceAndAnswersToItsName)
+{
+  PC pc;
+  PCType type;
+  OK(AMGKitRegister());
+  OK(PCCreate(PETSC_COMM_WORLD, &pc));
+  OK(PCSetType(pc, "amgmatching"));
+  OK(PCGetType(pc, &type));
+  EXPECT_STREQ(type, PCAMGMATCHING);
+  OK(PCReset(pc));
+  OK(PCDestroy(&pc));
+}
+
+// After one setup and one solve, each phase has been logged.
+TEST_F(PCTest, PhasesAreLogged)
+{
+  Mat A;
+  KSP ksp;
+  OK(PetscLogDefaultBegin());
+  OK(distribute(grid7(8, 8, 8), false, &A));
+  OK(make_ksp(A, "-ksp_type cg -pc_amgmatching_coarse_eq_limit 50", &ksp));
+  expect_solves(ksp, A, 40, "logged");
+  for (const char *name : {"AMGKitStrength", "AMGKitCoarsen", "AMGKitInterp", "AMGKitRAP", "AMGKitSmooth", "AMGKitTransfer", "AMGKitCoarse"}) {
+    PetscLogEvent event;
+    PetscEventPerfInfo info;
+    OK(PetscLogEventGetId(name, &event));
+    ASSERT_GE(event, 0) << name;
+    OK(PetscLogEventGetPerfInfo(0, event, &info));
+    EXPECT_GT(info.count, 0) << name;
+  }
+  OK(KSPDestroy(&ksp));
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCTest, AsciiViewShowsTheLevelTable)
+{
+  Mat A;
+  KSP ksp;
+  PC pc;
+  PetscViewer viewer;
+  OK(distribute(grid7(12, 12, 12), false, &A));
+  OK(make_ksp(A, "-ksp_type cg -pc_amgmatching_coarse_eq_limit 50", &ksp));
+  expect_solves(ksp, A, 40, "viewed");
+  OK(KSPGetPC(ksp, &pc));
+  const std::string file = ::testing::TempDir() + "amgkit_view_" + std::to_string(size_of_world());
+  OK(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer));
+  OK(PCView(pc, viewer));
+  OK(PetscViewerDestroy(&viewer));
+  if (rank_of_world() == 0) {
+    std::string text;
+    std::FILE *in = std::fopen(file.c_str(), "r");
+    ASSERT_NE(in, nullptr);
+    for (int c = std::fgetc(in); c != EOF; c = std::fgetc(in)) text += static_cast<char>(c);
+    std::fclose(in);
+    for (const char *expected : {"type: amgmatching", "level         rows", "    0         1728", "operator complexity 1.", "dense inverse", "space=auto"})
+      EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
+  }
+  OK(KSPDestroy(&ksp));
+  OK(MatDestroy(&A));
+}
+} // namespace amgkit::test

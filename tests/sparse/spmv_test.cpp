@@ -1,0 +1,68 @@
+#include "sparse/spmv.hpp"
+
+#include "support/gallery.hpp"
+#include "support/spaces.hpp"
+
+#include <cmath>
+
+namespace amgkit::test
+{
+template <class Ex> using Spmv = SpaceTest<Ex>;
+TYPED_TEST_SUITE(Spmv, Spaces, SpaceName);
+
+namespace
+{
+std::vector<double> wave(std::int64_t n, double step)
+{
+  std::vector<double> x(n);
+  for (std::int64_t i = 0; i < n; i++) x[i] = std::sin(step * static_cast<double>(i) + 0.5);
+  return x;
+}
+void expect_close(const std::vector<double> &got, const std::vector<double> &expected, const std::string &name)
+{
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 1e-11 * (1 + std::abs(expected[i]))) << name << " row " << i;
+}
+} // namespace
+
+TYPED_TEST(Spmv, ProductsFollowTheirFormulas)
+{
+  for (const auto &[name, A] : gallery()) {
+    const int n = A.rows;
+    const auto x = wave(n, 0.7), b = wave(n, 0.3), d = wave(n, 0.1);
+    std::vector<double> Ax(n), r(n), s(n), dx(n);
+    for (int i = 0; i < n; i++) {
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) Ax[i] += A.val[k] * x[A.col[k]];
+      r[i] = b[i] - Ax[i];
+      s[i] = x[i] + d[i] * r[i];
+      dx[i] = d[i] * x[i];
+    }
+    Csr<double, TypeParam> M;
+    OK(upload(this->ex, A, M));
+    auto X = this->to_space(x), B = this->to_space(b), D = this->to_space(d), Y = this->to_space(std::vector<double>(n, NAN));
+    OK(spmv(this->ex, M.view(), X.data(), Y.data()));
+    expect_close(this->to_host(Y), Ax, name);
+    OK(residual(this->ex, M.view(), B.data(), X.data(), Y.data()));
+    expect_close(this->to_host(Y), r, name);
+    OK(jacobi_sweep(this->ex, M.view(), D.data(), B.data(), X.data(), Y.data()));
+    expect_close(this->to_host(Y), s, name);
+    OK(scale(this->ex, n, D.data(), X.data(), Y.data()));
+    expect_close(this->to_host(Y), dx, name);
+  }
+}
+
+TYPED_TEST(Spmv, SubtractRowsTouchesTheGivenRowsOnly)
+{
+  const HostCsr A = make_csr(4, 3, {{{1, 0}, 2}, {{1, 2}, -1}, {{3, 1}, 5}});
+  Csr<double, TypeParam> M;
+  OK(upload(this->ex, A, M));
+  auto rows = this->to_space(std::vector<int>{1, 3});
+  auto x = this->to_space(std::vector<double>{1, 10, 100}), s = this->to_space(std::vector<double>{9, 2, 9, 3});
+  auto y = this->to_space(std::vector<double>{7, 7, 7, 7});
+  OK(subtract_rows(this->ex, M.view(), 2, rows.data(), nullptr, x.data(), y.data()));
+  EXPECT_EQ(this->to_host(y), (std::vector<double>{7, 7 - (2 - 100), 7, 7 - 50}));
+  OK(subtract_rows(this->ex, M.view(), 2, rows.data(), s.data(), x.data(), y.data()));
+  EXPECT_EQ(this->to_host(y), (std::vector<double>{7, 105 + 196, 7, -43 - 150}));
+  OK(subtract_rows(this->ex, M.view(), 0, static_cast<const int *>(nullptr), nullptr, x.data(), y.data()));
+}
+} // namespace amgkit::test

@@ -1,0 +1,109 @@
+#include "support/petsc_problems.hpp"
+
+#include <cmath>
+
+namespace amgkit::test
+{
+int rank_of_world()
+{
+  int rank = 0;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  return rank;
+}
+int size_of_world()
+{
+  int size = 1;
+  MPI_Comm_size(PETSC_COMM_WORLD, &size);
+  return size;
+}
+
+PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows)
+{
+  PetscInt first, last;
+
+  PetscFunctionBegin;
+  if (local_rows < 0) local_rows = PETSC_DECIDE;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, out));
+  PetscCall(MatSetSizes(*out, local_rows, local_rows, A.rows, A.cols));
+  PetscCall(MatSetType(*out, on_device ? MATAIJCUSPARSE : MATAIJ));
+  PetscCall(MatSetUp(*out));
+  PetscCall(MatSetOption(*out, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatGetOwnershipRange(*out, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) PetscCall(MatSetValue(*out, i, A.col[k], A.val[k], INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*out, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*out, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode gather(Mat A, HostCsr *out)
+{
+  PetscInt n, rows, cols;
+  IS all, all_cols;
+  Mat *copies;
+  std::map<std::pair<int, int>, double> entries;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &rows, &cols));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, rows, 0, 1, &all));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, cols, 0, 1, &all_cols));
+  PetscCall(MatCreateSubMatrices(A, 1, &all, &all_cols, MAT_INITIAL_MATRIX, &copies));
+  for (PetscInt i = 0; i < rows; i++) {
+    const PetscInt *col;
+    const PetscScalar *val;
+    PetscCall(MatGetRow(copies[0], i, &n, &col, &val));
+    for (PetscInt k = 0; k < n; k++) entries[{static_cast<int>(i), static_cast<int>(col[k])}] = val[k];
+    PetscCall(MatRestoreRow(copies[0], i, &n, &col, &val));
+  }
+  PetscCall(MatDestroySubMatrices(1, &copies));
+  PetscCall(ISDestroy(&all));
+  PetscCall(ISDestroy(&all_cols));
+  *out = make_csr(static_cast<int>(rows), static_cast<int>(cols), entries);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode gather(Vec v, std::vector<double> *out)
+{
+  VecScatter scatter;
+  Vec all;
+  PetscInt n;
+  const PetscScalar *entries;
+
+  PetscFunctionBegin;
+  PetscCall(VecScatterCreateToAll(v, &scatter, &all));
+  PetscCall(VecScatterBegin(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecGetSize(v, &n));
+  PetscCall(VecGetArrayRead(all, &entries));
+  out->assign(entries, entries + n);
+  PetscCall(VecRestoreArrayRead(all, &entries));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(VecDestroy(&all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode make_system(Mat A, Vec *x, Vec *b)
+{
+  PetscInt first, last;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, x, b));
+  PetscCall(VecGetOwnershipRange(*x, &first, &last));
+  for (PetscInt i = first; i < last; i++) PetscCall(VecSetValue(*x, i, std::sin(0.1 * static_cast<double>(i)) + 0.5, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(*x));
+  PetscCall(VecAssemblyEnd(*x));
+  PetscCall(MatMult(A, *x, *b));
+  PetscCall(VecSet(*x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode quietly(const std::function<PetscErrorCode()> &f)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
+  const PetscErrorCode code = f();
+  PetscCall(PetscPopErrorHandler());
+  PetscFunctionReturn(code);
+}
+} // namespace amgkit::test
