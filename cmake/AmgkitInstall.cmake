@@ -9,6 +9,7 @@ configure_package_config_file(cmake/AMGKitConfig.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/AMGKitConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/AMGKitConfig.cmake ${PROJECT_BINARY_DIR}/AMGKitConfigVersion.cmake cmake/FindPETSc.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/AMGKit)
+file(RELATIVE_PATH AMGKIT_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/amgkit.pc.in ${PROJECT_BINARY_DIR}/amgkit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/amgkit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY share/amgkit/options share/amgkit/doc DESTINATION ${CMAKE_INSTALL_DATADIR}/amgkit)

@@ -97,8 +97,9 @@ install_packages() {
     python3 -c 'import ensurepip, venv' 2>/dev/null || names+=(python3 python3-venv)
     need "${names[@]}"
   else
-    if [[ $preset == host-int64 ]]; then names+=(libpetsc64-real-dev); fi
-    if [[ $mode == test ]]; then names+=(libpetsc-complex-dev); fi # the plugin must refuse it
+    if [[ $mode-$preset == demo-host-int64 ]]; then names+=(libpetsc64-real-dev); fi
+    # tests: the plugin must refuse a complex PETSc and one with the other size of PetscInt
+    if [[ $mode == test ]]; then names+=(libpetsc-complex-dev libpetsc64-real-dev); fi
     need "${names[@]}" petsc-dev
     # The package of the examples has the X.Y of PETSc's version in its name.
     need "libpetsc$(dpkg-query -W -f '${Version}' petsc-dev | sed -E 's/^([0-9]+:)?([0-9]+\.[0-9]+).*/\2/')-dev-examples"

@@ -2,6 +2,8 @@
 #pragma once
 #include "base/compat.hpp"
 
+#include <petsclog.h>
+
 namespace amgkit
 {
 enum class Phase { strength, coarsen, interp, rap, halo, smooth, transfer, coarse, count };
@@ -11,4 +13,6 @@ PetscErrorCode log_register();
 // Phases do not nest.
 PetscErrorCode log_begin(Phase);
 PetscErrorCode log_end(Phase);
+// Floating-point operations, counted for the CPU or the GPU.
+template <class Ex> PetscErrorCode log_flops(Ex &, double flops) { return Ex::on_device ? PetscLogGpuFlops(flops) : PetscLogFlops(flops); }
 } // namespace amgkit

@@ -92,6 +92,7 @@ template <class T> PetscErrorCode read_scalar(Cuda &ex, const T *on_device, T *r
   PetscFunctionBegin;
   PetscCallCUDA(cudaMemcpyAsync(ex.host_scalars, on_device, sizeof(T), cudaMemcpyDeviceToHost, ex.stream));
   PetscCallCUDA(cudaStreamSynchronize(ex.stream));
+  PetscCall(PetscLogGpuToCpuScalar(sizeof(T)));
   *result = *static_cast<const T *>(ex.host_scalars);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

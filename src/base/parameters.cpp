@@ -94,8 +94,10 @@ std::string parameters_manual(const std::string &type, const ParameterList &list
   for (const Parameter &p : list) {
     const auto value = std::visit([](const auto &kind) { return value_of(kind); }, p.kind);
     const auto range = std::visit([](const auto &kind) { return range_of(kind); }, p.kind);
-    s += "- `-pc_" + type + "_" + p.name + "`: " + range + ", default " + value + ". " + p.meaning + ".";
-    s += p.source.empty() ? "\n" : " Source: " + p.source + ".\n";
+    s.append("- `-pc_").append(type).append("_").append(p.name).append("`: ").append(range).append(", default ").append(value);
+    s.append(". ").append(p.meaning).append(".");
+    if (!p.source.empty()) s.append(" Source: ").append(p.source).append(".");
+    s.append("\n");
   }
   return s;
 }

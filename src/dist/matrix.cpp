@@ -1,5 +1,6 @@
 #include "dist/matrix.hpp"
 
+#include "base/log.hpp"
 #include "sparse/rows.hpp"
 #include "sparse/spmv.hpp"
 
@@ -37,6 +38,7 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const double
   PetscCall(amgkit::residual(ex, diag, b, x, r));
   PetscCall(halo.end(MPI_DOUBLE, x, ghost.data()));
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), nullptr, ghost.data(), r));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,6 +49,7 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::jacobi_sweep(Ex &ex, const do
   PetscCall(amgkit::jacobi_sweep(ex, diag, d, b, x, y));
   PetscCall(halo.end(MPI_DOUBLE, x, ghost.data()));
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), d, ghost.data(), y));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 2.0 * rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

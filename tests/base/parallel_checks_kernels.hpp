@@ -42,7 +42,8 @@ template <int Lanes, class Ex> PetscErrorCode check_in_order(Ex &ex, int n, std:
   return for_rows_with<Lanes, Tape>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i, auto &tape) {
     team.once([&] { tape.value = 0; });
     team.sync();
-    team.in_order(0, static_cast<int>(i), [&](int k) { return k; }, [&](int k) { tape.value = (10 * tape.value + k) % 1000000007; });
+    team.in_order(
+        0, static_cast<int>(i), [&](int k) { return k; }, [&](int k) { tape.value = (10 * tape.value + k) % 1000000007; });
     team.once([&] { out[i] = tape.value; });
   });
 }
@@ -50,12 +51,17 @@ template <int Lanes, class Ex> PetscErrorCode check_in_order(Ex &ex, int n, std:
 template <class Ex> PetscErrorCode check_reduce(Ex &ex, std::int64_t n, std::int64_t *sum, int *maximum)
 {
   PetscFunctionBegin;
-  PetscCall(reduce<std::int64_t>(ex, n, [=] AMGKIT_FN(std::int64_t i) { return i * i; }, 0, Sum{}, sum));
-  PetscCall(reduce<int>(ex, n, [=] AMGKIT_FN(std::int64_t i) { return static_cast<int>(7 * i % n); }, -1, Max{}, maximum));
+  PetscCall(reduce<std::int64_t>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return i * i; }, 0, Sum{}, sum));
+  PetscCall(reduce<int>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return static_cast<int>(7 * i % n); }, -1, Max{}, maximum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode check_scan(Ex &ex, std::int64_t n, int *x, std::int64_t *total) { return exclusive_scan(ex, n, x, total); }
+template <class Ex> PetscErrorCode check_scan(Ex &ex, std::int64_t n, int *x, std::int64_t *total)
+{
+  return exclusive_scan(ex, n, x, total);
+}
 
 template <class Ex> PetscErrorCode check_sort(Ex &ex, std::int64_t n, std::uint64_t *key, int *value, int bits)
 {
@@ -64,7 +70,8 @@ template <class Ex> PetscErrorCode check_sort(Ex &ex, std::int64_t n, std::uint6
 
 template <class Ex> PetscErrorCode check_compact(Ex &ex, std::int64_t n, int *out, std::int64_t *count)
 {
-  return compact(ex, n, [=] AMGKIT_FN(std::int64_t i) { return i % 3 == 1; }, out, count);
+  return compact(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return i % 3 == 1; }, out, count);
 }
 
 using Space = AMGKIT_SPACE;

@@ -27,8 +27,10 @@ TYPED_TEST(Parallel, TeamsCombineOverTheirLanes)
   constexpr int n = 200;
   for (int lanes : {4, 32}) {
     auto out = this->to_space(std::vector<int>(5 * n, 0));
-    if (lanes == 4) OK(check_team<4>(this->ex, n, out.data()));
-    else OK(check_team<32>(this->ex, n, out.data()));
+    if (lanes == 4)
+      OK(check_team<4>(this->ex, n, out.data()));
+    else
+      OK(check_team<32>(this->ex, n, out.data()));
     const auto got = this->to_host(out);
     for (int i = 0; i < n; i++) {
       ASSERT_EQ(got[5 * i], i * (i - 1) / 2);
@@ -45,8 +47,10 @@ TYPED_TEST(Parallel, InOrderConsumesInOrder)
   constexpr int n = 150;
   for (int lanes : {8, 32}) {
     auto out = this->to_space(std::vector<std::int64_t>(n, -1));
-    if (lanes == 8) OK(check_in_order<8>(this->ex, n, out.data()));
-    else OK(check_in_order<32>(this->ex, n, out.data()));
+    if (lanes == 8)
+      OK(check_in_order<8>(this->ex, n, out.data()));
+    else
+      OK(check_in_order<32>(this->ex, n, out.data()));
     const auto got = this->to_host(out);
     for (int i = 0; i < n; i++) {
       std::int64_t expected = 0;

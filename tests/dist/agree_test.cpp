@@ -9,7 +9,8 @@ namespace amgkit::test
 TEST(Attempt, EveryRankLearnsOfSuccess)
 {
   bool out_of_memory = true;
-  OK(attempt(PETSC_COMM_WORLD, [] { return PETSC_SUCCESS; }, &out_of_memory));
+  OK(attempt(
+      PETSC_COMM_WORLD, [] { return PETSC_SUCCESS; }, &out_of_memory));
   EXPECT_FALSE(out_of_memory);
 }
 
@@ -17,7 +18,8 @@ TEST(Attempt, EveryRankLearnsOfMemoryMissingOnOne)
 {
   for (int culprit = 0; culprit < size_of_world(); culprit++) {
     bool out_of_memory = false;
-    OK(attempt(PETSC_COMM_WORLD, [=] { return rank_of_world() == culprit ? PETSC_ERR_MEM : PETSC_SUCCESS; }, &out_of_memory));
+    OK(attempt(
+        PETSC_COMM_WORLD, [=] { return rank_of_world() == culprit ? PETSC_ERR_MEM : PETSC_SUCCESS; }, &out_of_memory));
     EXPECT_TRUE(out_of_memory);
     out_of_memory = false;
     OK(attempt(

@@ -79,7 +79,8 @@ std::vector<int> greedy(std::vector<Edge> edges, std::vector<int> mate)
 }
 
 template <class Ex>
-PetscErrorCode match(Ex &ex, const HostCsr &A, const std::vector<double> &w, bool with_paths, std::vector<int> &after_paths, std::vector<int> &mate)
+PetscErrorCode match(Ex &ex, const HostCsr &A, const std::vector<double> &w, bool with_paths, std::vector<int> &after_paths,
+                     std::vector<int> &mate)
 {
   Csr<double, Ex> M;
   EdgeWeights<Ex> edges;

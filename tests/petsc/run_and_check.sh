@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs a program and judges it by its exit status and what it prints.
 #   run_and_check.sh converges BOUND COMMAND...  every KSP converged by its relative tolerance, in at most BOUND iterations
-#   run_and_check.sh refuses TEXT COMMAND...     it ended with an error that says TEXT
-# Neither may leak: -malloc_dump prints what PETSc allocated and nobody freed.
+#   run_and_check.sh refuses REGEX COMMAND...    it ended with an error whose message matches
+# What converged may not leak: -malloc_dump prints what PETSc allocated and nobody freed.
 set -uo pipefail
 
 expected=$1 argument=$2
@@ -31,7 +31,7 @@ case $expected in
   refuses)
     # 128 and more: ended by a signal, 124: by a time limit
     ((status > 0 && status < 124)) || fail "exit status $status"
-    grep -F -- "PETSC ERROR: $argument" <<<"$output" || fail "no error message: $argument"
+    grep -E "PETSC ERROR: $argument" <<<"$output" || fail "no error message: $argument"
     if grep -E 'Caught signal|on signal|Segmentation|AddressSanitizer|runtime error' <<<"$output"; then fail 'it crashed'; fi
     ;;
   *) fail "converges or refuses?" ;;

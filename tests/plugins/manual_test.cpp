@@ -21,7 +21,9 @@ TEST(Manual, StatesTheParametersAsTheyAre)
   const auto at = page.str().find(mark);
   ASSERT_NE(at, std::string::npos);
   const std::string expected = page.str().substr(0, at) + mark + options;
-  if (std::getenv("AMGKIT_WRITE_MANUAL") && rank_of_world() == 0) std::ofstream(file) << expected;
-  else EXPECT_EQ(page.str(), expected);
+  if (std::getenv("AMGKIT_WRITE_MANUAL") && rank_of_world() == 0)
+    std::ofstream(file) << expected;
+  else
+    EXPECT_EQ(page.str(), expected);
 }
 } // namespace amgkit::test

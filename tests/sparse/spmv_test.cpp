@@ -21,7 +21,8 @@ std::vector<double> wave(std::int64_t n, double step)
 void expect_close(const std::vector<double> &got, const std::vector<double> &expected, const std::string &name)
 {
   ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 1e-11 * (1 + std::abs(expected[i]))) << name << " row " << i;
+  for (std::size_t i = 0; i < got.size(); i++)
+    ASSERT_NEAR(got[i], expected[i], 1e-11 * (1 + std::abs(expected[i]))) << name << " row " << i;
 }
 } // namespace
 

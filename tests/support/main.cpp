@@ -31,7 +31,8 @@ public:
   void OnTestPartResult(const ::testing::TestPartResult &result) override
   {
     if (result.failed())
-      std::fprintf(stderr, "[rank %d] %s:%d: %s\n", rank_, result.file_name() ? result.file_name() : "?", result.line_number(), result.summary());
+      std::fprintf(stderr, "[rank %d] %s:%d: %s\n", rank_, result.file_name() ? result.file_name() : "?", result.line_number(),
+                   result.summary());
   }
 
 private:

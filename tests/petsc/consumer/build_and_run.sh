@@ -24,7 +24,7 @@ case $step in
     petsc=${PETSC_DIR:-/usr}/${PETSC_ARCH:-.}/lib
     packages=$(dirname "$(find "$prefix" -name amgkit.pc)")
     export PKG_CONFIG_PATH=$packages:$petsc/pkgconfig:${PKG_CONFIG_PATH:-}
-    # shellcheck disable=SC2046
+    # shellcheck disable=SC2046,SC2086
     $(pkg-config --variable=ccompiler PETSc) ${CFLAGS:-} -o "$scratch/laplacian" "$here/laplacian.c" $(pkg-config --cflags --libs amgkit)
     LD_LIBRARY_PATH=${packages%/pkgconfig}:$petsc "$scratch/laplacian" -ksp_converged_reason
     ;;
