@@ -60,8 +60,12 @@ add_libraries() {
 
 # add_programs FROM TO: copies the executables of a folder with the libraries they need.
 add_programs() {
-  local file count=0
+  local file pattern count=0
   for file in "$1"/*; do
+    for pattern in ${3:-}; do
+      # shellcheck disable=SC2053 # a pattern, not a string
+      if [[ $file == $pattern ]]; then continue 2; fi
+    done
     if [ -f "$file" ] && [ -x "$file" ] && readelf -h "$file" >/dev/null 2>&1; then
       add_libraries "$file"
       cp -L "$file" "$2/"
@@ -107,7 +111,7 @@ plugin=$build/libamgkit.so
 cp -L "$plugin" "$root/lib/libamgkit.so"
 add_libraries "$plugin"
 add_programs "$build/tests/bin" "$root/tests"
-add_programs "$build/tests/petsc/bin" "$root/petsc"
+add_programs "$build/tests/petsc/bin" "$root/petsc" '*_complex *_index_size *_other_version' # those are made for another PETSc
 add_programs "$build/share/amgkit/bench" "$root/bench"
 [ -x "$root/bench/amgkit_bench" ] || say "warning: no amgkit_bench in $build/share/amgkit/bench: the modes bench and scaling will fail"
 cp "$here"/../options/*.opts "$root/options/"
