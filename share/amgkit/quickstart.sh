@@ -112,7 +112,7 @@ find_cuda() {
   local dir=${CUDA_HOME:-/usr/local/cuda}
   command -v nvcc >/dev/null || PATH=$PATH:$dir/bin
   command -v nvcc >/dev/null || die "no CUDA compiler: nvcc is neither in PATH nor in $dir/bin" \
-    'Install the CUDA toolkit, 12.0 or newer (NVIDIA'\''s package cuda-toolkit), and put its bin folder in PATH.'
+    'Install the CUDA toolkit, 12.4 or newer (NVIDIA'\''s package cuda-toolkit), and put its bin folder in PATH.'
   gpus=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -xE '[0-9]+\.[0-9]+' | tr -d . | sort -un) || gpus=''
   if [[ -n $gpus ]]; then
     say "GPU of compute capability $(paste -s -d ' ' <<<"$gpus") found: it is used"

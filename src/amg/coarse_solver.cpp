@@ -57,6 +57,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const
         PetscCall(inverse_.allocate(ex, n * gathered_, Memory::communicated));
         if (gather_) {
           PetscCall(rows_.allocate(ex, n * A.rows, Memory::communicated));
+          PetscCall(part_.allocate(ex, A.rows, Memory::communicated));
           PetscCall(b_.allocate(ex, gathered_, Memory::communicated));
           PetscCall(x_.allocate(ex, gathered_, Memory::communicated));
         }
@@ -141,11 +142,14 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Level<Ex> &le
   } else if (!gather_) {
     PetscCall(dense_apply(ex, n_, inverse_.data(), b, x));
   } else {
-    PetscCall(PetscSFBcastWithMemTypeBegin(gather_, MPI_DOUBLE, memory_type<Ex>, b, memory_type<Ex>, b_.data(), MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(gather_, MPI_DOUBLE, b, b_.data(), MPI_REPLACE));
+    double *part = part_.data();
+    PetscCall(memory_copy(ex, part, b, part_.bytes()));
+    PetscCall(PetscSFBcastWithMemTypeBegin(gather_, MPI_DOUBLE, memory_type<Ex>, part, memory_type<Ex>, b_.data(), MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(gather_, MPI_DOUBLE, part, b_.data(), MPI_REPLACE));
     PetscCall(dense_apply(ex, gathered_, inverse_.data(), b_.data(), x_.data()));
-    PetscCall(PetscSFReduceWithMemTypeBegin(gather_, MPI_DOUBLE, memory_type<Ex>, x_.data(), memory_type<Ex>, x, MPI_REPLACE));
-    PetscCall(PetscSFReduceEnd(gather_, MPI_DOUBLE, x_.data(), x, MPI_REPLACE));
+    PetscCall(PetscSFReduceWithMemTypeBegin(gather_, MPI_DOUBLE, memory_type<Ex>, x_.data(), memory_type<Ex>, part, MPI_REPLACE));
+    PetscCall(PetscSFReduceEnd(gather_, MPI_DOUBLE, x_.data(), part, MPI_REPLACE));
+    PetscCall(memory_copy(ex, x, part, part_.bytes()));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

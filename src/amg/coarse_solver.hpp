@@ -21,7 +21,7 @@ public:
   PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &, CoarseStatus *);
   // Collective: x ~ A⁻¹ b.
   PetscErrorCode solve(Ex &, Level<Ex> &, const double *b, double *x);
-  std::size_t bytes() const { return inverse_.bytes() + rows_.bytes() + b_.bytes() + x_.bytes(); }
+  std::size_t bytes() const { return inverse_.bytes() + rows_.bytes() + b_.bytes() + x_.bytes() + part_.bytes(); }
   // For the view: "dense inverse" or "20 sweeps of the smoother".
   std::string description() const;
 
@@ -39,5 +39,6 @@ private:
   Array<double, Ex> inverse_; // n x n on rank 0
   Array<double, Ex> rows_;    // this rank's rows of the matrix: what the gather sends; kept, as MPI may know its address
   Array<double, Ex> b_, x_;   // gathered
+  Array<double, Ex> part_;    // this rank's part of either, where MPI reads and writes it
 };
 } // namespace amgkit

@@ -17,8 +17,8 @@ constexpr double stall = 0.8;
 template <class Ex> PetscErrorCode finish_level(Ex &ex, Level<Ex> &level)
 {
   PetscFunctionBegin;
-  PetscCall(level.x.allocate(ex, level.A.rows, Memory::communicated));
-  PetscCall(level.b.allocate(ex, level.A.rows, Memory::communicated));
+  PetscCall(level.x.allocate(ex, level.A.rows));
+  PetscCall(level.b.allocate(ex, level.A.rows));
   PetscCall(level.analyse(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

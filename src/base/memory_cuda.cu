@@ -2,10 +2,89 @@
 #include "base/memory.hpp"
 
 #include <cuda_runtime.h>
+#include <map>
 #include <petscdevice_cuda.h>
+#include <vector>
 
 namespace amgkit
 {
+namespace
+{
+// Communicated memory: blocks of 256 bytes times a power of two, cut from chunks, given back to a list for their size.
+class CommunicatedMemory {
+public:
+  cudaError_t allocate(std::size_t bytes, void **p)
+  {
+    const std::size_t size = block_size(bytes);
+    std::vector<void *> &list = free_[size];
+    if (list.empty()) {
+      if (const cudaError_t status = cut(size, list)) return status;
+    }
+    *p = list.back();
+    list.pop_back();
+    size_of_[*p] = size;
+    return cudaSuccess;
+  }
+  void release(void *p) { free_[size_of_.at(p)].push_back(p); }
+  PetscErrorCode destroy()
+  {
+    PetscFunctionBegin;
+    for (void *chunk : chunks_) PetscCallCUDA(cudaFree(chunk));
+    *this = CommunicatedMemory{};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  bool empty() const { return chunks_.empty(); }
+
+private:
+  static constexpr std::size_t chunk_bytes = std::size_t{32} << 20;
+
+  static std::size_t block_size(std::size_t bytes)
+  {
+    std::size_t size = 256;
+    while (size < bytes) size *= 2;
+    return size;
+  }
+  cudaError_t cut(std::size_t size, std::vector<void *> &list)
+  {
+    if (rest_ < size) {
+      void *chunk = nullptr;
+      const std::size_t bytes = size > chunk_bytes ? size : chunk_bytes;
+      if (const cudaError_t status = cudaMalloc(&chunk, bytes)) return status;
+      chunks_.push_back(chunk);
+      next_ = static_cast<char *>(chunk);
+      rest_ = bytes;
+    }
+    list.push_back(next_);
+    next_ += size;
+    rest_ -= size;
+    return cudaSuccess;
+  }
+
+  std::vector<void *> chunks_;
+  std::map<std::size_t, std::vector<void *>> free_; // by block size
+  std::map<void *, std::size_t> size_of_;
+  char *next_ = nullptr; // what is left of the last chunk
+  std::size_t rest_ = 0;
+};
+
+// One for the process, from its first use to PetscFinalize.
+CommunicatedMemory &communicated_memory()
+{
+  static CommunicatedMemory memory;
+  return memory;
+}
+PetscErrorCode destroy_communicated_memory() { return communicated_memory().destroy(); }
+
+PetscErrorCode allocate_communicated(std::size_t bytes, void **p, cudaError_t *status)
+{
+  PetscFunctionBegin;
+  const bool first = communicated_memory().empty();
+  *status = communicated_memory().allocate(bytes, p);
+  if (first && !communicated_memory().empty()) PetscCall(PetscRegisterFinalize(destroy_communicated_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
 PetscErrorCode open(Cuda &ex)
 {
   cudaMemPoolProps properties{};
@@ -56,7 +135,11 @@ PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **
   PetscFunctionBegin;
   *p = nullptr;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  const cudaError_t status = kind == Memory::communicated ? cudaMalloc(p, bytes) : cudaMallocFromPoolAsync(p, bytes, ex.pool, ex.stream);
+  cudaError_t status = cudaSuccess;
+  if (kind == Memory::communicated)
+    PetscCall(allocate_communicated(bytes, p, &status));
+  else
+    status = cudaMallocFromPoolAsync(p, bytes, ex.pool, ex.stream);
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError(); // the caller handles it; later launches must not report it again
     *p = nullptr;
@@ -70,8 +153,9 @@ PetscErrorCode memory_free(Cuda &ex, Memory kind, void *p)
 {
   PetscFunctionBegin;
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
+  // communicated blocks are used again in stream order, as all work of a space is on one stream
   if (kind == Memory::communicated)
-    PetscCallCUDA(cudaFree(p));
+    communicated_memory().release(p);
   else
     PetscCallCUDA(cudaFreeAsync(p, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -15,14 +15,12 @@ template <class Ex> struct GhostAggregates {
   Array<double, Ex> weight; // p of the ghost's row
 };
 
-// The exchanges go through A.work and A.ghost, which live as long as the level: MPI may keep what it knows about a buffer.
-template <class Ex, class T> PetscErrorCode exchange(Ex &ex, MPI_Datatype type, DistMatrix<Ex> &A, const T *owned, T *ghost)
+template <class Ex, class T> PetscErrorCode exchange(Ex &ex, DistMatrix<Ex> &A, const T *owned, Array<T, Ex> &ghost)
 {
   PetscFunctionBegin;
-  PetscCall(memory_copy(ex, A.work.data(), owned, static_cast<std::size_t>(A.rows) * sizeof(T)));
-  PetscCall(A.halo.begin(type, A.work.data(), A.ghost.data()));
-  PetscCall(A.halo.end(type, A.work.data(), A.ghost.data()));
-  PetscCall(memory_copy(ex, ghost, A.ghost.data(), A.ghosts.size() * sizeof(T)));
+  PetscCall(A.halo.begin(ex, owned));
+  PetscCall(A.halo.template end<T>());
+  PetscCall(memory_copy(ex, ghost.data(), A.halo.template ghost<T>(), ghost.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,8 +65,8 @@ PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex
       out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   if (A.halo.active()) {
-    PetscCall(exchange(ex, MPI_INT, A, aggregation.id.data(), ghosts.column.data()));
-    PetscCall(exchange(ex, MPI_DOUBLE, A, p, ghosts.weight.data()));
+    PetscCall(exchange(ex, A, aggregation.id.data(), ghosts.column));
+    PetscCall(exchange(ex, A, p, ghosts.weight));
   }
   PetscCall(attempt(
       A.comm,
@@ -79,12 +77,13 @@ PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex
                            coarse.own_offd));
         coarse.diag = coarse.own_diag.view();
         coarse.offd = coarse.own_offd.view();
-        PetscCall(coarse.allocate(ex));
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(coarse.halo.create(coarse.comm, coarse.rows, coarse.ghosts));
+  PetscCall(attempt(
+      A.comm, [&] { return coarse.allocate(ex); }, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

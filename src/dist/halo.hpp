@@ -7,29 +7,36 @@
 
 namespace amgkit
 {
-// Buffers given to begin() live as long as the halo: PetscSF and MPI keep what they know about them.
+// The rows that others need are packed into a buffer of the halo's own, one piece for each neighbour, and arrive in another: MPI
+// sees these two small buffers only, for the life of the halo, never a level's vectors.
 template <class Ex> class Halo {
 public:
   Halo() = default;
   Halo(const Halo &) = delete;
   Halo &operator=(const Halo &) = delete;
-  Halo(Halo &&other) noexcept { std::swap(sf_, other.sf_); }
-  Halo &operator=(Halo &&other) noexcept
-  {
-    std::swap(sf_, other.sf_);
-    return *this;
-  }
+  Halo(Halo &&) = delete;
+  Halo &operator=(Halo &&) = delete;
   ~Halo() { static_cast<void>(PetscSFDestroy(&sf_)); }
 
   // Collective. rows: owned by this rank; ghosts: global indices of the columns it needs from others, ascending.
   PetscErrorCode create(MPI_Comm comm, PetscInt rows, const std::vector<PetscInt> &ghosts);
+  // Local: the buffers. Before the first exchange.
+  PetscErrorCode allocate(Ex &);
   // Whether any rank needs anything: else begin and end do nothing.
   bool active() const { return sf_ != nullptr; }
-  // Starts ghost[k] <- owned[...]; until end(), neither may be touched. Type is MPI_DOUBLE or MPI_INT.
-  PetscErrorCode begin(MPI_Datatype type, const void *owned, void *ghost) const;
-  PetscErrorCode end(MPI_Datatype type, const void *owned, void *ghost) const;
+  // begin: starts sending owned[...]. end: ghost<T>() holds the ghosts' values, until the next begin. T is double or int.
+  template <class T> PetscErrorCode begin(Ex &, const T *owned);
+  template <class T> PetscErrorCode end();
+  template <class T> const T *ghost() const { return reinterpret_cast<const T *>(ghost_.data()); }
+  std::size_t bytes() const { return send_row_.bytes() + send_.bytes() + ghost_.bytes(); }
 
 private:
-  PetscSF sf_ = nullptr;
+  PetscErrorCode pack_by_neighbour(PetscSF by_row, const std::vector<PetscInt> &ghosts, PetscLayout);
+
+  PetscSF sf_ = nullptr;          // roots: entries of send_; leaves: ghosts
+  std::vector<int> rows_to_send_; // row behind each entry of send_
+  std::int64_t ghosts_ = 0;
+  Array<int, Ex> send_row_;
+  Array<double, Ex> send_, ghost_;
 };
 } // namespace amgkit

@@ -3,6 +3,7 @@
 #include "dist/agree.hpp"
 #include "sparse/rows.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 

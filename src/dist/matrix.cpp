@@ -25,8 +25,8 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::allocate(Ex &ex)
 {
   PetscFunctionBegin;
   PetscCall(nonempty_rows(ex, offd, boundary));
-  PetscCall(work.allocate(ex, rows, Memory::communicated));
-  PetscCall(ghost.allocate(ex, static_cast<std::int64_t>(ghosts.size()), Memory::communicated));
+  PetscCall(work.allocate(ex, rows));
+  PetscCall(halo.allocate(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,10 +34,10 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::allocate(Ex &ex)
 template <class Ex> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const double *b, const double *x, double *r)
 {
   PetscFunctionBegin;
-  PetscCall(halo.begin(MPI_DOUBLE, x, ghost.data()));
+  PetscCall(halo.begin(ex, x));
   PetscCall(amgkit::residual(ex, diag, b, x, r));
-  PetscCall(halo.end(MPI_DOUBLE, x, ghost.data()));
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), nullptr, ghost.data(), r));
+  PetscCall(halo.template end<double>());
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), nullptr, halo.template ghost<double>(), r));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -45,10 +45,10 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const double
 template <class Ex> PetscErrorCode DistMatrix<Ex>::jacobi_sweep(Ex &ex, const double *d, const double *b, const double *x, double *y)
 {
   PetscFunctionBegin;
-  PetscCall(halo.begin(MPI_DOUBLE, x, ghost.data()));
+  PetscCall(halo.begin(ex, x));
   PetscCall(amgkit::jacobi_sweep(ex, diag, d, b, x, y));
-  PetscCall(halo.end(MPI_DOUBLE, x, ghost.data()));
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), d, ghost.data(), y));
+  PetscCall(halo.template end<double>());
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), d, halo.template ghost<double>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 2.0 * rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

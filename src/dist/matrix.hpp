@@ -17,15 +17,15 @@ template <class Ex> struct DistMatrix {
   std::vector<PetscInt> ghosts; // global index of offd's columns, ascending
   Array<int, Ex> boundary;      // rows with entries in offd
   Halo<Ex> halo;
-  Array<double, Ex> work, ghost; // one entry a row, one a ghost: what MPI reads and writes; work is free between products
+  Array<double, Ex> work; // one entry a row, free between products
 
   PetscInt global_rows() const { return range.empty() ? 0 : range.back(); }
   PetscInt first(int rank) const { return range[static_cast<std::size_t>(rank)]; }
-  std::size_t bytes() const { return own_diag.bytes() + own_offd.bytes() + boundary.bytes() + work.bytes() + ghost.bytes(); }
+  std::size_t bytes() const { return own_diag.bytes() + own_offd.bytes() + boundary.bytes() + work.bytes() + halo.bytes(); }
 
   // Collective: range from the numbers of rows.
   PetscErrorCode set_rows(MPI_Comm comm, int rows);
-  // Local: boundary, work and ghost, once diag, offd and ghosts are set.
+  // Local: boundary, work and the halo's buffers, once diag, offd and halo are set.
   PetscErrorCode allocate(Ex &);
   // r = b - A x. r must not be x.
   PetscErrorCode residual(Ex &, const double *b, const double *x, double *r);

@@ -8,7 +8,7 @@ namespace
 template <class Ex> PetscErrorCode resize(Ex &ex, PetscInt n, Array<double, Ex> &copy)
 {
   PetscFunctionBegin;
-  if (copy.size() != n) PetscCall(copy.allocate(ex, n, Memory::communicated));
+  if (copy.size() != n) PetscCall(copy.allocate(ex, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -12,6 +12,8 @@ template <class Ex> PetscErrorCode residual(Ex &, CsrView<double> A, const doubl
 template <class Ex> PetscErrorCode jacobi_sweep(Ex &, CsrView<double> A, const double *d, const double *b, const double *x, double *y);
 // x = D b: the first sweep on a zero guess
 template <class Ex> PetscErrorCode scale(Ex &, std::int64_t n, const double *d, const double *b, double *x);
+// to[k] = from[index[k]]
+template <class Ex, class T> PetscErrorCode gather(Ex &, std::int64_t n, const int *index, const T *from, T *to);
 // x_i = value
 template <class Ex> PetscErrorCode fill(Ex &, std::int64_t n, double value, double *x);
 // y_i -= s_i (A x)_i for the given rows only; s = nullptr means 1. For the coupling to other ranks, where few rows have entries.

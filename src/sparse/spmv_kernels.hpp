@@ -43,6 +43,11 @@ template <class Ex> PetscErrorCode scale(Ex &ex, std::int64_t n, const double *d
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = d[i] * b[i]; });
 }
 
+template <class Ex, class T> PetscErrorCode gather(Ex &ex, std::int64_t n, const int *index, const T *from, T *to)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { to[k] = from[index[k]]; });
+}
+
 template <class Ex> PetscErrorCode fill(Ex &ex, std::int64_t n, double value, double *x)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = value; });
@@ -64,6 +69,8 @@ template PetscErrorCode spmv(Space &, CsrView<double>, const double *, double *)
 template PetscErrorCode residual(Space &, CsrView<double>, const double *, const double *, double *);
 template PetscErrorCode jacobi_sweep(Space &, CsrView<double>, const double *, const double *, const double *, double *);
 template PetscErrorCode scale(Space &, std::int64_t, const double *, const double *, double *);
+template PetscErrorCode gather(Space &, std::int64_t, const int *, const double *, double *);
+template PetscErrorCode gather(Space &, std::int64_t, const int *, const int *, int *);
 template PetscErrorCode fill(Space &, std::int64_t, double, double *);
 template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, const double *, const double *, double *);
 } // namespace amgkit

@@ -31,7 +31,7 @@ template <class Ex> struct Solver {
     Array<double, Ex> B, X;
     PetscFunctionBegin;
     PetscCall(upload(ex, b, B));
-    PetscCall(X.allocate(ex, B.size(), Memory::communicated));
+    PetscCall(X.allocate(ex, B.size()));
     PetscCall(hierarchy.finest.access(ex, hierarchy.levels.front()->A));
     PetscCall(v_cycle(ex, hierarchy, sweeps, B.data(), X.data()));
     PetscCall(hierarchy.finest.release());

@@ -27,23 +27,21 @@ TYPED_TEST(HaloTest, GhostsReceiveTheirOwnersValues)
     values[i] = 0.5 * static_cast<double>(range[rank] + i);
     ids[i] = static_cast<int>(100 + range[rank] + i);
   }
-  Array<double, TypeParam> owned, ghost;
-  OK(owned.allocate(this->ex, rows, Memory::communicated));
-  OK(ghost.allocate(this->ex, static_cast<std::int64_t>(ghosts.size()), Memory::communicated));
-  OK(memory_from_host(this->ex, owned.data(), values.data(), owned.bytes()));
+  OK(halo.allocate(this->ex));
+  const auto owned = this->to_space(values);
+  const auto owned_ids = this->to_space(ids);
   for (int repeat = 0; repeat < 2; repeat++) {
-    OK(halo.begin(MPI_DOUBLE, owned.data(), ghost.data()));
-    OK(halo.end(MPI_DOUBLE, owned.data(), ghost.data()));
+    OK(halo.begin(this->ex, owned.data()));
+    OK(halo.template end<double>());
   }
   if (halo.active()) {
-    const auto got = this->to_host(ghost);
+    const auto got = this->to_host(halo.template ghost<double>(), static_cast<std::int64_t>(ghosts.size()));
     for (std::size_t k = 0; k < ghosts.size(); k++) EXPECT_EQ(got[k], 0.5 * static_cast<double>(ghosts[k]));
   }
-  OK(memory_from_host(this->ex, owned.data(), ids.data(), ids.size() * sizeof(int)));
-  OK(halo.begin(MPI_INT, owned.data(), ghost.data()));
-  OK(halo.end(MPI_INT, owned.data(), ghost.data()));
+  OK(halo.begin(this->ex, owned_ids.data()));
+  OK(halo.template end<int>());
   if (halo.active()) {
-    const auto got = this->to_host(reinterpret_cast<const int *>(ghost.data()), static_cast<std::int64_t>(ghosts.size()));
+    const auto got = this->to_host(halo.template ghost<int>(), static_cast<std::int64_t>(ghosts.size()));
     for (std::size_t k = 0; k < ghosts.size(); k++) EXPECT_EQ(got[k], 100 + ghosts[k]);
   }
 }

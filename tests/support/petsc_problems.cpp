@@ -1,5 +1,6 @@
 #include "support/petsc_problems.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace amgkit::test
@@ -19,14 +20,16 @@ int size_of_world()
 
 PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows)
 {
-  PetscInt first, last;
+  PetscInt first, last, longest = 0;
 
   PetscFunctionBegin;
   if (local_rows < 0) local_rows = PETSC_DECIDE;
   PetscCall(MatCreate(PETSC_COMM_WORLD, out));
   PetscCall(MatSetSizes(*out, local_rows, local_rows, A.rows, A.cols));
   PetscCall(MatSetType(*out, on_device ? MATAIJCUSPARSE : MATAIJ));
-  PetscCall(MatSetUp(*out));
+  for (int i = 0; i < A.rows; i++) longest = std::max(longest, static_cast<PetscInt>(A.ptr[i + 1] - A.ptr[i]));
+  PetscCall(MatSeqAIJSetPreallocation(*out, longest, nullptr));
+  PetscCall(MatMPIAIJSetPreallocation(*out, longest, nullptr, longest, nullptr));
   PetscCall(MatSetOption(*out, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(MatGetOwnershipRange(*out, &first, &last));
   for (PetscInt i = first; i < last; i++) {
