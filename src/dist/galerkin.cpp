@@ -81,7 +81,7 @@ PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex
       },
       out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(coarse.halo.create(coarse.comm, coarse.rows, coarse.ghosts));
+  PetscCall(coarse.halo.create(coarse.comm, coarse.range, coarse.ghosts));
   PetscCall(attempt(
       A.comm, [&] { return coarse.allocate(ex); }, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);

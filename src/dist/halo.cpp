@@ -10,64 +10,61 @@ namespace amgkit
 namespace
 {
 template <class T> MPI_Datatype mpi_type() { return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT; }
-// PetscSFGetLeafRanks counts in PetscInt or PetscMPIInt, depending on PETSc's version.
-template <class Count, class... Rest> Count count_of(PetscErrorCode (*)(PetscSF, Count *, Rest...));
-using NeighbourCount = decltype(count_of(PetscSFGetLeafRanks));
 template <class Ex> constexpr PetscMemType memory_type = Ex::on_device ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
 } // namespace
 
-// by_row has the rows as roots; this makes sf_, whose roots are the entries of a send buffer that holds one contiguous piece a
-// neighbour. Ghosts ascend, so the rows that one neighbour needs ascend on both sides: ghost number g of an owner is entry
-// number g of the piece that the owner keeps for this rank.
-template <class Ex> PetscErrorCode Halo<Ex>::pack_by_neighbour(PetscSF by_row, const std::vector<PetscInt> &ghosts, PetscLayout layout)
+// Tells every owner which of its rows this rank needs, and makes the SF whose roots are the entries of the owners' send buffers.
+// On entry owners[g].rank owns ghost g. Ghosts ascend, so those of one owner stand together, and its send buffer holds them in
+// the same order, in one piece for each rank that asked.
+template <class Ex>
+PetscErrorCode Halo<Ex>::exchange_requests(MPI_Comm comm, PetscInt first, const std::vector<PetscInt> &ghosts,
+                                           const std::vector<PetscSFNode> &owners)
 {
-  MPI_Comm comm;
   int size;
-  NeighbourCount neighbours;
-  const PetscMPIInt *neighbour;
-  const PetscInt *offset, *row;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetComm(reinterpret_cast<PetscObject>(by_row), &comm));
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  std::vector<int> piece_for(static_cast<std::size_t>(size), 0), piece_at(static_cast<std::size_t>(size), 0);
-  PetscCall(PetscSFGetLeafRanks(by_row, &neighbours, &neighbour, &offset, &row));
-  rows_to_send_.assign(row, row + (neighbours > 0 ? offset[neighbours] : 0));
-  for (NeighbourCount k = 0; k < neighbours; k++) piece_for[neighbour[k]] = static_cast<int>(offset[k]);
-  PetscCallMPI(MPI_Alltoall(piece_for.data(), 1, MPI_INT, piece_at.data(), 1, MPI_INT, comm));
-
-  std::vector<PetscSFNode> roots(ghosts.size());
-  for (std::size_t g = 0; g < ghosts.size(); g++) {
-    PetscMPIInt owner;
-    PetscCall(PetscLayoutFindOwner(layout, ghosts[g], &owner));
-    roots[g].rank = owner;
-    roots[g].index = piece_at[owner]++;
+  const auto ranks = static_cast<std::size_t>(size);
+  std::vector<int> asked(ranks, 0), given(ranks, 0), ask_at(ranks + 1, 0), give_at(ranks + 1, 0), piece(ranks, 0);
+  for (const PetscSFNode &owner : owners) asked[owner.rank]++;
+  PetscCallMPI(MPI_Alltoall(asked.data(), 1, MPI_INT, given.data(), 1, MPI_INT, comm));
+  for (std::size_t r = 0; r < ranks; r++) {
+    ask_at[r + 1] = ask_at[r] + asked[r];
+    give_at[r + 1] = give_at[r] + given[r];
   }
+  PetscCallMPI(MPI_Alltoall(give_at.data(), 1, MPI_INT, piece.data(), 1, MPI_INT, comm));
+  std::vector<PetscInt> requests(static_cast<std::size_t>(give_at[ranks]));
+  PetscCallMPI(
+      MPI_Alltoallv(ghosts.data(), asked.data(), ask_at.data(), MPIU_INT, requests.data(), given.data(), give_at.data(), MPIU_INT, comm));
+  rows_to_send_.clear();
+  for (const PetscInt row : requests) rows_to_send_.push_back(static_cast<int>(row - first));
+
+  std::vector<PetscSFNode> roots = owners;
+  for (PetscSFNode &root : roots) root.index = piece[root.rank]++;
   PetscCall(PetscSFCreate(comm, &sf_));
-  PetscCall(PetscSFSetGraph(sf_, static_cast<PetscInt>(rows_to_send_.size()), static_cast<PetscInt>(ghosts.size()), nullptr,
+  PetscCall(PetscSFSetGraph(sf_, static_cast<PetscInt>(rows_to_send_.size()), static_cast<PetscInt>(roots.size()), nullptr,
                             PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES));
   PetscCall(PetscSFSetUp(sf_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Halo<Ex>::create(MPI_Comm comm, PetscInt rows, const std::vector<PetscInt> &ghosts)
+template <class Ex> PetscErrorCode Halo<Ex>::create(MPI_Comm comm, const std::vector<PetscInt> &range, const std::vector<PetscInt> &ghosts)
 {
-  PetscLayout layout;
-  PetscSF by_row;
-  int any = !ghosts.empty();
+  int any = !ghosts.empty(), rank;
+  std::size_t owner = 0;
+  std::vector<PetscSFNode> owners(ghosts.size());
 
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&sf_));
   ghosts_ = static_cast<std::int64_t>(ghosts.size());
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLayoutCreateFromSizes(comm, rows, PETSC_DETERMINE, 1, &layout));
-  PetscCall(PetscSFCreate(comm, &by_row));
-  PetscCall(PetscSFSetGraphLayout(by_row, layout, static_cast<PetscInt>(ghosts.size()), nullptr, PETSC_COPY_VALUES, ghosts.data()));
-  PetscCall(PetscSFSetUp(by_row));
-  PetscCall(pack_by_neighbour(by_row, ghosts, layout));
-  PetscCall(PetscSFDestroy(&by_row));
-  PetscCall(PetscLayoutDestroy(&layout));
+  for (std::size_t g = 0; g < ghosts.size(); g++) {
+    while (ghosts[g] >= range[owner + 1]) owner++;
+    owners[g].rank = static_cast<decltype(owners[g].rank)>(owner);
+  }
+  PetscCall(exchange_requests(comm, range[rank], ghosts, owners));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,8 +18,8 @@ public:
   Halo &operator=(Halo &&) = delete;
   ~Halo() { static_cast<void>(PetscSFDestroy(&sf_)); }
 
-  // Collective. rows: owned by this rank; ghosts: global indices of the columns it needs from others, ascending.
-  PetscErrorCode create(MPI_Comm comm, PetscInt rows, const std::vector<PetscInt> &ghosts);
+  // Collective. Rank r owns rows range[r] <= i < range[r + 1]; ghosts: global indices of the rows needed from others, ascending.
+  PetscErrorCode create(MPI_Comm comm, const std::vector<PetscInt> &range, const std::vector<PetscInt> &ghosts);
   // Local: the buffers. Before the first exchange.
   PetscErrorCode allocate(Ex &);
   // Whether any rank needs anything: else begin and end do nothing.
@@ -31,7 +31,7 @@ public:
   std::size_t bytes() const { return send_row_.bytes() + send_.bytes() + ghost_.bytes(); }
 
 private:
-  PetscErrorCode pack_by_neighbour(PetscSF by_row, const std::vector<PetscInt> &ghosts, PetscLayout);
+  PetscErrorCode exchange_requests(MPI_Comm, PetscInt first, const std::vector<PetscInt> &ghosts, const std::vector<PetscSFNode> &owners);
 
   PetscSF sf_ = nullptr;          // roots: entries of send_; leaves: ghosts
   std::vector<int> rows_to_send_; // row behind each entry of send_

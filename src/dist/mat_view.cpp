@@ -208,7 +208,7 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
   PetscCall(out.set_rows(PetscObjectComm(reinterpret_cast<PetscObject>(A)), static_cast<int>(rows)));
   if (offd_.mat) PetscCall(MatGetLocalSize(offd_.mat, nullptr, &count));
   out.ghosts.assign(ghosts, ghosts + count);
-  PetscCall(out.halo.create(out.comm, rows, out.ghosts));
+  PetscCall(out.halo.create(out.comm, out.range, out.ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,7 +18,7 @@ TYPED_TEST(HaloTest, GhostsReceiveTheirOwnersValues)
   }
   const PetscInt rows = range[rank + 1] - range[rank];
   Halo<TypeParam> halo;
-  OK(halo.create(PETSC_COMM_WORLD, rows, ghosts));
+  OK(halo.create(PETSC_COMM_WORLD, range, ghosts));
   EXPECT_EQ(halo.active(), size > 1);
 
   std::vector<double> values(rows);
