@@ -40,52 +40,6 @@ PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode gather(Mat A, HostCsr *out)
-{
-  PetscInt n, rows, cols;
-  IS all, all_cols;
-  Mat *copies;
-  std::map<std::pair<int, int>, double> entries;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetSize(A, &rows, &cols));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, rows, 0, 1, &all));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, cols, 0, 1, &all_cols));
-  PetscCall(MatCreateSubMatrices(A, 1, &all, &all_cols, MAT_INITIAL_MATRIX, &copies));
-  for (PetscInt i = 0; i < rows; i++) {
-    const PetscInt *col;
-    const PetscScalar *val;
-    PetscCall(MatGetRow(copies[0], i, &n, &col, &val));
-    for (PetscInt k = 0; k < n; k++) entries[{static_cast<int>(i), static_cast<int>(col[k])}] = val[k];
-    PetscCall(MatRestoreRow(copies[0], i, &n, &col, &val));
-  }
-  PetscCall(MatDestroySubMatrices(1, &copies));
-  PetscCall(ISDestroy(&all));
-  PetscCall(ISDestroy(&all_cols));
-  *out = make_csr(static_cast<int>(rows), static_cast<int>(cols), entries);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode gather(Vec v, std::vector<double> *out)
-{
-  VecScatter scatter;
-  Vec all;
-  PetscInt n;
-  const PetscScalar *entries;
-
-  PetscFunctionBegin;
-  PetscCall(VecScatterCreateToAll(v, &scatter, &all));
-  PetscCall(VecScatterBegin(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterEnd(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecGetSize(v, &n));
-  PetscCall(VecGetArrayRead(all, &entries));
-  out->assign(entries, entries + n);
-  PetscCall(VecRestoreArrayRead(all, &entries));
-  PetscCall(VecScatterDestroy(&scatter));
-  PetscCall(VecDestroy(&all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode make_system(Mat A, Vec *x, Vec *b)
 {
   PetscInt first, last;

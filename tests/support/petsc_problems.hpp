@@ -9,12 +9,8 @@ namespace amgkit::test
 {
 // Each rank inserts the rows it owns of A; local_rows < 0: PETSc decides how many. A device type when on_device.
 PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows = -1);
-// The rows of a distributed matrix, on every rank.
-PetscErrorCode gather(Mat A, HostCsr *out);
 // b such that the solution of A x = b is a wave; x zero
 PetscErrorCode make_system(Mat A, Vec *x, Vec *b);
-// A vector's entries of all ranks, on every rank.
-PetscErrorCode gather(Vec v, std::vector<double> *out);
 int rank_of_world();
 int size_of_world();
 

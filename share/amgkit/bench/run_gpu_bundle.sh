@@ -107,11 +107,12 @@ launch_gpu_aware() {
     "LD_PRELOAD=$root/lib/liballreduce_self.so" "$@")
 }
 
-# judge STATUS LOG: the verdict on a finished program.
+# judge STATUS LOG MODE: the verdict on a finished program. Tests make and free many of PETSc's own vectors, whose addresses MPI sees
+# in MatMult: there UCX's complaint about buffers that come back is not this library's.
 judge() {
   if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
     echo TIMEOUT
-  elif grep -q 'resource already mapped' "$2"; then
+  elif [ "$3" != tests ] && grep -q 'resource already mapped' "$2"; then
     echo "FAIL(IPC)" # UCX fell back to slow copies: a buffer that MPI saw was freed and allocated anew
   elif [ "$1" -eq 77 ] && ! grep -q 'PETSC ERROR' "$2"; then
     echo SKIP # 77 is PETSC_ERR_PLIB as well
@@ -133,7 +134,7 @@ run() {
     : >"$log"
   else
     timeout -k 10 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null || status=$?
-    verdict=$(judge "$status" "$log")
+    verdict=$(judge "$status" "$log" "$mode")
     if [ "$mode" = bench ] || [ "$mode" = scaling ]; then
       verdict=$(judge_bench "$verdict" "$log")
       grep -E '^(system|7|27|aniso|jump) ' "$log" >>"$lines" || true
