@@ -9,7 +9,7 @@ if(CCACHE_PROGRAM)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
-# No contraction to fused multiply-add: sums that decide a graph must have the same bits in every space (docs: ALGORITHMS, section 0).
+# No contraction to fused multiply-add: sums that decide a graph must have the same bits in every space.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-Wall> $<$<COMPILE_LANGUAGE:CXX,C>:-Wextra> $<$<COMPILE_LANGUAGE:CXX,C>:-ffp-contract=off>)
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g")
 if(AMGKIT_SANITIZE)

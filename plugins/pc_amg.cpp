@@ -38,6 +38,8 @@ const char *describe(SetupStatus status)
     return "failed: out of memory during setup";
   case SetupStatus::singular_coarse:
     return "failed: the coarsest matrix is singular to working precision";
+  case SetupStatus::error:
+    return "failed: the last setup ended in an error";
   }
   return "";
 }
@@ -57,24 +59,27 @@ PetscErrorCode report(PC pc, SetupStatus status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode setup(PC pc)
+PetscErrorCode build(PC pc, AmgPC &data)
 {
-  AmgPC &data = data_of(pc);
-  SetupStatus status = SetupStatus::ready;
-
   PetscFunctionBegin;
   PetscCall(close_solver(data));
   PetscCall(make_preconditioner(pc->pmat, data.parameters, data.method, data.solver));
-  PetscCall(data.solver->setup(pc->pmat, &status));
-  if (status != SetupStatus::ready) PetscCall(close_solver(data));
-  data.status = status;
-  PetscCall(report(pc, status));
+  PetscCall(data.solver->setup(pc->pmat, &data.status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Whatever goes wrong, no half-built solver stays: PETSc may apply a PC again whose setup ended in an error.
 PetscErrorCode PCSetUp_AMG(PC pc)
 {
-  return guarded([=] { return setup(pc); });
+  AmgPC &data = data_of(pc);
+
+  PetscFunctionBegin;
+  const PetscErrorCode code = guarded([&] { return build(pc, data); });
+  if (code) data.status = SetupStatus::error;
+  if (data.status != SetupStatus::ready) PetscCall(close_solver(data));
+  if (code) PetscFunctionReturn(code);
+  PetscCall(report(pc, data.status));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCApply_AMG(PC pc, Vec x, Vec y)

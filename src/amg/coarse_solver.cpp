@@ -54,7 +54,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const
       A.comm,
       [&] {
         PetscFunctionBegin;
-        PetscCall(inverse_.allocate(ex, n * gathered_, Memory::communicated));
+        PetscCall(inverse_.allocate(ex, n * gathered_, gather_ ? Memory::communicated : Memory::scratch));
         if (gather_) {
           PetscCall(rows_.allocate(ex, n * A.rows, Memory::communicated));
           PetscCall(part_.allocate(ex, A.rows, Memory::communicated));

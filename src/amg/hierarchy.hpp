@@ -10,7 +10,7 @@
 
 namespace amgkit
 {
-enum class SetupStatus { ready, out_of_memory, singular_coarse };
+enum class SetupStatus { ready, out_of_memory, singular_coarse, error }; // error: a PETSc error was raised
 
 // Of one level, over all ranks.
 struct LevelStatistics {

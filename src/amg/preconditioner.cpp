@@ -1,6 +1,7 @@
 #include "amg/preconditioner.hpp"
 
 #include "amg/cycle.hpp"
+#include "dist/agree.hpp"
 #include "dist/vec_view.hpp"
 
 #include <petscviewer.h>
@@ -91,12 +92,18 @@ template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
 }
 
 template <class Ex>
-PetscErrorCode make(const AmgParameters &parameters, std::unique_ptr<Prolongation<Ex>> prolongation, std::unique_ptr<Preconditioner> &out)
+PetscErrorCode make(MPI_Comm comm, const AmgParameters &parameters, std::unique_ptr<Prolongation<Ex>> prolongation,
+                    std::unique_ptr<Preconditioner> &out)
 {
   auto solver = std::make_unique<Solver<Ex>>(parameters, std::move(prolongation));
+  Ex &ex = solver->ex;
+  bool out_of_memory = false;
+
   PetscFunctionBegin;
-  PetscCall(open(solver->ex));
-  out = std::move(solver);
+  out = std::move(solver); // whoever owns it closes it, also after an error
+  PetscCall(attempt(
+      comm, [&] { return open(ex); }, &out_of_memory));
+  PetscCheck(!out_of_memory, comm, PETSC_ERR_MEM, "No memory left to open the %s space", Ex::name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -104,16 +111,17 @@ PetscErrorCode make(const AmgParameters &parameters, std::unique_ptr<Prolongatio
 PetscErrorCode make_preconditioner(Mat A, const AmgParameters &parameters, const Method &method, std::unique_ptr<Preconditioner> &out)
 {
   const auto choice = static_cast<SpaceKind>(parameters.space);
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(A));
   [[maybe_unused]] const bool cuda = choice == SpaceKind::automatic && on_cuda(A);
 
   PetscFunctionBegin;
-  if (choice == SpaceKind::debug) PetscCall(make(parameters, method.debug(), out));
+  if (choice == SpaceKind::debug) PetscCall(make(comm, parameters, method.debug(), out));
 #if defined(AMGKIT_HAVE_CUDA)
   else if (cuda)
-    PetscCall(make(parameters, method.cuda(), out));
+    PetscCall(make(comm, parameters, method.cuda(), out));
 #endif
   else
-    PetscCall(make(parameters, method.host(), out));
+    PetscCall(make(comm, parameters, method.host(), out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -10,7 +10,7 @@ enum class Phase { strength, coarsen, interp, rap, halo, smooth, transfer, coars
 
 // Registers the events with PETSc once per PetscInitialize/PetscFinalize; idempotent.
 PetscErrorCode log_register();
-// Phases do not nest.
+// Only halo stands inside other phases.
 PetscErrorCode log_begin(Phase);
 PetscErrorCode log_end(Phase);
 // Floating-point operations, counted for the CPU or the GPU.

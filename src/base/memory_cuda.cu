@@ -136,10 +136,15 @@ PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **
   *p = nullptr;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
   cudaError_t status = cudaSuccess;
-  if (kind == Memory::communicated)
-    PetscCall(allocate_communicated(bytes, p, &status));
-  else
-    status = cudaMallocFromPoolAsync(p, bytes, ex.pool, ex.stream);
+  for (int round = 0; round < 2; round++) {
+    if (kind == Memory::communicated)
+      PetscCall(allocate_communicated(bytes, p, &status));
+    else
+      status = cudaMallocFromPoolAsync(p, bytes, ex.pool, ex.stream);
+    if (status != cudaErrorMemoryAllocation || round > 0) break;
+    (void)cudaGetLastError();
+    PetscCall(trim(ex)); // what the pool keeps for reuse may be what is missing
+  }
   if (status == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError(); // the caller handles it; later launches must not report it again
     *p = nullptr;

@@ -9,25 +9,30 @@ namespace
 {
 using Message = std::array<char, 512>;
 
+void keep(Message &kept, const char *message)
+{
+  std::size_t i = 0;
+  for (; message[i] && i + 1 < kept.size(); i++) kept[i] = message[i];
+  kept[i] = 0;
+}
+
 // A PETSc error handler that remembers the message of the error instead of printing it.
 PetscErrorCode remember(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type, const char *message,
                         void *context)
 {
-  auto *kept = static_cast<Message *>(context);
-  if (type == PETSC_ERROR_INITIAL && message) {
-    std::size_t i = 0;
-    for (; message[i] && i + 1 < kept->size(); i++) (*kept)[i] = message[i];
-    (*kept)[i] = 0;
-  }
+  if (type == PETSC_ERROR_INITIAL && message) keep(*static_cast<Message *>(context), message);
   return code;
 }
 
-PetscErrorCode guarded(const std::function<PetscErrorCode()> &work)
+PetscErrorCode guarded(const std::function<PetscErrorCode()> &work, Message &message)
 {
   try {
     return work();
   } catch (const std::bad_alloc &) { // a container of the standard library
     return PETSC_ERR_MEM;
+  } catch (const std::exception &e) {
+    keep(message, e.what());
+    return PETSC_ERR_LIB;
   }
 }
 } // namespace
@@ -41,7 +46,7 @@ PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &wor
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscPushErrorHandler(remember, &message));
-  const PetscErrorCode code = guarded(work);
+  const PetscErrorCode code = guarded(work, message);
   PetscCall(PetscPopErrorHandler());
 
   const bool memory = code == PETSC_ERR_MEM;

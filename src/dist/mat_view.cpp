@@ -78,7 +78,7 @@ PetscErrorCode raw_release(Cuda &, Mat block, const PetscScalar **val) { return 
 
 PetscErrorCode check_type_and_size(Mat A)
 {
-  PetscBool sequential, parallel;
+  PetscBool assembled, sequential, parallel;
   PetscInt M, N, m, n;
   Mat diag, offd;
   const PetscInt *ghosts;
@@ -87,6 +87,8 @@ PetscErrorCode check_type_and_size(Mat A)
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(A));
 
   PetscFunctionBegin;
+  PetscCall(MatAssembled(A, &assembled));
+  PetscCheck(assembled, comm, PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(MatGetSize(A, &M, &N));
   PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "The matrix is not square: %" PetscInt_FMT " rows, %" PetscInt_FMT " columns", M, N);
   PetscCall(MatGetType(A, &type));
@@ -102,8 +104,9 @@ PetscErrorCode check_type_and_size(Mat A)
   std::array<double, 2> worst = {m == n ? 0.0 : 1.0, std::max({entries[0], entries[1], static_cast<double>(m)})};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst.data(), 2, MPI_DOUBLE, MPI_MAX, comm));
   PetscCheck(worst[0] == 0, comm, PETSC_ERR_ARG_SIZ, "On some process the numbers of local rows and columns differ");
-  PetscCheck(worst[1] < std::numeric_limits<int>::max(), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%.0f rows or entries on one process, at most 2^31 - 2 are supported: use more processes", worst[1]);
+  PetscCheck(worst[1] < std::numeric_limits<int>::max() - 64, comm, // strided loops step up to 32 past the end
+             PETSC_ERR_ARG_OUTOFRANGE, "%.0f rows or entries on one process, at most 2^31 - 66 are supported: use more processes",
+             worst[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,7 +222,8 @@ template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &o
   PetscFunctionBegin;
   PetscCall(MatGetNonzeroState(mat_, &pattern));
   PetscCheck(pattern == pattern_, out.comm, PETSC_ERR_ARG_WRONGSTATE,
-             "The matrix's nonzero pattern has changed since the preconditioner was set up: call PCSetUp() or do not reuse it");
+             "The matrix's nonzero pattern has changed since the preconditioner was set up: let it be set up again, "
+             "KSPSetReusePreconditioner(ksp, PETSC_FALSE)");
   PetscCall(diag_.access(ex, out.diag));
   out.offd = CsrView<double>{};
   if (offd_.mat) {

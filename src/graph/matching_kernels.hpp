@@ -25,7 +25,7 @@ AMGKIT_FN inline float excess(double a_ij, double a_ii, double a_jj, double w_i,
   const double denominator = a_ii * w_i * w_i + a_jj * w_j * w_j;
   const double q = -2 * a_ij * w_i * w_j / denominator; // c = 1 + q
   const double more = q > 0 ? q : -q - 2;
-  return more > 0 && more < HUGE_VAL ? static_cast<float>(more) : 0;
+  return more > 0 && more < HUGE_VAL ? static_cast<float>(more < 1e38 ? more : 1e38) : 0;
 }
 
 // What decides among the edges of one vertex; first in the order means largest.

@@ -77,6 +77,44 @@ TEST_F(BadInput, Diagonals)
   expect_error_from({{{29, 29}, -2}}, false, PETSC_ERR_ARG_WRONG, "one negative diagonal");
 }
 
+// PETSc may apply a PC whose setup has ended in an error: there must be nothing half-built to crash on.
+TEST_F(BadInput, ApplyAfterAFailedSetupGivesInfinity)
+{
+  Mat A;
+  Vec x, b;
+  PC pc;
+  PetscReal norm;
+  OK(distribute(grid7(5, 5, 5), false, &A));
+  OK(make_system(A, &x, &b));
+  OK(PCCreate(PETSC_COMM_WORLD, &pc));
+  OK(PCSetType(pc, PCAMGMATCHING));
+  OK(PCSetOperators(pc, A, A));
+  OK(PCSetUp(pc));
+  OK(MatScale(A, std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_EQ(static_cast<int>(quietly([&] { return PCSetUp(pc); })), PETSC_ERR_FP);
+  if (quietly([&] { return PCApply(pc, b, x); }) == 0) {
+    OK(VecNorm(x, NORM_INFINITY, &norm));
+    EXPECT_FALSE(norm < std::numeric_limits<double>::infinity());
+  }
+  OK(PCDestroy(&pc));
+  OK(VecDestroy(&x));
+  OK(VecDestroy(&b));
+  OK(MatDestroy(&A));
+}
+
+TEST_F(BadInput, NotAssembled)
+{
+  Mat A;
+  PC pc;
+  OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 10, 10, 3, nullptr, 3, nullptr, &A));
+  OK(PCCreate(PETSC_COMM_WORLD, &pc));
+  OK(PCSetType(pc, PCAMGMATCHING));
+  OK(PCSetOperators(pc, A, A));
+  EXPECT_NE(static_cast<int>(quietly([&] { return PCSetUp(pc); })), 0);
+  OK(PCDestroy(&pc));
+  OK(MatDestroy(&A));
+}
+
 TEST_F(BadInput, NotSquare)
 {
   Mat A;
