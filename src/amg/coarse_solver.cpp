@@ -9,11 +9,6 @@
 
 namespace amgkit
 {
-namespace
-{
-template <class Ex> constexpr PetscMemType memory_type = Ex::on_device ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
-} // namespace
-
 // Point to point, so that a GPU-aware MPI is asked for nothing else.
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_gather(const DistMatrix<Ex> &A)
 {

@@ -115,13 +115,6 @@ PetscErrorCode close(Cuda &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode synchronize(Cuda &ex)
-{
-  PetscFunctionBegin;
-  PetscCallCUDA(cudaStreamSynchronize(ex.stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode trim(Cuda &ex)
 {
   PetscFunctionBegin;

@@ -48,9 +48,6 @@ inline PetscErrorCode open(Host &) { return PETSC_SUCCESS; }
 inline PetscErrorCode close(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode open(Cuda &);
 PetscErrorCode close(Cuda &);
-// Waits until everything launched in the space is done.
-inline PetscErrorCode synchronize(Host &) { return PETSC_SUCCESS; }
-PetscErrorCode synchronize(Cuda &);
 // Returns memory the pool keeps for reuse to the device.
 inline PetscErrorCode trim(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode trim(Cuda &);

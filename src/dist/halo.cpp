@@ -10,7 +10,6 @@ namespace amgkit
 namespace
 {
 template <class T> MPI_Datatype mpi_type() { return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT; }
-template <class Ex> constexpr PetscMemType memory_type = Ex::on_device ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
 } // namespace
 
 // Tells every owner which of its rows this rank needs, and makes the SF whose roots are the entries of the owners' send buffers.

@@ -7,6 +7,9 @@
 
 namespace amgkit
 {
+// What PetscSF is told of a space's memory.
+template <class Ex> inline constexpr PetscMemType memory_type = Ex::on_device ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
+
 // The rows that others need are packed into a buffer of the halo's own, one piece for each neighbour, and arrive in another: MPI
 // sees these two small buffers only, for the life of the halo, never a level's vectors.
 template <class Ex> class Halo {

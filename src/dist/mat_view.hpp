@@ -36,7 +36,6 @@ public:
   PetscErrorCode release();
   // Bytes that this view holds: copies of the indices, where PetscInt is not int.
   std::size_t bytes() const { return diag_.bytes() + offd_.bytes(); }
-  Mat mat() const { return mat_; }
 
 private:
   // One sequential block; index arrays are copied only when PetscInt has 64 bits.
