@@ -233,7 +233,7 @@ mode_petsc() {
 
 # bench_command SYSTEM N [weak]: sets bench to the benchmark's command line.
 bench_command() {
-  bench=("$root/bench/amgkit_bench" -system "$1" -n "$2" "${mat_types[@]}")
+  bench=("$root/bench/amgkit_bench" -system "$1" -n "$2" -memory "${mat_types[@]}")
   if [ "${3:-}" = weak ]; then bench+=(-weak); fi
   if [ -n "${AMGKIT_PCS:-}" ]; then bench+=(-pcs "$AMGKIT_PCS"); else bench+=("${pc_options[@]}"); fi
 }
