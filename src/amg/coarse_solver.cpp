@@ -1,6 +1,5 @@
 #include "amg/coarse_solver.hpp"
 
-#include "amg/smoother.hpp"
 #include "dist/agree.hpp"
 #include "sparse/dense.hpp"
 
@@ -103,7 +102,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &l
   PetscCallMPI(MPI_Comm_rank(level.A.comm, &rank));
   PetscCallMPI(MPI_Comm_size(level.A.comm, &size));
   sweeps_ = parameters.coarse_sweeps;
-  dense_ = parameters.coarse_solver == static_cast<int>(CoarseKind::dense) && level.A.global_rows() <= parameters.coarse_eq_limit;
+  dense_ = is_dense(parameters, level.A);
   if (!dense_ || level.A.global_rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   n_ = static_cast<int>(level.A.global_rows());
   gathered_ = rank == 0 ? n_ : 0;
@@ -118,15 +117,9 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &l
 
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::smooth(Ex &ex, Level<Ex> &level, const double *b, double *x) const
 {
-  double *here = sweeps_ % 2 == 1 ? x : level.A.work.data(), *there = sweeps_ % 2 == 1 ? level.A.work.data() : x;
-
-  PetscFunctionBegin;
-  PetscCall(first_sweep(ex, level, b, here));
-  for (PetscInt s = 1; s < sweeps_; s++) {
-    PetscCall(sweep(ex, level, b, here, there));
-    std::swap(here, there);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  Iterate iterate{x, level.A.work.data()};
+  if (level.smoother.flips(sweeps_, true) % 2 == 1) std::swap(iterate.here, iterate.there);
+  return level.smoother.apply(ex, level.A, sweeps_, true, b, iterate);
 }
 
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Level<Ex> &level, const double *b, double *x)

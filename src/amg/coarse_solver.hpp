@@ -21,6 +21,11 @@ public:
   PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &, CoarseStatus *);
   // Collective: x ~ A⁻¹ b.
   PetscErrorCode solve(Ex &, Level<Ex> &, const double *b, double *x);
+  // Whether create() makes a dense inverse of this matrix.
+  static bool is_dense(const AmgParameters &parameters, const DistMatrix<Ex> &A)
+  {
+    return parameters.coarse_solver == static_cast<int>(CoarseKind::dense) && A.global_rows() <= parameters.coarse_eq_limit;
+  }
   std::size_t bytes() const { return inverse_.bytes() + rows_.bytes() + b_.bytes() + x_.bytes() + part_.bytes(); }
   // For the view: "dense inverse" or "20 sweeps of the smoother".
   std::string description() const;

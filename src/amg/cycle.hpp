@@ -1,10 +1,15 @@
-// The multigrid V-cycle.
+// The multigrid cycles.
+//
+//   v   one visit to each coarser level
+//   w   two visits, the second for the residual of the first
+//   f   as w, but the second visit is a v-cycle
+//   k   on the kcycle_levels finest coarse problems two steps of a flexible Krylov method (kcycle.hpp), a v-cycle below
 #pragma once
 #include "amg/hierarchy.hpp"
 
 namespace amgkit
 {
-// x = B b, one V-cycle on a zero guess with `sweeps` smoothing sweeps before and after each coarse correction. B is symmetric
-// when A is. Collective; the finest matrix's memory must be accessible; x must not be b.
-template <class Ex> PetscErrorCode v_cycle(Ex &, Hierarchy<Ex> &, PetscInt sweeps, const double *b, double *x);
+// x = B b, one cycle on a zero guess. B is symmetric when A is, the sweeps before and after are as many and the cycle is not k.
+// Collective; the finest matrix's memory must be accessible; x must not be b.
+template <class Ex> PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, const double *b, double *x);
 } // namespace amgkit

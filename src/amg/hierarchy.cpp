@@ -1,5 +1,6 @@
 #include "amg/hierarchy.hpp"
 
+#include "amg/spectral_radius.hpp"
 #include "base/log.hpp"
 #include "dist/agree.hpp"
 #include "sparse/spmv.hpp"
@@ -13,18 +14,22 @@ namespace
 // Coarsening has stalled when it keeps more than this share of the rows.
 constexpr double stall = 0.8;
 
-// Local: what every level needs once its matrix is complete.
-template <class Ex> PetscErrorCode finish_level(Ex &ex, Level<Ex> &level)
+// Local: what coarse level l needs once its matrix is complete.
+template <class Ex> PetscErrorCode finish_level(Ex &ex, const AmgParameters &parameters, std::size_t l, Level<Ex> &level)
 {
+  const auto cycle = static_cast<CycleKind>(parameters.cycle_type);
+
   PetscFunctionBegin;
   PetscCall(level.x.allocate(ex, level.A.rows));
   PetscCall(level.b.allocate(ex, level.A.rows));
-  PetscCall(level.analyse(ex));
+  if (cycle == CycleKind::w || cycle == CycleKind::f) PetscCall(level.c.allocate(ex, level.A.rows));
+  if (cycle == CycleKind::k && static_cast<PetscInt>(l) <= parameters.kcycle_levels) PetscCall(level.kcycle.allocate(ex, level.A.rows));
+  PetscCall(level.analyse(ex, parameters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
-template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
 {
   levels.push_back(std::make_unique<Level<Ex>>());
   Level<Ex> &level = *levels.front();
@@ -49,7 +54,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, bo
         PetscFunctionBegin;
         PetscCall(level.smooth_vector.allocate(ex, level.A.rows));
         PetscCall(fill(ex, level.A.rows, 1, level.smooth_vector.data()));
-        PetscCall(level.analyse(ex));
+        PetscCall(level.analyse(ex, parameters));
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
@@ -72,11 +77,45 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
       break;
     }
     PetscCall(attempt(
-        fine.A.comm, [&] { return finish_level(ex, *coarse); }, out_of_memory));
+        fine.A.comm, [&] { return finish_level(ex, parameters, levels.size(), *coarse); }, out_of_memory));
     levels.push_back(std::move(coarse));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   }
   levels.back()->forget_setup();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What the user says of the matrix counts, else a test decides.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
+{
+  const auto form = static_cast<KCycleForm>(parameters.kcycle_form);
+  PetscBool known, symmetric = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *out_of_memory = false;
+  kcycle_gcr = form == KCycleForm::gcr;
+  if (parameters.cycle_type != static_cast<int>(CycleKind::k) || form != KCycleForm::automatic || levels.size() < 3)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+  if (!known) {
+    bool found = false;
+    PetscCall(test_symmetry(ex, levels.front()->A, &found, out_of_memory));
+    symmetric = found ? PETSC_TRUE : PETSC_FALSE;
+  }
+  kcycle_gcr = !symmetric;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The coarsest level smooths only where it is not solved.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::spectrum));
+  for (std::size_t l = 0; l < levels.size() && !*out_of_memory; l++) {
+    if (l + 1 == levels.size() && CoarseSolver<Ex>::is_dense(parameters, levels[l]->A)) break;
+    PetscCall(levels[l]->smoother.prepare(ex, levels[l]->A, parameters, out_of_memory));
+  }
+  PetscCall(log_end(Phase::spectrum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,8 +155,10 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   PetscFunctionBegin;
   *status = SetupStatus::ready;
   PetscCall(check_type_and_size(A));
-  PetscCall(build_finest(ex, A, &out_of_memory));
+  PetscCall(build_finest(ex, A, parameters, &out_of_memory));
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
+  if (!out_of_memory) PetscCall(prepare_smoothers(ex, parameters, &out_of_memory));
+  if (!out_of_memory) PetscCall(choose_kcycle(ex, A, parameters, &out_of_memory));
   if (out_of_memory)
     *status = SetupStatus::out_of_memory;
   else

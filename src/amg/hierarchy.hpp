@@ -24,6 +24,7 @@ template <class Ex> struct Hierarchy {
   std::vector<std::unique_ptr<Level<Ex>>> levels; // finest first
   CoarseSolver<Ex> coarse_solver;
   std::vector<LevelStatistics> statistics;
+  bool kcycle_gcr = false; // the form of the k-cycle, when there is one
 
   // Collective. Named errors for a matrix that cannot be taken; the status tells what went wrong in the numbers. Unless it is
   // ready, or on an error, the object can only be destroyed. The matrix's memory must be accessible.
@@ -32,7 +33,9 @@ template <class Ex> struct Hierarchy {
   std::size_t bytes() const;
 
 private:
-  PetscErrorCode build_finest(Ex &, Mat, bool *out_of_memory);
+  PetscErrorCode build_finest(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode build_coarser(Ex &, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);
   PetscErrorCode finish(Ex &, const AmgParameters &, SetupStatus *);
   PetscErrorCode count();

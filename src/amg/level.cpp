@@ -4,12 +4,15 @@
 
 namespace amgkit
 {
-template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex)
+template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameters &parameters)
 {
+  Array<double, Ex> l1;
+
   PetscFunctionBegin;
   PetscCall(l1.allocate(ex, A.rows));
   PetscCall(diagonal.allocate(ex, A.rows));
   PetscCall(diagonal_and_l1(ex, A.diag, A.offd, diagonal.data(), l1.data()));
+  PetscCall(smoother.allocate(ex, A, parameters, diagonal.data(), std::move(l1)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

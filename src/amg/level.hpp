@@ -1,5 +1,7 @@
 // One level of a hierarchy, and the operator to the next coarser one.
 #pragma once
+#include "amg/kcycle.hpp"
+#include "amg/smoother.hpp"
 #include "dist/matrix.hpp"
 
 #include <memory>
@@ -22,15 +24,20 @@ public:
 
 template <class Ex> struct Level {
   DistMatrix<Ex> A;
-  Array<double, Ex> l1;                   // sign(a_ii) / sum_j |a_ij|
+  Smoother<Ex> smoother;
   std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest
   Array<double, Ex> x, b;                 // solution and right-hand side; the finest level uses the caller's
+  Array<double, Ex> c;                    // second correction of a w- or f-cycle, else empty
+  KCycle<Ex> kcycle;                      // empty on levels that are not solved by a k-cycle
   Array<double, Ex> diagonal;             // a_ii; during setup only
   Array<double, Ex> smooth_vector;        // w, what the hierarchy must represent well; during setup only
 
-  std::size_t bytes() const { return A.bytes() + l1.bytes() + x.bytes() + b.bytes() + (transfer ? transfer->bytes() : 0); }
-  // Local: l1, diagonal; once A is complete.
-  PetscErrorCode analyse(Ex &);
+  std::size_t bytes() const
+  {
+    return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + c.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0);
+  }
+  // Local: diagonal and the smoother's memory; once A is complete.
+  PetscErrorCode analyse(Ex &, const AmgParameters &);
   // Frees what only the setup needs.
   void forget_setup();
 };

@@ -5,17 +5,28 @@
 namespace amgkit
 {
 enum class CoarseKind : int { dense, smoother };
+enum class CycleKind : int { v, w, f, k };
+enum class KCycleForm : int { automatic, fcg, gcr };
+enum class SmootherKind : int { l1jacobi, jacobi, chebyshev };
 enum class SpaceKind : int { automatic, host, debug };
 
 struct AmgParameters {
   PetscInt max_levels = 25;
   PetscInt coarse_eq_limit = 1000;
-  int cycle_type = 0;
-  int smoother = 0;
+  int cycle_type = static_cast<int>(CycleKind::v);
+  PetscInt kcycle_levels = 3;
+  int kcycle_form = static_cast<int>(KCycleForm::automatic);
+  int smoother = static_cast<int>(SmootherKind::l1jacobi);
   PetscInt smoother_sweeps = 4;
+  PetscInt pre_sweeps = -1, post_sweeps = -1;
+  PetscInt chebyshev_degree = 2;
+  PetscReal jacobi_omega = 0;
   int coarse_solver = static_cast<int>(CoarseKind::dense);
   PetscInt coarse_sweeps = 20;
   int space = static_cast<int>(SpaceKind::automatic);
+
+  PetscInt sweeps_before() const { return pre_sweeps < 0 ? smoother_sweeps : pre_sweeps; }
+  PetscInt sweeps_after() const { return post_sweeps < 0 ? smoother_sweeps : post_sweeps; }
 
   ParameterList list()
   {
@@ -23,11 +34,22 @@ struct AmgParameters {
         {"max_levels", IntegerRange{&max_levels, 1, 100}, "Most levels of the hierarchy, the finest included", "PETSc PCMG"},
         {"coarse_eq_limit", IntegerRange{&coarse_eq_limit, 1, 20000},
          "Coarsening stops at this many global rows, and the dense coarse solver takes no more", ""},
-        {"cycle_type", Choice{&cycle_type, {"v"}}, "Multigrid cycle", "BootCMatchGX"},
-        {"smoother", Choice{&smoother, {"l1jacobi"}}, "Smoother of all levels but the coarsest",
-         "BootCMatchGX; Baker, Falgout, Kolev, Yang 2011"},
-        {"smoother_sweeps", IntegerRange{&smoother_sweeps, 1, 100}, "Sweeps before, and as many after, the coarse correction",
+        {"cycle_type", Choice{&cycle_type, {"v", "w", "f", "k"}},
+         "Multigrid cycle. k solves coarse problems by two steps of a Krylov method and needs a flexible one outside: fcg, fgmres, gcr",
+         "k: Notay, Vassilevski 2008"},
+        {"kcycle_levels", IntegerRange{&kcycle_levels, 1, 100}, "The k-cycle acts on so many of the finest levels, a v-cycle below", ""},
+        {"kcycle_form", Choice{&kcycle_form, {"auto", "fcg", "gcr"}},
+         "Krylov method inside the k-cycle: fcg for symmetric matrices, gcr for others; auto tests the matrix", "Notay 2010"},
+        {"smoother", Choice{&smoother, {"l1jacobi", "jacobi", "chebyshev"}},
+         "Smoother of all levels but the coarsest. jacobi and chebyshev estimate rho, the spectral radius of D^-1 A, by 8 Lanczos steps",
+         "l1jacobi: Baker, Falgout, Kolev, Yang 2011"},
+        {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Sweeps before, and as many after, the coarse correction",
          "BootCMatchGX"},
+        {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Sweeps before the coarse correction; -1: as smoother_sweeps", ""},
+        {"post_sweeps", IntegerRange{&post_sweeps, -1, 100}, "Sweeps after the coarse correction; -1: as smoother_sweeps", ""},
+        {"chebyshev_degree", IntegerRange{&chebyshev_degree, 1, 10},
+         "Degree of the Chebyshev polynomial on [0.1 rho, 1.1 rho] that makes one sweep, a product with the matrix each", "PETSc PCGAMG"},
+        {"jacobi_omega", RealRange{&jacobi_omega, 0, 2}, "Weight of the jacobi smoother; 0: 4 / (3 rho)", "Vanek, Mandel, Brezina 1996"},
         {"coarse_solver", Choice{&coarse_solver, {"dense", "smoother"}},
          "On the coarsest level: its dense inverse, gathered on one rank, or coarse_sweeps of the smoother", ""},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000},

@@ -36,7 +36,7 @@ public:
     PetscCall(reader_.access(ex, x, &b));
     PetscCall(writer_.access(ex, y, &u));
     PetscCall(hierarchy_->finest.access(ex, A));
-    PetscCall(v_cycle(ex, *hierarchy_, parameters_.smoother_sweeps, b, u));
+    PetscCall(apply_cycle(ex, *hierarchy_, parameters_, b, u));
     PetscCall(hierarchy_->finest.release());
     PetscCall(writer_.release(ex, y));
     PetscCall(reader_.release(x));

@@ -79,6 +79,9 @@ template <class T, class Ex> struct Csr {
   std::size_t bytes() const { return ptr.bytes() + col.bytes() + val.bytes(); }
 };
 
+// sum_into<N>() of parallel.hpp needs N * sum_parts doubles of work.
+inline constexpr int sum_parts = 4096;
+
 // std::vector <-> array, for what is small: sizes, halos, tests.
 template <class T, class Ex> PetscErrorCode upload(Ex &ex, const std::vector<T> &from, Array<T, Ex> &to)
 {

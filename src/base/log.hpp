@@ -6,7 +6,7 @@
 
 namespace amgkit
 {
-enum class Phase { strength, coarsen, interp, rap, halo, smooth, transfer, coarse, count };
+enum class Phase { strength, coarsen, interp, rap, spectrum, halo, smooth, transfer, krylov, coarse, count };
 
 // Registers the events with PETSc once per PetscInitialize/PetscFinalize; idempotent.
 PetscErrorCode log_register();

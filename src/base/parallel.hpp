@@ -5,6 +5,7 @@
 //   for_rows(ex, n, average, f)        the same, Lanes chosen from the average number of things a team shares
 //   for_rows_with<Lanes, S>(ex, n, f)  f(team, i, s): the same with an S of scratch per team, uninitialised
 //   reduce(ex, n, f, init, op, &r)     r = op over f(i); waits
+//   sum_into<N>(ex, n, f, work, sums)  sums[k] = sum of f(i).of[k], k < N, left in the space's memory; neither waits nor allocates
 //   exclusive_scan(ex, n, x, &total)   x[i] <- x[0] + ... + x[i-1] for 0 <= i <= n; x has room for n + 1; waits
 //   stable_sort_pairs(ex, n, key, val, bits)   by the low `bits` bits of the keys
 //   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
@@ -64,5 +65,56 @@ template <class Ex, class F> PetscErrorCode for_rows(Ex &ex, std::int64_t n, dou
   if (average <= 32) return for_rows<4>(ex, n, f);
   if (average <= 96) return for_rows<16>(ex, n, f);
   return for_rows<32>(ex, n, f);
+}
+
+// N sums that are taken together.
+template <int N> struct Sums {
+  double of[N];
+};
+
+namespace detail
+{
+// Part t of the sums: over the indices t * length <= i < (t + 1) * length.
+template <int N, class F> struct PartialSums {
+  F f;
+  std::int64_t n, length;
+  double *parts;
+  template <class Team> AMGKIT_FN void operator()(const Team &team, std::int64_t t) const
+  {
+    const std::int64_t begin = t * length, end = begin + length < n ? begin + length : n;
+    Sums<N> mine{};
+    for (int i : team.share(static_cast<int>(begin), static_cast<int>(end))) {
+      const Sums<N> term = f(i);
+      for (int k = 0; k < N; k++) mine.of[k] += term.of[k];
+    }
+    for (int k = 0; k < N; k++) {
+      const double s = team.sum(mine.of[k]);
+      team.once([&] { parts[t * N + k] = s; });
+    }
+  }
+};
+template <int N> struct AddParts {
+  int count;
+  const double *parts;
+  double *sums;
+  template <class Team> AMGKIT_FN void operator()(const Team &team, std::int64_t k) const
+  {
+    double mine = 0;
+    for (int t : team.share(0, count)) mine += parts[t * N + k];
+    mine = team.sum(mine);
+    team.once([&] { sums[k] = mine; });
+  }
+};
+} // namespace detail
+
+// The same bits in every run of a space: the parts depend on n alone.
+template <int N, class Ex, class F> PetscErrorCode sum_into(Ex &ex, std::int64_t n, F f, double *work, double *sums)
+{
+  const std::int64_t least = 512, length = std::max(least, (n + sum_parts - 1) / sum_parts), count = (n + length - 1) / length;
+
+  PetscFunctionBegin;
+  PetscCall(for_rows<32>(ex, count, detail::PartialSums<N, F>{f, n, length, work}));
+  PetscCall(for_rows<32>(ex, N, detail::AddParts<N>{static_cast<int>(count), work, sums}));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

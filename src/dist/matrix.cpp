@@ -2,7 +2,6 @@
 
 #include "base/log.hpp"
 #include "sparse/rows.hpp"
-#include "sparse/spmv.hpp"
 
 namespace amgkit
 {
@@ -37,19 +36,32 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const double
   PetscCall(halo.begin(ex, x));
   PetscCall(amgkit::residual(ex, diag, b, x, r));
   PetscCall(halo.template end<double>());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), nullptr, halo.template ghost<double>(), r));
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, nullptr, halo.template ghost<double>(), r));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::jacobi_sweep(Ex &ex, const double *d, const double *b, const double *x, double *y)
+template <class Ex> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const double *x, double *y)
 {
   PetscFunctionBegin;
   PetscCall(halo.begin(ex, x));
-  PetscCall(amgkit::jacobi_sweep(ex, diag, d, b, x, y));
+  PetscCall(spmv(ex, diag, x, y));
   PetscCall(halo.template end<double>());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), d, halo.template ghost<double>(), y));
-  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 2.0 * rows));
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, nullptr, halo.template ghost<double>(), y));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const double *d, RelaxStep step, const double *b, const double *x, const double *previous,
+                                     double *y)
+{
+  PetscFunctionBegin;
+  PetscCall(halo.begin(ex, x));
+  PetscCall(amgkit::relax(ex, diag, d, step, b, x, previous, y));
+  PetscCall(halo.template end<double>());
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), step.factor, d, halo.template ghost<double>(), y));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 3.0 * rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "base/array.hpp"
 #include "dist/halo.hpp"
+#include "sparse/spmv.hpp"
 
 #include <vector>
 
@@ -27,9 +28,11 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode set_rows(MPI_Comm comm, int rows);
   // Local: boundary, work and the halo's buffers, once diag, offd and halo are set.
   PetscErrorCode allocate(Ex &);
-  // r = b - A x. r must not be x.
+  // r = b - A x. r must not be x, but may be b.
   PetscErrorCode residual(Ex &, const double *b, const double *x, double *r);
-  // y = x + D (b - A x). y must not be x.
-  PetscErrorCode jacobi_sweep(Ex &, const double *d, const double *b, const double *x, double *y);
+  // y = A x. y must not be x.
+  PetscErrorCode multiply(Ex &, const double *x, double *y);
+  // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/spmv.hpp. y must not be x.
+  PetscErrorCode relax(Ex &, const double *d, RelaxStep, const double *b, const double *x, const double *previous, double *y);
 };
 } // namespace amgkit

@@ -24,6 +24,9 @@ template <class Ex> PetscErrorCode check_rows(Ex &, CsrView<double> diag, CsrVie
 // a[i] = a_ii (0 when missing), d[i] = sign(a_ii) / sum_j |a_ij| over diag and offd (0 for a row of zeros): the l1-Jacobi scaling.
 template <class Ex> PetscErrorCode diagonal_and_l1(Ex &, CsrView<double> diag, CsrView<double> offd, double *a, double *d);
 
+// d[i] = 1 / a[i], 0 where a[i] is 0
+template <class Ex> PetscErrorCode invert_entries(Ex &, std::int64_t n, const double *a, double *d);
+
 // a[i] = a_ii, 0 when missing
 template <class Ex> PetscErrorCode diagonal_of(Ex &, CsrView<double> A, double *a);
 

@@ -92,6 +92,11 @@ template <class Ex> PetscErrorCode diagonal_and_l1(Ex &ex, CsrView<double> diag,
   });
 }
 
+template <class Ex> PetscErrorCode invert_entries(Ex &ex, std::int64_t n, const double *a, double *d)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = a[i] != 0 ? 1 / a[i] : 0; });
+}
+
 template <class Ex> PetscErrorCode diagonal_of(Ex &ex, CsrView<double> A, double *a)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
@@ -124,6 +129,7 @@ template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Arra
 using Space = AMGKIT_SPACE;
 template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, RowCheck *);
 template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double>, double *, double *);
+template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
 template PetscErrorCode narrow(Space &, std::int64_t, const PetscInt *, int *);
 template PetscErrorCode nonempty_rows(Space &, CsrView<double>, Array<int, Space> &);

@@ -8,15 +8,25 @@ namespace amgkit
 template <class Ex> PetscErrorCode spmv(Ex &, CsrView<double> A, const double *x, double *y);
 // r = b - A x
 template <class Ex> PetscErrorCode residual(Ex &, CsrView<double> A, const double *b, const double *x, double *r);
-// y = x + D (b - A x), D = diag(d): one sweep of a Jacobi-like smoother. y must not be x.
-template <class Ex> PetscErrorCode jacobi_sweep(Ex &, CsrView<double> A, const double *d, const double *b, const double *x, double *y);
-// x = D b: the first sweep on a zero guess
-template <class Ex> PetscErrorCode scale(Ex &, std::int64_t n, const double *d, const double *b, double *x);
+// One step of a polynomial smoother: y = x + momentum (x - previous) + factor D (b - A x).
+struct RelaxStep {
+  double momentum = 0, factor = 1;
+};
+// D = diag(d). previous is read only when momentum is not 0, nullptr stands for zeros, and it may be y. y must not be x.
+template <class Ex>
+PetscErrorCode relax(Ex &, CsrView<double> A, const double *d, RelaxStep, const double *b, const double *x, const double *previous,
+                     double *y);
+// x = factor D b: the first step on a zero guess
+template <class Ex> PetscErrorCode scale(Ex &, std::int64_t n, double factor, const double *d, const double *b, double *x);
+// y += x
+template <class Ex> PetscErrorCode add(Ex &, std::int64_t n, const double *x, double *y);
 // to[k] = from[index[k]]
 template <class Ex, class T> PetscErrorCode gather(Ex &, std::int64_t n, const int *index, const T *from, T *to);
 // x_i = value
 template <class Ex> PetscErrorCode fill(Ex &, std::int64_t n, double value, double *x);
-// y_i -= s_i (A x)_i for the given rows only; s = nullptr means 1. For the coupling to other ranks, where few rows have entries.
+// y_i -= factor s_i (A x)_i for the given rows only; s = nullptr means 1. For the coupling to other ranks, where few rows have
+// entries.
 template <class Ex>
-PetscErrorCode subtract_rows(Ex &, CsrView<double> A, std::int64_t nrows, const int *rows, const double *s, const double *x, double *y);
+PetscErrorCode subtract_rows(Ex &, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const double *s, const double *x,
+                             double *y);
 } // namespace amgkit

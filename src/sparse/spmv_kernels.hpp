@@ -30,17 +30,28 @@ template <class Ex> PetscErrorCode residual(Ex &ex, CsrView<double> A, const dou
   });
 }
 
-template <class Ex> PetscErrorCode jacobi_sweep(Ex &ex, CsrView<double> A, const double *d, const double *b, const double *x, double *y)
+template <class Ex>
+PetscErrorCode relax(Ex &ex, CsrView<double> A, const double *d, RelaxStep step, const double *b, const double *x, const double *previous,
+                     double *y)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const double s = row_times(team, A, i, x);
-    team.once([&] { y[i] = x[i] + d[i] * (b[i] - s); });
+    team.once([&] {
+      double moved = 0;
+      if (step.momentum != 0) moved = step.momentum * (previous ? x[i] - previous[i] : x[i]);
+      y[i] = x[i] + moved + step.factor * d[i] * (b[i] - s);
+    });
   });
 }
 
-template <class Ex> PetscErrorCode scale(Ex &ex, std::int64_t n, const double *d, const double *b, double *x)
+template <class Ex> PetscErrorCode scale(Ex &ex, std::int64_t n, double factor, const double *d, const double *b, double *x)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = d[i] * b[i]; });
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = factor * d[i] * b[i]; });
+}
+
+template <class Ex> PetscErrorCode add(Ex &ex, std::int64_t n, const double *x, double *y)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { y[i] += x[i]; });
 }
 
 template <class Ex, class T> PetscErrorCode gather(Ex &ex, std::int64_t n, const int *index, const T *from, T *to)
@@ -54,12 +65,13 @@ template <class Ex> PetscErrorCode fill(Ex &ex, std::int64_t n, double value, do
 }
 
 template <class Ex>
-PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, const int *rows, const double *s, const double *x, double *y)
+PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const double *s,
+                             const double *x, double *y)
 {
   const double average = nrows > 0 ? static_cast<double>(A.nnz) / static_cast<double>(nrows) : 0;
   return for_rows(ex, nrows, average, [=] AMGKIT_FN(auto team, std::int64_t r) {
     const int i = rows[r];
-    const double t = row_times(team, A, i, x);
+    const double t = factor * row_times(team, A, i, x);
     team.once([&] { y[i] -= s ? s[i] * t : t; });
   });
 }
@@ -67,10 +79,13 @@ PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, cons
 using Space = AMGKIT_SPACE;
 template PetscErrorCode spmv(Space &, CsrView<double>, const double *, double *);
 template PetscErrorCode residual(Space &, CsrView<double>, const double *, const double *, double *);
-template PetscErrorCode jacobi_sweep(Space &, CsrView<double>, const double *, const double *, const double *, double *);
-template PetscErrorCode scale(Space &, std::int64_t, const double *, const double *, double *);
+template PetscErrorCode relax(Space &, CsrView<double>, const double *, RelaxStep, const double *, const double *, const double *,
+                              double *);
+template PetscErrorCode scale(Space &, std::int64_t, double, const double *, const double *, double *);
+template PetscErrorCode add(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const double *, double *);
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const int *, int *);
 template PetscErrorCode fill(Space &, std::int64_t, double, double *);
-template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, const double *, const double *, double *);
+template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const double *, const double *,
+                                      double *);
 } // namespace amgkit

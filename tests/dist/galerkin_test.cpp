@@ -53,7 +53,7 @@ TYPED_TEST(Galerkin, CoarseMatrixIsPtAP)
       OK(view.create(A, fine.A));
       OK(view.access(this->ex, fine.A));
       OK(fine.A.allocate(this->ex));
-      OK(fine.analyse(this->ex));
+      OK(fine.analyse(this->ex, {}));
       OK(fine.smooth_vector.allocate(this->ex, fine.A.rows));
       OK(fill(this->ex, fine.A.rows, 1, fine.smooth_vector.data()));
       MatchingParameters parameters;

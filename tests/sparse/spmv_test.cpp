@@ -31,12 +31,16 @@ TYPED_TEST(Spmv, ProductsFollowTheirFormulas)
   for (const auto &[name, A] : gallery()) {
     const int n = A.rows;
     const auto x = wave(n, 0.7), b = wave(n, 0.3), d = wave(n, 0.1);
-    std::vector<double> Ax(n), r(n), s(n), dx(n);
+    const auto previous = wave(n, 0.9);
+    std::vector<double> Ax(n), r(n), s(n), dx(n), moved(n), from_zero(n), sum(n);
     for (int i = 0; i < n; i++) {
       for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) Ax[i] += A.val[k] * x[A.col[k]];
       r[i] = b[i] - Ax[i];
       s[i] = x[i] + d[i] * r[i];
-      dx[i] = d[i] * x[i];
+      dx[i] = 3 * d[i] * x[i];
+      moved[i] = x[i] + 0.25 * (x[i] - previous[i]) + 2 * d[i] * r[i];
+      from_zero[i] = 1.25 * x[i] + 2 * d[i] * r[i];
+      sum[i] = previous[i] + x[i];
     }
     Csr<double, TypeParam> M;
     OK(upload(this->ex, A, M));
@@ -45,10 +49,18 @@ TYPED_TEST(Spmv, ProductsFollowTheirFormulas)
     expect_close(this->to_host(Y), Ax, name);
     OK(residual(this->ex, M.view(), B.data(), X.data(), Y.data()));
     expect_close(this->to_host(Y), r, name);
-    OK(jacobi_sweep(this->ex, M.view(), D.data(), B.data(), X.data(), Y.data()));
+    OK(relax(this->ex, M.view(), D.data(), {}, B.data(), X.data(), nullptr, Y.data()));
     expect_close(this->to_host(Y), s, name);
-    OK(scale(this->ex, n, D.data(), X.data(), Y.data()));
+    OK(relax(this->ex, M.view(), D.data(), {0.25, 2}, B.data(), X.data(), nullptr, Y.data()));
+    expect_close(this->to_host(Y), from_zero, name);
+    auto P = this->to_space(previous);
+    OK(relax(this->ex, M.view(), D.data(), {0.25, 2}, B.data(), X.data(), P.data(), P.data()));
+    expect_close(this->to_host(P), moved, name);
+    OK(scale(this->ex, n, 3, D.data(), X.data(), Y.data()));
     expect_close(this->to_host(Y), dx, name);
+    P = this->to_space(previous);
+    OK(add(this->ex, n, X.data(), P.data()));
+    expect_close(this->to_host(P), sum, name);
   }
 }
 
@@ -60,10 +72,10 @@ TYPED_TEST(Spmv, SubtractRowsTouchesTheGivenRowsOnly)
   auto rows = this->to_space(std::vector<int>{1, 3});
   auto x = this->to_space(std::vector<double>{1, 10, 100}), s = this->to_space(std::vector<double>{9, 2, 9, 3});
   auto y = this->to_space(std::vector<double>{7, 7, 7, 7});
-  OK(subtract_rows(this->ex, M.view(), 2, rows.data(), nullptr, x.data(), y.data()));
+  OK(subtract_rows(this->ex, M.view(), 2, rows.data(), 1, nullptr, x.data(), y.data()));
   EXPECT_EQ(this->to_host(y), (std::vector<double>{7, 7 - (2 - 100), 7, 7 - 50}));
-  OK(subtract_rows(this->ex, M.view(), 2, rows.data(), s.data(), x.data(), y.data()));
-  EXPECT_EQ(this->to_host(y), (std::vector<double>{7, 105 + 196, 7, -43 - 150}));
-  OK(subtract_rows(this->ex, M.view(), 0, static_cast<const int *>(nullptr), nullptr, x.data(), y.data()));
+  OK(subtract_rows(this->ex, M.view(), 2, rows.data(), 0.5, s.data(), x.data(), y.data()));
+  EXPECT_EQ(this->to_host(y), (std::vector<double>{7, 105 + 98, 7, -43 - 75}));
+  OK(subtract_rows(this->ex, M.view(), 0, static_cast<const int *>(nullptr), 1, nullptr, x.data(), y.data()));
 }
 } // namespace amgkit::test

@@ -1,0 +1,80 @@
+#include "amg/kcycle.hpp"
+#include "base/parallel.hpp"
+
+namespace amgkit
+{
+namespace
+{
+AMGKIT_FN inline double ratio(double a, double b) { return b != 0 ? a / b : 0; }
+
+struct Coefficients {
+  double c1, c2;
+};
+// Of c_1 and c_2 in x. A second direction that depends on the first (rho_2 = 0) is left out.
+AMGKIT_FN inline Coefficients coefficients(const double *sums)
+{
+  constexpr double enough = 0.25 * 0.25, dependent = 1e-14;
+  const double rho1 = sums[0], first = ratio(sums[1], rho1);
+  const double after = sums[2] - 2 * first * sums[3] + first * first * sums[4]; // |r_2|²
+  if (after <= enough * sums[2]) return {first, 0};
+  const double gamma = sums[5], beta = sums[6], alpha2 = sums[7], rho2 = beta - ratio(gamma * gamma, rho1);
+  const double least = dependent * (beta < 0 ? -beta : beta);
+  if (rho2 <= least && rho2 >= -least) return {first, 0};
+  return {first - ratio(gamma * alpha2, rho1 * rho2), alpha2 / rho2};
+}
+} // namespace
+
+template <class Ex> PetscErrorCode KCycle<Ex>::allocate(Ex &ex, int rows)
+{
+  PetscFunctionBegin;
+  PetscCall(v.allocate(ex, rows));
+  PetscCall(c.allocate(ex, rows));
+  PetscCall(work.allocate(ex, kcycle_first_sums * sum_parts));
+  PetscCall(sums.allocate(ex, kcycle_sums));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode kcycle_first(Ex &ex, std::int64_t n, const double *u, const double *v, const double *r, double *work, double *sums)
+{
+  return sum_into<5>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        return Sums<5>{{u[i] * v[i], u[i] * r[i], r[i] * r[i], r[i] * v[i], v[i] * v[i]}};
+      },
+      work, sums);
+}
+
+template <class Ex> PetscErrorCode kcycle_residual(Ex &ex, std::int64_t n, const double *v, const double *sums, double *r)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { r[i] -= ratio(sums[1], sums[0]) * v[i]; });
+}
+
+template <class Ex>
+PetscErrorCode kcycle_second(Ex &ex, std::int64_t n, const double *u, const double *v1, const double *v2, const double *r, double *work,
+                             double *sums)
+{
+  return sum_into<3>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        return Sums<3>{{u[i] * v1[i], u[i] * v2[i], u[i] * r[i]}};
+      },
+      work, sums + kcycle_first_sums);
+}
+
+template <class Ex> PetscErrorCode kcycle_combine(Ex &ex, std::int64_t n, const double *sums, const double *c2, double *c1)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    const Coefficients x = coefficients(sums);
+    c1[i] = x.c1 * c1[i] + x.c2 * c2[i];
+  });
+}
+
+using Space = AMGKIT_SPACE;
+template struct KCycle<Space>;
+template PetscErrorCode kcycle_first(Space &, std::int64_t, const double *, const double *, const double *, double *, double *);
+template PetscErrorCode kcycle_residual(Space &, std::int64_t, const double *, const double *, double *);
+template PetscErrorCode kcycle_second(Space &, std::int64_t, const double *, const double *, const double *, const double *, double *,
+                                      double *);
+template PetscErrorCode kcycle_combine(Space &, std::int64_t, const double *, const double *, double *);
+} // namespace amgkit

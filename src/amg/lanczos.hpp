@@ -1,0 +1,29 @@
+// The vector work of Lanczos' recurrence for D⁻¹ A in the inner product of |D|, D⁻¹ = diag(d), and of the symmetry test.
+//
+// With unnormalised vectors w_k, N_k = |w_k|²_D and a_k = <w_k, D⁻¹ A w_k>_D, and u_k = w_k / sqrt(N_k):
+//   w_{k+1} = D⁻¹ A u_k - (a_k / N_k) u_k - sqrt(N_k) u_{k-1}
+// The tridiagonal matrix of a_k / N_k, with sqrt(N_k) beside the diagonal, has the eigenvalues that approximate those of D⁻¹ A.
+#pragma once
+#include "base/array.hpp"
+
+namespace amgkit
+{
+// x_i in (-1, 1), a hash of first + i and salt.
+template <class Ex> PetscErrorCode hash_vector(Ex &, std::int64_t n, PetscInt first, int salt, double *x);
+
+// Scalars of step k stand at scalars[2 k] = N_k, scalars[2 k + 1] = a_k, in the space's memory; sums of this rank's rows alone.
+// work: as sum_into() needs it for one sum.
+// w_0 = 0 where d is; N_0
+template <class Ex> PetscErrorCode lanczos_start(Ex &, std::int64_t n, const double *d, double *w, double *work, double *scalars);
+// a_k from w_k and A w_k
+template <class Ex>
+PetscErrorCode lanczos_product(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, double *work, double *scalars,
+                               int k);
+// w_{k+1}, written over w_{k-1}, and N_{k+1}
+template <class Ex>
+PetscErrorCode lanczos_next(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, double *w_before, double *work,
+                            double *scalars, int k);
+
+// sums[0..2] = x·y, x·x, y·y
+template <class Ex> PetscErrorCode angle(Ex &, std::int64_t n, const double *x, const double *y, double *work, double *sums);
+} // namespace amgkit

@@ -1,0 +1,83 @@
+#include "amg/lanczos.hpp"
+#include "base/parallel.hpp"
+
+#include <cmath>
+
+namespace amgkit
+{
+namespace
+{
+AMGKIT_FN inline double magnitude(double x) { return x < 0 ? -x : x; }
+
+// splitmix64
+AMGKIT_FN inline std::uint64_t mix(std::uint64_t z)
+{
+  z += 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+} // namespace
+
+template <class Ex> PetscErrorCode hash_vector(Ex &ex, std::int64_t n, PetscInt first, int salt, double *x)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    const std::uint64_t h = mix(mix(static_cast<std::uint64_t>(salt)) + static_cast<std::uint64_t>(first + i));
+    x[i] = (static_cast<double>(h >> 11) + 0.5) * 0x1p-52 - 1;
+  });
+}
+
+template <class Ex> PetscErrorCode lanczos_start(Ex &ex, std::int64_t n, const double *d, double *w, double *work, double *scalars)
+{
+  return sum_into<1>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        if (d[i] == 0) w[i] = 0;
+        return Sums<1>{{d[i] != 0 ? w[i] * w[i] / magnitude(d[i]) : 0}};
+      },
+      work, scalars);
+}
+
+template <class Ex>
+PetscErrorCode lanczos_product(Ex &ex, std::int64_t n, const double *d, const double *w, const double *Aw, double *work, double *scalars,
+                               int k)
+{
+  return sum_into<1>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{d[i] < 0 ? -w[i] * Aw[i] : w[i] * Aw[i]}}; }, work, scalars + 2 * k + 1);
+}
+
+template <class Ex>
+PetscErrorCode lanczos_next(Ex &ex, std::int64_t n, const double *d, const double *w, const double *Aw, double *w_before, double *work,
+                            double *scalars, int k)
+{
+  return sum_into<1>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double N = scalars[2 * k], a = scalars[2 * k + 1];
+        const double scale = N > 0 ? 1 / sqrt(N) : 0;
+        double next = scale * (d[i] * Aw[i] - a * scale * scale * w[i]);
+        if (k > 0 && scalars[2 * k - 2] > 0) next -= sqrt(N / scalars[2 * k - 2]) * w_before[i];
+        w_before[i] = next;
+        return Sums<1>{{d[i] != 0 ? next * next / magnitude(d[i]) : 0}};
+      },
+      work, scalars + 2 * k + 2);
+}
+
+template <class Ex> PetscErrorCode angle(Ex &ex, std::int64_t n, const double *x, const double *y, double *work, double *sums)
+{
+  return sum_into<3>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        return Sums<3>{{x[i] * y[i], x[i] * x[i], y[i] * y[i]}};
+      },
+      work, sums);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode hash_vector(Space &, std::int64_t, PetscInt, int, double *);
+template PetscErrorCode lanczos_start(Space &, std::int64_t, const double *, double *, double *, double *);
+template PetscErrorCode lanczos_product(Space &, std::int64_t, const double *, const double *, const double *, double *, double *, int);
+template PetscErrorCode lanczos_next(Space &, std::int64_t, const double *, const double *, const double *, double *, double *, double *,
+                                     int);
+template PetscErrorCode angle(Space &, std::int64_t, const double *, const double *, double *, double *);
+} // namespace amgkit

@@ -1,0 +1,119 @@
+#include "amg/spectral_radius.hpp"
+
+#include "amg/lanczos.hpp"
+#include "dist/agree.hpp"
+#include "dist/global_sum.hpp"
+
+#include <cmath>
+#include <petscblaslapack.h>
+#include <utility>
+
+namespace amgkit
+{
+namespace
+{
+constexpr int lanczos_steps = 8;
+
+// Largest eigenvalue of the tridiagonal matrix that the scalars of lanczos.hpp describe, up to the step where the space was exhausted.
+PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *largest)
+{
+  std::vector<double> diagonal, beside;
+  PetscBLASInt n, one = 1, info = 0;
+
+  PetscFunctionBegin;
+  *largest = 0;
+  for (std::size_t k = 0; 2 * k + 1 < scalars.size() && scalars[2 * k] > 0; k++) {
+    if (k > 0) beside.push_back(std::sqrt(scalars[2 * k]));
+    diagonal.push_back(scalars[2 * k + 1] / scalars[2 * k]);
+  }
+  if (diagonal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  n = static_cast<PetscBLASInt>(diagonal.size());
+  beside.push_back(0);
+  LAPACKsteqr_("N", &n, diagonal.data(), beside.data(), nullptr, &one, nullptr, &info);
+  PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK steqr returned %d", static_cast<int>(info));
+  *largest = diagonal.back();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> struct Work {
+  Array<double, Ex> x, y, work, scalars;
+
+  PetscErrorCode allocate(Ex &ex, const DistMatrix<Ex> &A, bool *out_of_memory)
+  {
+    return attempt(
+        A.comm,
+        [&] {
+          PetscFunctionBegin;
+          PetscCall(x.allocate(ex, A.rows));
+          PetscCall(y.allocate(ex, A.rows));
+          PetscCall(work.allocate(ex, 3 * sum_parts));
+          PetscCall(scalars.allocate(ex, 2 * lanczos_steps + 1));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        out_of_memory);
+  }
+};
+
+PetscInt first_row(MPI_Comm comm, const std::vector<PetscInt> &range)
+{
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return range[static_cast<std::size_t>(rank)];
+}
+} // namespace
+
+template <class Ex> PetscErrorCode estimate_spectral_radius(Ex &ex, DistMatrix<Ex> &A, const double *d, double *rho, bool *out_of_memory)
+{
+  Work<Ex> memory;
+  std::vector<double> scalars;
+
+  PetscFunctionBegin;
+  *rho = 0;
+  PetscCall(memory.allocate(ex, A, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  double *w = memory.x.data(), *w_before = memory.y.data(), *Aw = A.work.data(), *s = memory.scalars.data();
+  PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 0, w));
+  PetscCall(lanczos_start(ex, A.rows, d, w, memory.work.data(), s));
+  for (int k = 0; k < lanczos_steps; k++) {
+    PetscCall(sum_over_ranks(ex, A.comm, 1, s + 2 * k));
+    PetscCall(A.multiply(ex, w, Aw));
+    PetscCall(lanczos_product(ex, A.rows, d, w, Aw, memory.work.data(), s, k));
+    PetscCall(sum_over_ranks(ex, A.comm, 1, s + 2 * k + 1));
+    if (k + 1 < lanczos_steps) PetscCall(lanczos_next(ex, A.rows, d, w, Aw, w_before, memory.work.data(), s, k));
+    std::swap(w, w_before);
+  }
+  PetscCall(download(ex, s, 2 * lanczos_steps, scalars));
+  PetscCall(largest_eigenvalue(scalars, rho));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool *symmetric, bool *out_of_memory)
+{
+  constexpr double rounding = 1e-12;
+  Work<Ex> memory;
+  std::vector<double> xAy, yAx;
+
+  PetscFunctionBegin;
+  *symmetric = false;
+  PetscCall(memory.allocate(ex, A, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  double *x = memory.x.data(), *y = memory.y.data(), *product = A.work.data(), *s = memory.scalars.data();
+  PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 1, x));
+  PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 2, y));
+  PetscCall(A.multiply(ex, y, product));
+  PetscCall(angle(ex, A.rows, x, product, memory.work.data(), s));
+  PetscCall(A.multiply(ex, x, product));
+  PetscCall(angle(ex, A.rows, y, product, memory.work.data(), s + 3));
+  PetscCall(sum_over_ranks(ex, A.comm, 6, s));
+  PetscCall(download(ex, s, 3, xAy));
+  PetscCall(download(ex, s + 3, 3, yAx));
+  *symmetric = std::abs(xAy[0] - yAx[0]) <= rounding * std::sqrt(xAy[1] * xAy[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template PetscErrorCode estimate_spectral_radius(Ex &, DistMatrix<Ex> &, const double *, double *, bool *);                              \
+  template PetscErrorCode test_symmetry(Ex &, DistMatrix<Ex> &, bool *, bool *);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

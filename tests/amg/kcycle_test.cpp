@@ -1,0 +1,121 @@
+#include "amg/kcycle.hpp"
+
+#include "support/gallery.hpp"
+#include "support/spaces.hpp"
+
+#include <cmath>
+
+namespace amgkit::test
+{
+template <class Ex> using KCycleSteps = SpaceTest<Ex>;
+TYPED_TEST_SUITE(KCycleSteps, Spaces, SpaceName);
+
+namespace
+{
+using Vector = std::vector<double>;
+double dot(const Vector &x, const Vector &y)
+{
+  double s = 0;
+  for (std::size_t i = 0; i < x.size(); i++) s += x[i] * y[i];
+  return s;
+}
+Vector wave(int n, double step)
+{
+  Vector x(n);
+  for (int i = 0; i < n; i++) x[i] = std::sin(step * i + 0.5);
+  return x;
+}
+Vector times(const HostCsr &A, const Vector &x)
+{
+  Vector y(A.rows);
+  for (int i = 0; i < A.rows; i++)
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) y[i] += A.val[k] * x[A.col[k]];
+  return y;
+}
+
+// x and r_2 for corrections c_1 and c_2 of A x = r, as the cycle calls the steps
+template <class Ex>
+PetscErrorCode two_steps(Ex &ex, const HostCsr &A, bool gcr, const Vector &r, const Vector &c1, const Vector &c2, Vector *x)
+{
+  const int n = A.rows;
+  KCycle<Ex> k;
+  Array<double, Ex> R, X, V1, C2, V2;
+
+  PetscFunctionBegin;
+  PetscCall(k.allocate(ex, n));
+  PetscCall(upload(ex, r, R));
+  PetscCall(upload(ex, c1, X));
+  PetscCall(upload(ex, times(A, c1), V1));
+  PetscCall(upload(ex, c2, C2));
+  PetscCall(upload(ex, times(A, c2), V2));
+  double *sums = k.sums.data(), *work = k.work.data();
+  PetscCall(kcycle_first(ex, n, gcr ? V1.data() : X.data(), V1.data(), R.data(), work, sums));
+  PetscCall(kcycle_residual(ex, n, V1.data(), sums, R.data()));
+  PetscCall(kcycle_second(ex, n, gcr ? V2.data() : C2.data(), V1.data(), V2.data(), R.data(), work, sums));
+  PetscCall(kcycle_combine(ex, n, sums, C2.data(), X.data()));
+  PetscCall(download(ex, X.data(), n, *x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Vector residual_of(const HostCsr &A, const Vector &r, const Vector &x)
+{
+  Vector Ax = times(A, x);
+  for (std::size_t i = 0; i < Ax.size(); i++) Ax[i] = r[i] - Ax[i];
+  return Ax;
+}
+} // namespace
+
+// FCG: the error is least in the norm of A, so the residual is orthogonal to both corrections. GCR: the residual is least.
+TYPED_TEST(KCycleSteps, AreOptimalOverBothCorrections)
+{
+  const HostCsr A = grid7(7, 6, 5, 1, 2, 0.5);
+  const Vector r = wave(A.rows, 0.3), c1 = wave(A.rows, 0.9), c2 = wave(A.rows, 1.7);
+  const Vector v1 = times(A, c1), v2 = times(A, c2);
+  Vector x;
+  OK(two_steps(this->ex, A, false, r, c1, c2, &x));
+  Vector left = residual_of(A, r, x);
+  EXPECT_NEAR(dot(left, c1), 0, 1e-12 * A.rows);
+  EXPECT_NEAR(dot(left, c2), 0, 1e-12 * A.rows);
+  OK(two_steps(this->ex, A, true, r, c1, c2, &x));
+  left = residual_of(A, r, x);
+  EXPECT_NEAR(dot(left, v1), 0, 1e-12 * A.rows);
+  EXPECT_NEAR(dot(left, v2), 0, 1e-12 * A.rows);
+}
+
+TYPED_TEST(KCycleSteps, StopAfterOneThatIsGoodEnough)
+{
+  const HostCsr A = grid7(7, 6, 5);
+  const Vector exact = wave(A.rows, 0.3), c2 = wave(A.rows, 1.7), r = times(A, exact);
+  for (bool gcr : {false, true}) {
+    for (double noise : {0.05, 5.0}) {
+      Vector c1 = exact, x;
+      for (int i = 0; i < A.rows; i++) c1[i] = 2 * (c1[i] + noise * c2[i]);
+      const Vector v1 = times(A, c1), &u1 = gcr ? v1 : c1;
+      const double step = dot(u1, r) / dot(u1, v1);
+      OK(two_steps(this->ex, A, gcr, r, c1, c2, &x));
+      Vector first = c1;
+      for (double &entry : first) entry *= step;
+      const Vector left = residual_of(A, r, first);
+      const bool enough = std::sqrt(dot(left, left) / dot(r, r)) <= 0.25;
+      EXPECT_EQ(enough, noise < 1);
+      for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], enough ? first[i] : exact[i], 1e-11);
+    }
+  }
+}
+
+TYPED_TEST(KCycleSteps, NothingAndDependentCorrectionsGiveNoNaN)
+{
+  const HostCsr A = grid7(4, 4, 4);
+  const Vector zero(A.rows, 0.0), r = wave(A.rows, 0.3), c = wave(A.rows, 0.9);
+  for (bool gcr : {false, true}) {
+    Vector x;
+    OK(two_steps(this->ex, A, gcr, zero, zero, zero, &x));
+    EXPECT_EQ(x, zero);
+    OK(two_steps(this->ex, A, gcr, r, zero, zero, &x));
+    EXPECT_EQ(x, zero);
+    OK(two_steps(this->ex, A, gcr, r, c, c, &x)); // the second adds nothing
+    const Vector v = times(A, c), &u = gcr ? v : c;
+    for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], dot(u, r) / dot(u, v) * c[i], 1e-12);
+  }
+}
+} // namespace amgkit::test

@@ -1,0 +1,100 @@
+#include "amg/spectral_radius.hpp"
+
+#include "dist/mat_view.hpp"
+#include "support/petsc_problems.hpp"
+
+#include <cmath>
+
+namespace amgkit::test
+{
+template <class Ex> using Spectrum = SpaceTest<Ex>;
+TYPED_TEST_SUITE(Spectrum, Spaces, SpaceName);
+
+namespace
+{
+// The matrix on all ranks, with D⁻¹ = scale / a_ii
+template <class Ex> struct Operator {
+  Mat A = nullptr;
+  MatView<Ex> view;
+  DistMatrix<Ex> matrix;
+  Array<double, Ex> d;
+
+  PetscErrorCode create(Ex &ex, const HostCsr &M, double scale)
+  {
+    PetscFunctionBegin;
+    PetscCall(distribute(M, Ex::on_device, &A));
+    PetscCall(view.create(A, matrix));
+    PetscCall(view.access(ex, matrix));
+    PetscCall(matrix.allocate(ex));
+    std::vector<double> inverse;
+    for (int i = 0; i < matrix.rows; i++) {
+      const int g = static_cast<int>(matrix.first(rank_of_world())) + i;
+      inverse.push_back(M.at(g, g) != 0 ? scale / M.at(g, g) : 0);
+    }
+    PetscCall(upload(ex, inverse, d));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  ~Operator()
+  {
+    static_cast<void>(view.release());
+    static_cast<void>(MatDestroy(&A));
+  }
+};
+
+HostCsr scaled(HostCsr A, double factor)
+{
+  for (double &v : A.val) v *= factor;
+  return A;
+}
+} // namespace
+
+TYPED_TEST(Spectrum, LargestEigenvalueOfAGridFromBelow)
+{
+  // D⁻¹ A of the 7-point matrix: 2 - (2/6) sum of (1 - cos ...) has its largest eigenvalue 1 + cos(pi / (n + 1))
+  const int n = 12;
+  const double exact = 1 + std::cos(std::acos(-1.0) / (n + 1));
+  for (double factor : {1.0, 1e-9, -3.0}) { // not changed by the size or the sign of A
+    Operator<TypeParam> op;
+    double rho = 0;
+    bool out_of_memory = true;
+    OK(op.create(this->ex, scaled(grid7(n, n, n), factor), 1));
+    OK(estimate_spectral_radius(this->ex, op.matrix, op.d.data(), &rho, &out_of_memory));
+    EXPECT_FALSE(out_of_memory);
+    EXPECT_LE(rho, exact * (1 + 1e-12));
+    EXPECT_GE(rho, 0.93 * exact);
+  }
+}
+
+TYPED_TEST(Spectrum, SmallSpacesAreExhausted)
+{
+  for (const auto &[A, exact] : {std::pair{make_csr(1, 1, {{{0, 0}, 4}}), 1.0},
+                                 {make_csr(3, 3, {{{0, 0}, 2}, {{1, 1}, 5}, {{2, 2}, -1}}), 1.0},
+                                 {make_csr(2, 2, {{{0, 0}, 2}, {{0, 1}, -1}, {{1, 0}, -1}, {{1, 1}, 2}}), 1.5},
+                                 {make_csr(2, 2, {{{0, 0}, 0}}), 0.0},
+                                 {make_csr(0, 0, {}), 0.0}}) {
+    Operator<TypeParam> op;
+    double rho = -1;
+    bool out_of_memory = true;
+    OK(op.create(this->ex, A, 1));
+    OK(estimate_spectral_radius(this->ex, op.matrix, op.d.data(), &rho, &out_of_memory));
+    EXPECT_NEAR(rho, exact, 1e-10);
+  }
+}
+
+TYPED_TEST(Spectrum, SymmetryIsSeen)
+{
+  auto symmetric = [&](const HostCsr &A) {
+    Operator<TypeParam> op;
+    bool found = false, out_of_memory = true;
+    EXPECT_EQ(static_cast<int>(op.create(this->ex, A, 1)), 0);
+    EXPECT_EQ(static_cast<int>(test_symmetry(this->ex, op.matrix, &found, &out_of_memory)), 0);
+    return found;
+  };
+  HostCsr A = grid7(9, 8, 7, 1, 1000, 1e-3);
+  EXPECT_TRUE(symmetric(A));
+  EXPECT_TRUE(symmetric(make_csr(0, 0, {})));
+  A.val[1] *= 1 + 1e-5; // one entry of the first row
+  EXPECT_FALSE(symmetric(A));
+  EXPECT_FALSE(symmetric(random_graph(50, 120, 3, false)));
+}
+} // namespace amgkit::test
