@@ -3,15 +3,16 @@
    A program needs this header only when it links the library; otherwise PETSc loads it:
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./program -pc_type amgmatching */
 #pragma once
-#include <petscpc.h>
+#include <petscksp.h>
 
 #define PCAMGMATCHING "amgmatching" /* aggregation by maximum-weight matching */
+#define KSPAMGFCG "amgfcg"          /* flexible conjugate gradients, one reduction an iteration: for k-cycles on symmetric matrices */
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
 
-/* Makes the preconditioner types of AMGKit known to PCSetType() and -pc_type.
+/* Makes the types of AMGKit known to PCSetType() and -pc_type, KSPSetType() and -ksp_type.
 
    Call it after PetscInitialize(), as often as you like; PetscFinalize() undoes it. Not collective.
    Errors: PETSC_ERR_SUP when the running PETSc has another minor version, scalar type or index size than the one that the

@@ -1,6 +1,7 @@
 // Registration with PETSc: when the library is loaded as a plugin, and by AMGKitRegister().
 #include "amgkit.h"
 #include "base/log.hpp"
+#include "plugins/ksp_fcg.hpp"
 #include "plugins/pc_matching.hpp"
 
 extern "C" __attribute__((visibility("default"))) PetscErrorCode PetscDLLibraryRegister_amgkit(void);
@@ -58,6 +59,7 @@ PetscErrorCode AMGKitRegister(void)
   PetscCall(amgkit::check_petsc());
   PetscCall(amgkit::log_register());
   PetscCall(PCRegister(PCAMGMATCHING, amgkit::PCCreate_AMGMatching));
+  PetscCall(KSPRegister(KSPAMGFCG, amgkit::KSPCreate_AMGFCG));
   amgkit::registered() = true;
   PetscCall(PetscRegisterFinalize(amgkit::forget));
   PetscFunctionReturn(PETSC_SUCCESS);

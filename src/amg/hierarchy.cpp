@@ -154,6 +154,8 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
 
   PetscFunctionBegin;
   *status = SetupStatus::ready;
+  PetscCheck(parameters.sweeps_before() + parameters.sweeps_after() > 0, PetscObjectComm(reinterpret_cast<PetscObject>(A)),
+             PETSC_ERR_ARG_OUTOFRANGE, "No sweep of the smoother, neither before nor after the coarse correction: raise pre_sweeps or post_sweeps");
   PetscCall(check_type_and_size(A));
   PetscCall(build_finest(ex, A, parameters, &out_of_memory));
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));

@@ -85,7 +85,7 @@ TEST_F(PCTest, SolvesWithEveryKrylovMethodInEverySpace)
   for (const Use &use : uses()) {
     Mat A;
     OK(distribute(grid7(14, 13, 12), use.on_device, &A));
-    for (const char *krylov : {"cg", "fcg", "gmres", "fgmres"}) {
+    for (const char *krylov : {"cg", "fcg", "amgfcg", "gmres", "fgmres"}) {
       KSP ksp;
       OK(make_ksp(A, std::string(use.option) + " -pc_amgmatching_coarse_eq_limit 50 -ksp_type " + krylov, &ksp));
       expect_solves(ksp, A, 40, std::string(use.name) + " " + krylov);
