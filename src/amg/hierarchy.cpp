@@ -72,7 +72,8 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
     PetscCall(prolongation.build(ex, fine, *coarse, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     fine.forget_setup();
-    if (static_cast<double>(coarse->A.global_rows()) > stall * static_cast<double>(fine.A.global_rows())) {
+    // no rows at all: nothing here is coupled, and the smoother solves it
+    if (coarse->A.global_rows() == 0 || static_cast<double>(coarse->A.global_rows()) > stall * static_cast<double>(fine.A.global_rows())) {
       fine.transfer.reset();
       break;
     }
@@ -155,7 +156,8 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   PetscFunctionBegin;
   *status = SetupStatus::ready;
   PetscCheck(parameters.sweeps_before() + parameters.sweeps_after() > 0, PetscObjectComm(reinterpret_cast<PetscObject>(A)),
-             PETSC_ERR_ARG_OUTOFRANGE, "No sweep of the smoother, neither before nor after the coarse correction: raise pre_sweeps or post_sweeps");
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "No sweep of the smoother, neither before nor after the coarse correction: raise pre_sweeps or post_sweeps");
   PetscCall(check_type_and_size(A));
   PetscCall(build_finest(ex, A, parameters, &out_of_memory));
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));

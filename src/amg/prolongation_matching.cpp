@@ -52,12 +52,16 @@ template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode pairwise_step(Ex &ex, CsrView<double> A, const double *diagonal, const double *w, Step<Ex> &step)
+// offd: the couplings to other ranks when uncoupled rows shall be left out, else nullptr.
+template <class Ex>
+PetscErrorCode pairwise_step(Ex &ex, CsrView<double> A, const CsrView<double> *offd, const double *diagonal, const double *w,
+                             Step<Ex> &step)
 {
   Array<int, Ex> mate;
 
   PetscFunctionBegin;
   PetscCall(match(ex, A, diagonal, w, mate));
+  if (offd) PetscCall(leave_out_uncoupled(ex, A, *offd, mate.data()));
   PetscCall(log_begin(Phase::interp));
   PetscCall(aggregate_pairs(ex, A.rows, mate.data(), step.pairs));
   PetscCall(step.p.allocate(ex, A.rows));
@@ -102,13 +106,13 @@ private:
     Step<Ex> last;
 
     PetscFunctionBegin;
-    PetscCall(pairwise_step(ex, fine.A.diag, fine.diagonal.data(), fine.smooth_vector.data(), last));
+    PetscCall(pairwise_step(ex, fine.A.diag, &fine.A.offd, fine.diagonal.data(), fine.smooth_vector.data(), last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
     for (PetscInt s = 1; s < steps_; s++) {
       Step<Ex> next;
       PetscCall(coarse_diagonal(ex, last));
-      PetscCall(pairwise_step(ex, last.A.view(), last.diagonal.data(), last.w.data(), next));
+      PetscCall(pairwise_step(ex, last.A.view(), nullptr, last.diagonal.data(), last.w.data(), next));
       PetscCall(log_begin(Phase::interp));
       PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));
       PetscCall(log_end(Phase::interp));

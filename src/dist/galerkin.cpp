@@ -24,7 +24,8 @@ template <class Ex, class T> PetscErrorCode exchange(Ex &ex, DistMatrix<Ex> &A, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Numbers the aggregates behind the ghosts: coarse.ghosts, and in place local ids -> columns of the coarse ghost block.
+// Numbers the aggregates behind the ghosts: coarse.ghosts, and in place local ids -> columns of the coarse ghost block. A ghost in no
+// aggregate stays -1.
 template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A, GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
 {
   std::vector<int> id;
@@ -36,11 +37,16 @@ template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A
     const auto owner = std::upper_bound(A.range.begin(), A.range.end(), A.ghosts[k]) - A.range.begin() - 1;
     global[k] = coarse.first(static_cast<int>(owner)) + id[k];
   }
-  coarse.ghosts = global;
+  coarse.ghosts.clear();
+  for (std::size_t k = 0; k < id.size(); k++) {
+    if (id[k] >= 0) coarse.ghosts.push_back(global[k]);
+  }
   std::sort(coarse.ghosts.begin(), coarse.ghosts.end());
   coarse.ghosts.erase(std::unique(coarse.ghosts.begin(), coarse.ghosts.end()), coarse.ghosts.end());
-  for (std::size_t k = 0; k < id.size(); k++)
-    id[k] = static_cast<int>(std::lower_bound(coarse.ghosts.begin(), coarse.ghosts.end(), global[k]) - coarse.ghosts.begin());
+  for (std::size_t k = 0; k < id.size(); k++) {
+    if (id[k] >= 0)
+      id[k] = static_cast<int>(std::lower_bound(coarse.ghosts.begin(), coarse.ghosts.end(), global[k]) - coarse.ghosts.begin());
+  }
   PetscCall(memory_from_host(ex, ghosts.column.data(), id.data(), ghosts.column.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,13 +4,22 @@
 
 namespace amgkit
 {
-// One aggregate for each pair and each single vertex, numbered by the smaller of its vertices.
+// In place of a mate: a vertex that shall be in no aggregate.
+inline constexpr int left_out = -2;
+
+// mate[i] <- left_out where row i couples to nothing, neither in diag nor in offd: rows of Dirichlet conditions, isolated vertices.
+// The smoother alone solves for them.
+template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &, CsrView<double> diag, CsrView<double> offd, int *mate);
+
+// One aggregate for each pair and each single vertex that is not left out, numbered by the smaller of its vertices.
 template <class Ex> PetscErrorCode aggregate_pairs(Ex &, int n, const int *mate, Aggregation<Ex> &);
 
 // The prolongator's weights p and the coarse smooth vector w_c = Pᵀ w of such a step: in the pair {v, u},
-// p_v = w_v / sqrt(w_v² + w_u²); alone, p_v = sign(w_v). Where that is 0 / 0, p_v = 0.
+// p_v = w_v / sqrt(w_v² + w_u²); alone, p_v = sign(w_v). Where that is 0 / 0, and for
+// vertices left out, p_v = 0.
 template <class Ex> PetscErrorCode pair_weights(Ex &, const Aggregation<Ex> &, const double *w, double *p, double *w_coarse);
 
-// total <- step after total: rows of total's fine side to step's aggregates. p (weights of total's rows) <- p_i * step_p[id(i)].
+// total <- step after total, where step leaves nothing out: rows of total's fine side to step's aggregates. p (weights of total's rows) <-
+// p_i * step_p[id(i)].
 template <class Ex> PetscErrorCode compose(Ex &, const Aggregation<Ex> &step, const double *step_p, Aggregation<Ex> &total, double *p);
 } // namespace amgkit

@@ -5,6 +5,29 @@
 
 namespace amgkit
 {
+namespace
+{
+// The smaller vertex of a pair, or a single one
+AMGKIT_FN inline bool leads(const int *mate, std::int64_t i) { return mate[i] == -1 || i < mate[i]; }
+
+template <class Team> AMGKIT_FN bool couples(const Team &team, const CsrView<double> &A, std::int64_t i, std::int64_t diagonal)
+{
+  bool found = false;
+  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) found = found || (A.col[k] != diagonal && A.val[k] != 0);
+  return team.any(found);
+}
+} // namespace
+
+template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &ex, CsrView<double> diag, CsrView<double> offd, int *mate)
+{
+  return for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const bool coupled = couples(team, diag, i, i) || couples(team, offd, i, -1);
+    team.once([&] {
+      if (!coupled) mate[i] = left_out;
+    });
+  });
+}
+
 template <class Ex> PetscErrorCode aggregate_pairs(Ex &ex, int n, const int *mate, Aggregation<Ex> &out)
 {
   Array<int, Ex> leaders; // number of the leaders before a vertex: the aggregate of a leader
@@ -13,31 +36,41 @@ template <class Ex> PetscErrorCode aggregate_pairs(Ex &ex, int n, const int *mat
   PetscFunctionBegin;
   PetscCall(leaders.allocate(ex, n + 1));
   int *leader = leaders.data();
-  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { leader[i] = mate[i] < 0 || i < mate[i]; }));
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { leader[i] = leads(mate, i); }));
   PetscCall(exclusive_scan(ex, n, leader, &count));
   out.fine = n;
   out.coarse = static_cast<int>(count);
   PetscCall(out.id.allocate(ex, n));
   PetscCall(out.ptr.allocate(ex, count + 1));
-  PetscCall(out.member.allocate(ex, n));
-  int *id = out.id.data(), *ptr = out.ptr.data(), *member = out.member.data();
+  int *id = out.id.data(), *ptr = out.ptr.data();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
-    const bool leads = mate[i] < 0 || i < mate[i];
-    id[i] = leader[leads ? i : mate[i]];
-    if (leads) ptr[id[i]] = mate[i] < 0 ? 1 : 2;
+    if (mate[i] == left_out) {
+      id[i] = -1;
+      return;
+    }
+    id[i] = leader[leads(mate, i) ? i : mate[i]];
+    if (leads(mate, i)) ptr[id[i]] = mate[i] < 0 ? 1 : 2;
   }));
   PetscCall(exclusive_scan(ex, count, ptr, &members));
+  PetscCall(out.member.allocate(ex, members));
+  int *member = out.member.data();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
-    const bool leads = mate[i] < 0 || i < mate[i];
-    member[ptr[id[i]] + (leads ? 0 : 1)] = static_cast<int>(i);
+    if (id[i] >= 0) member[ptr[id[i]] + (leads(mate, i) ? 0 : 1)] = static_cast<int>(i);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode pair_weights(Ex &ex, const Aggregation<Ex> &step, const double *w, double *p, double *w_coarse)
 {
-  const int *ptr = step.ptr.data(), *member = step.member.data();
-  return for_each(ex, step.coarse, [=] AMGKIT_FN(std::int64_t c) {
+  const int *ptr = step.ptr.data(), *member = step.member.data(), *id = step.id.data();
+
+  PetscFunctionBegin;
+  if (step.member.size() < step.fine) {
+    PetscCall(for_each(ex, step.fine, [=] AMGKIT_FN(std::int64_t i) {
+      if (id[i] < 0) p[i] = 0;
+    }));
+  }
+  PetscCall(for_each(ex, step.coarse, [=] AMGKIT_FN(std::int64_t c) {
     const int v = member[ptr[c]];
     if (ptr[c + 1] - ptr[c] == 1) {
       p[v] = w[v] > 0 ? 1 : w[v] < 0 ? -1 : 0;
@@ -49,7 +82,8 @@ template <class Ex> PetscErrorCode pair_weights(Ex &ex, const Aggregation<Ex> &s
     p[v] = norm > 0 ? w[v] / norm : 0;
     p[u] = norm > 0 ? w[u] / norm : 0;
     w_coarse[c] = p[v] * w[v] + p[u] * w[u];
-  });
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, const double *step_p, Aggregation<Ex> &total, double *p)
@@ -59,7 +93,7 @@ template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, 
 
   PetscFunctionBegin;
   PetscCall(ptr_out.allocate(ex, step.coarse + 1));
-  PetscCall(member_out.allocate(ex, total.fine));
+  PetscCall(member_out.allocate(ex, total.member.size()));
   const int *step_id = step.id.data(), *step_ptr = step.ptr.data(), *step_member = step.member.data();
   const int *ptr = total.ptr.data(), *member = total.member.data();
   int *id = total.id.data(), *new_ptr = ptr_out.data(), *new_member = member_out.data();
@@ -76,6 +110,7 @@ template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, 
     }
   }));
   PetscCall(for_each(ex, total.fine, [=] AMGKIT_FN(std::int64_t i) {
+    if (id[i] < 0) return;
     p[i] *= step_p[id[i]];
     id[i] = step_id[id[i]];
   }));
@@ -86,6 +121,7 @@ template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, 
 }
 
 using Space = AMGKIT_SPACE;
+template PetscErrorCode leave_out_uncoupled(Space &, CsrView<double>, CsrView<double>, int *);
 template PetscErrorCode aggregate_pairs(Space &, int, const int *, Aggregation<Space> &);
 template PetscErrorCode pair_weights(Space &, const Aggregation<Space> &, const double *, double *, double *);
 template PetscErrorCode compose(Space &, const Aggregation<Space> &, const double *, Aggregation<Space> &, double *);

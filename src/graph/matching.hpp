@@ -4,7 +4,7 @@
 //   c_ij = 1 - 2 a_ij w_i w_j / (a_ii w_i² + a_jj w_j²),   weight of {i, j} = log|c_ij|,   only positive weights can match.
 // Only the order of the weights matters, so the monotone |c_ij| - 1 stands for log|c_ij|, rounded to single precision, without
 // which the noise of sums would break ties. a_ij is the entry of the upper triangle (i < j), so both ends see the same bits; an
-// edge exists when (i, j) and (j, i) are both stored.
+// edge exists when a_ij and a_ji are both stored and not 0.
 //
 // Order of the edges. {i, j} goes before {k, l} when its weight is larger; then when its gap |i - j| is smaller; then when
 // floor(min(i, j) / gap) is even and the other's is odd; then when min(i, j) is smaller.

@@ -126,9 +126,10 @@ template <class Ex> PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const
     float largest = 0;
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
       const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
+      const bool edge = mirror >= 0 && A.val[k] != 0 && A.val[mirror] != 0;
       float here = 0;
-      if (mirror >= 0 && i < j) here = excess(A.val[k], a[i], a[j], w[i], w[j]);
-      if (mirror >= 0 && i > j) here = excess(A.val[mirror], a[j], a[i], w[j], w[i]);
+      if (edge && i < j) here = excess(A.val[k], a[i], a[j], w[i], w[j]);
+      if (edge && i > j) here = excess(A.val[mirror], a[j], a[i], w[j], w[i]);
       weight[k] = here;
       largest = here > largest ? here : largest;
     }

@@ -1,5 +1,5 @@
-// A partition of the rows into aggregates, and the prolongator with one entry a row that goes with it:
-// P has p_i in row i and column id[i].
+// A partition of rows into aggregates, some rows perhaps in none, and the prolongator with one entry a row that goes with it:
+// P has p_i in row i and column id[i], and nothing in the rows that belong to no aggregate.
 #pragma once
 #include "base/array.hpp"
 
@@ -7,7 +7,7 @@ namespace amgkit
 {
 template <class Ex> struct Aggregation {
   int fine = 0, coarse = 0;
-  Array<int, Ex> id;          // aggregate of each row, 0 <= id < coarse
+  Array<int, Ex> id;          // aggregate of each row, 0 <= id < coarse, or -1: in none
   Array<int, Ex> ptr, member; // its inverse: rows of aggregate I are member[ptr[I]], ..., in a fixed order
 
   std::size_t bytes() const { return id.bytes() + ptr.bytes() + member.bytes(); }

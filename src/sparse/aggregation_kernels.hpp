@@ -16,7 +16,9 @@ template <class Ex> PetscErrorCode restrict_sum(Ex &ex, const Aggregation<Ex> &a
 template <class Ex> PetscErrorCode prolongate_add(Ex &ex, const Aggregation<Ex> &aggregation, const double *p, const double *e, double *x)
 {
   const int *id = aggregation.id.data();
-  return for_each(ex, aggregation.fine, [=] AMGKIT_FN(std::int64_t i) { x[i] += p[i] * e[id[i]]; });
+  return for_each(ex, aggregation.fine, [=] AMGKIT_FN(std::int64_t i) {
+    if (id[i] >= 0) x[i] += p[i] * e[id[i]];
+  });
 }
 
 using Space = AMGKIT_SPACE;

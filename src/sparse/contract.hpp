@@ -6,7 +6,8 @@ namespace amgkit
 {
 // C_IJ = sum of p_i a_ij q_j over the rows i of aggregate I and the columns j with column_id[j] = J.
 //
-// p: weights of A's rows; column_id, q: aggregate and weight of A's columns; columns: how many aggregates they form.
+// p: weights of A's rows; column_id, q: aggregate and weight of A's columns, -1 for a column in no aggregate; columns: how many
+// aggregates they form.
 // C's columns ascend, and every sum is taken in one fixed order (members of I in their order, then the row's entries), so
 // that all spaces compute the same bits.
 template <class Ex>

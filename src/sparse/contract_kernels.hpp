@@ -64,7 +64,10 @@ template <class Team, class Table> AMGKIT_FN bool collect(const Team &team, cons
   clear(team, table);
   for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
     const int i = in.member[m];
-    for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) full = !insert(table, in.column_id[in.A.col[k]]) || full;
+    for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) {
+      const int column = in.column_id[in.A.col[k]];
+      if (column >= 0) full = !insert(table, column) || full;
+    }
   }
   full = team.any(full);
   team.sync();
@@ -81,7 +84,7 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode count_columns(Ex &ex, c
 }
 
 struct Term {
-  int position;
+  int position; // -1: a column in no aggregate
   double value;
 };
 
@@ -109,16 +112,19 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode fill_rows(Ex &ex, const
       team.in_order(
           in.A.ptr[i], in.A.ptr[i + 1],
           [&](int k) {
-            const int j = in.A.col[k];
-            return Term{table.rank[find(table, in.column_id[j])], in.p[i] * in.A.val[k] * in.q[j]};
+            const int j = in.A.col[k], column = in.column_id[j];
+            return column < 0 ? Term{-1, 0} : Term{table.rank[find(table, column)], in.p[i] * in.A.val[k] * in.q[j]};
           },
-          [&](Term term) { table.sum[term.position] += term.value; });
+          [&](Term term) {
+            if (term.position >= 0) table.sum[term.position] += term.value;
+          });
     }
     for (int u : team.share(0, n)) val[begin + u] = table.sum[u];
   });
 }
 
-// The products of the aggregates that do not fit a table, sorted by (aggregate, column) without changing their order.
+// The products of the aggregates that do not fit a table, sorted by (aggregate, column) without changing their order. Columns in no
+// aggregate, -1, come last as the largest unsigned numbers, and are not counted.
 template <class Ex> struct LongRows {
   std::int64_t rows = 0, products = 0;
   Array<int, Ex> aggregate; // rows of them, ascending
@@ -163,7 +169,10 @@ template <class Ex> PetscErrorCode expand_long_rows(Ex &ex, const Product &in, L
   PetscCall(stable_sort_pairs(ex, rows.products, key, value, bits));
   PetscCall(rows.heads.allocate(ex, rows.products + 1));
   int *heads = rows.heads.data();
-  PetscCall(for_each(ex, rows.products, [=] AMGKIT_FN(std::int64_t k) { heads[k] = k == 0 || key[k] != key[k - 1]; }));
+  PetscCall(for_each(ex, rows.products, [=] AMGKIT_FN(std::int64_t k) {
+    const bool counts = (key[k] & 0xffffffffU) != 0xffffffffU;
+    heads[k] = counts && (k == 0 || key[k] != key[k - 1]);
+  }));
   PetscCall(exclusive_scan(ex, rows.products, heads, &distinct));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -69,7 +69,7 @@ TYPED_TEST(HierarchyTest, IsTheSameInEverySpace)
 
 TYPED_TEST(HierarchyTest, StopsAtTheLimitTheLevelsAndTheStall)
 {
-  Shape limited, levels, stalled;
+  Shape limited, levels, stalled, uncoupled;
   AmgParameters parameters = small();
   OK(shape_of(this->ex, grid7(10, 10, 10), parameters, limited));
   EXPECT_LE(limited.rows.back(), 30 + 2 * size_of_world());
@@ -80,8 +80,40 @@ TYPED_TEST(HierarchyTest, StopsAtTheLimitTheLevelsAndTheStall)
   parameters.coarse_eq_limit = 2;
   std::map<std::pair<int, int>, double> diagonal;
   for (int i = 0; i < 100; i++) diagonal[{i, i}] = 1 + i;
-  OK(shape_of(this->ex, make_csr(100, 100, diagonal), parameters, stalled));
+  OK(shape_of(this->ex, make_csr(100, 100, diagonal), parameters, uncoupled));
+  EXPECT_EQ(uncoupled.rows, std::vector<PetscInt>{100});
+  std::map<std::pair<int, int>, double> positive; // nothing matches
+  for (int i = 0; i < 99; i++) positive[{i, i + 1}] = -1;
+  HostCsr A = from_edges(100, positive);
+  for (int i = 0; i < 100; i++)
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++)
+      if (A.col[k] == i) A.val[k] = 4;
+  OK(shape_of(this->ex, A, parameters, stalled));
   EXPECT_EQ(stalled.rows, std::vector<PetscInt>{100});
+}
+
+// Identity rows of Dirichlet conditions do not come along to coarser levels.
+TYPED_TEST(HierarchyTest, LeavesDirichletRowsToTheSmoother)
+{
+  Shape inner, with_boundary;
+  std::map<std::pair<int, int>, double> entries;
+  const HostCsr M = grid7(10, 10, 10);
+  OK(shape_of(this->ex, M, small(), inner));
+  for (int i = 0; i < M.rows; i++) {
+    entries[{i + 500, i + 500}] = 6;
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) entries[{i + 500, M.col[k] + 500}] = M.val[k];
+    if (i < 500) entries[{i + 500, i}] = -1; // an interior row refers to a boundary row, not the reverse
+  }
+  for (int i = 0; i < 500; i++) entries[{i, i}] = 1;
+  OK(shape_of(this->ex, make_csr(1500, 1500, entries), small(), with_boundary));
+  ASSERT_EQ(with_boundary.rows[0], 1500);
+  if (size_of_world() > 1) {
+    EXPECT_LE(with_boundary.rows[1], 1000 / 6);
+    return;
+  }
+  with_boundary.rows[0] = 1000;
+  EXPECT_EQ(with_boundary.rows, inner.rows);
+  EXPECT_EQ(with_boundary.values, inner.values);
 }
 
 TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)

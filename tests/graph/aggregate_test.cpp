@@ -1,8 +1,7 @@
 #include "graph/aggregate.hpp"
 
+#include "support/gallery.hpp"
 #include "support/spaces.hpp"
-
-#include <cmath>
 
 namespace amgkit::test
 {
@@ -30,6 +29,36 @@ TYPED_TEST(Aggregate, WeightsHaveUnitColumnsAndReproduceTheSmoothVector)
   OK(pair_weights(this->ex, pairs, W.data(), p.data(), coarse.data()));
   EXPECT_EQ(this->to_host(p), (std::vector<double>{0.6, -1, 0, 0.8, 0})); // 3/5, sign, 0/0, 4/5, 0/0
   EXPECT_EQ(this->to_host(coarse), (std::vector<double>{3 * 0.6 + 4 * 0.8, 2, 0}));
+}
+
+TYPED_TEST(Aggregate, UncoupledRowsAreLeftOut)
+{
+  // 0 - 2 coupled, 3 only to another rank, 4 to nothing; row 1 is an identity row of stored zeros that row 0 refers to
+  const HostCsr diag = make_csr(
+      5, 5, {{{0, 0}, 2}, {{0, 1}, -1}, {{0, 2}, -1}, {{1, 0}, 0}, {{1, 1}, 1}, {{2, 0}, -1}, {{2, 2}, 2}, {{3, 3}, 1}, {{4, 4}, 1}});
+  const HostCsr offd = make_csr(5, 2, {{{3, 1}, -1}, {{4, 0}, 0}});
+  Csr<double, TypeParam> D, O;
+  OK(upload(this->ex, diag, D));
+  OK(upload(this->ex, offd, O));
+  auto mate = this->to_space(std::vector<int>{2, -1, 0, -1, -1});
+  OK(leave_out_uncoupled(this->ex, D.view(), O.view(), mate.data()));
+  EXPECT_EQ(this->to_host(mate), (std::vector<int>{2, left_out, 0, -1, left_out}));
+  Aggregation<TypeParam> total, step;
+  OK(aggregate_pairs(this->ex, 5, mate.data(), total));
+  EXPECT_EQ(total.coarse, 2);
+  EXPECT_EQ(this->to_host(total.id), (std::vector<int>{0, -1, 0, 1, -1}));
+  EXPECT_EQ(this->to_host(total.member), (std::vector<int>{0, 2, 3}));
+  auto W = this->to_space(std::vector<double>{3, 1, 4, 1, 1}), p = this->to_space(std::vector<double>(5, NAN)),
+       coarse = this->to_space(std::vector<double>(2, NAN));
+  OK(pair_weights(this->ex, total, W.data(), p.data(), coarse.data()));
+  EXPECT_EQ(this->to_host(p), (std::vector<double>{0.6, 0, 0.8, 1, 0}));
+  auto second = this->to_space(std::vector<int>{1, 0});
+  auto step_p = this->to_space(std::vector<double>{2, 3});
+  OK(aggregate_pairs(this->ex, 2, second.data(), step));
+  OK(compose(this->ex, step, step_p.data(), total, p.data()));
+  EXPECT_EQ(this->to_host(total.id), (std::vector<int>{0, -1, 0, 0, -1}));
+  EXPECT_EQ(this->to_host(total.member), (std::vector<int>{0, 2, 3}));
+  EXPECT_EQ(this->to_host(p)[4], 0);
 }
 
 TYPED_TEST(Aggregate, StepsCompose)

@@ -14,7 +14,7 @@ TYPED_TEST_SUITE(Contract, Spaces, SpaceName);
 
 namespace
 {
-// A random partition of n rows into aggregates of `size` on average, some of them large.
+// A random partition of n rows into aggregates of `size` on average, some of them large; some rows in none.
 struct Partition {
   int coarse = 0;
   std::vector<int> id, ptr, member;
@@ -26,7 +26,7 @@ Partition random_partition(int n, int size, unsigned seed)
   Partition out;
   out.coarse = n == 0 ? 0 : std::max(1, n / size);
   for (int i = 0; i < n; i++) {
-    out.id.push_back(i < out.coarse ? i : static_cast<int>(random() % out.coarse));
+    out.id.push_back(i < out.coarse ? i : i % 9 == 4 ? -1 : static_cast<int>(random() % out.coarse));
     out.p.push_back(0.5 + 0.1 * static_cast<double>(random() % 7));
   }
   out.ptr.assign(out.coarse + 1, 0);
@@ -46,7 +46,8 @@ HostCsr reference(const HostCsr &A, const Partition &rows)
   for (int c = 0; c < rows.coarse; c++) {
     for (int m = rows.ptr[c]; m < rows.ptr[c + 1]; m++) {
       const int i = rows.member[m];
-      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) entries[{c, rows.id[A.col[k]]}] += rows.p[i] * A.val[k] * rows.p[A.col[k]];
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++)
+        if (rows.id[A.col[k]] >= 0) entries[{c, rows.id[A.col[k]]}] += rows.p[i] * A.val[k] * rows.p[A.col[k]];
     }
   }
   return make_csr(rows.coarse, rows.coarse, entries);
