@@ -11,6 +11,15 @@ template <class Ex> class Cycle {
 public:
   Cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters) : ex_(ex), hierarchy_(hierarchy), parameters_(parameters) {}
 
+  CycleKind kind() const { return static_cast<CycleKind>(parameters_.cycle_type); }
+
+  // What the finest level asks of the levels below.
+  PetscErrorCode solve_below_finest()
+  {
+    Level<Ex> &coarse = *hierarchy_.levels[1];
+    return solve(1, kind(), coarse.b.data(), coarse.x.data());
+  }
+
   // x = one cycle of this kind for A x = b on level l
   PetscErrorCode visit(std::size_t l, CycleKind kind, const double *b, double *x)
   {
@@ -50,7 +59,8 @@ private:
     if (before > 0) PetscCall(level.A.residual(ex_, b, iterate.here, iterate.there));
     PetscCall(level.transfer->restrict_residual(ex_, before > 0 ? iterate.there : b, coarse.b.data()));
     PetscCall(log_end(Phase::transfer));
-    PetscCall(solve(l + 1, kind, coarse.b.data(), coarse.x.data()));
+    PetscCall(l == 0 ? hierarchy_.coarse_recording.play(ex_, [&] { return solve_below_finest(); })
+                     : solve(l + 1, kind, coarse.b.data(), coarse.x.data()));
     PetscCall(log_begin(Phase::transfer));
     PetscCall(level.transfer->add_correction(ex_, coarse.x.data(), iterate.here));
     PetscCall(log_end(Phase::transfer));
@@ -123,10 +133,25 @@ private:
 template <class Ex>
 PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, const double *b, double *x)
 {
-  return Cycle<Ex>(ex, hierarchy, parameters).visit(0, static_cast<CycleKind>(parameters.cycle_type), b, x);
+  Cycle<Ex> cycle(ex, hierarchy, parameters);
+  return cycle.visit(0, cycle.kind(), b, x);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, const double *, double *);
+template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters)
+{
+  Cycle<Ex> cycle(ex, hierarchy, parameters);
+  int size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(hierarchy.levels.front()->A.comm, &size));
+  if (size == 1 && hierarchy.levels.size() > 1 && parameters.cuda_graph)
+    PetscCall(hierarchy.coarse_recording.record(ex, [&] { return cycle.solve_below_finest(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, const double *, double *);                             \
+  template PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

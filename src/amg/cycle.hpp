@@ -12,4 +12,6 @@ namespace amgkit
 // x = B b, one cycle on a zero guess. B is symmetric when A is, the sweeps before and after are as many and the cycle is not k.
 // Collective; the finest matrix's memory must be accessible; x must not be b.
 template <class Ex> PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, const double *b, double *x);
+// Records the part of the cycle below the finest level as one launch, when that is possible: on a GPU, with one rank. Collective.
+template <class Ex> PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &);
 } // namespace amgkit

@@ -3,6 +3,7 @@
 #include "amg/coarse_solver.hpp"
 #include "amg/level.hpp"
 #include "amg/parameters.hpp"
+#include "base/recording.hpp"
 #include "dist/mat_view.hpp"
 
 #include <string>
@@ -24,7 +25,8 @@ template <class Ex> struct Hierarchy {
   std::vector<std::unique_ptr<Level<Ex>>> levels; // finest first
   CoarseSolver<Ex> coarse_solver;
   std::vector<LevelStatistics> statistics;
-  bool kcycle_gcr = false; // the form of the k-cycle, when there is one
+  bool kcycle_gcr = false;        // the form of the k-cycle, when there is one
+  Recording<Ex> coarse_recording; // the cycle's work below the finest level
 
   // Collective. Named errors for a matrix that cannot be taken; the status tells what went wrong in the numbers. Unless it is
   // ready, or on an error, the object can only be destroyed. The matrix's memory must be accessible.

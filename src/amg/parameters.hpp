@@ -23,6 +23,7 @@ struct AmgParameters {
   PetscReal jacobi_omega = 0;
   int coarse_solver = static_cast<int>(CoarseKind::dense);
   PetscInt coarse_sweeps = 20;
+  PetscBool cuda_graph = PETSC_TRUE;
   int space = static_cast<int>(SpaceKind::automatic);
 
   PetscInt sweeps_before() const { return pre_sweeps < 0 ? smoother_sweeps : pre_sweeps; }
@@ -54,6 +55,7 @@ struct AmgParameters {
          "On the coarsest level: its dense inverse, gathered on one rank, or coarse_sweeps of the smoother", ""},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000},
          "Sweeps on the coarsest level when it is smoothed, by choice or because it is too large for the dense inverse", "BootCMatchGX"},
+        {"cuda_graph", Flag{&cuda_graph}, "On one GPU: launch the kernels of all levels but the finest as one CUDA graph", ""},
         {"space", Choice{&space, {"auto", "host", "debug"}},
          "Where to run: auto follows the matrix; host forces the CPU; debug is the CPU with shuffled loops and poisoned memory", ""},
     };

@@ -23,6 +23,7 @@ public:
     PetscFunctionBegin;
     hierarchy_ = std::make_unique<Hierarchy<Ex>>();
     PetscCall(hierarchy_->build(ex, A, parameters_, *prolongation_, status));
+    if (*status == SetupStatus::ready) PetscCall(record_cycle(ex, *hierarchy_, parameters_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -96,7 +96,7 @@ TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmootherAndLinearCycle)
 {
   for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f}) {
     for (SmootherKind smoother : {SmootherKind::l1jacobi, SmootherKind::jacobi, SmootherKind::chebyshev}) {
-      for (PetscInt sweeps : {1, 2, 3}) {
+      for (PetscInt sweeps : {1, 2}) {
         Solver<TypeParam> solver;
         AmgParameters parameters;
         parameters.coarse_eq_limit = 20;
@@ -122,7 +122,7 @@ TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmootherAndLinearCycle)
 TYPED_TEST(Cycle, ConvergesWithAnySweepsBeforeAndAfter)
 {
   for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
-    for (PetscInt degree : {1, 2, 3}) {
+    for (PetscInt degree : {1, 2}) {
       for (auto [before, after] : {std::pair{0, 1}, {1, 0}, {1, 1}, {2, 1}, {0, 3}}) {
         Solver<TypeParam> solver;
         AmgParameters parameters;
@@ -132,11 +132,35 @@ TYPED_TEST(Cycle, ConvergesWithAnySweepsBeforeAndAfter)
         parameters.chebyshev_degree = degree;
         parameters.pre_sweeps = before;
         parameters.post_sweeps = after;
-        OK(solver.create(this->ex, grid7(8, 8, 8), parameters));
+        OK(solver.create(this->ex, grid7(7, 7, 7), parameters));
         double rate = 0;
-        OK(solver.stationary_rate(this->ex, 8, &rate));
+        OK(solver.stationary_rate(this->ex, 5, &rate));
         EXPECT_LT(rate, cycle == CycleKind::v ? 0.9 : 0.85) << static_cast<int>(cycle) << " " << degree << " " << before << " " << after;
       }
+    }
+  }
+}
+
+// The recorded cycle is the cycle, also on a second play with another right-hand side.
+TYPED_TEST(Cycle, RecordingChangesNothing)
+{
+  for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::k}) {
+    Solver<TypeParam> plain, recorded;
+    AmgParameters parameters;
+    parameters.coarse_eq_limit = 20;
+    parameters.cycle_type = static_cast<int>(cycle);
+    const HostCsr A = grid7(9, 8, 7);
+    OK(plain.create(this->ex, A, parameters));
+    OK(recorded.create(this->ex, A, parameters));
+    OK(record_cycle(this->ex, recorded.hierarchy, parameters));
+    if constexpr (TypeParam::on_device) {
+      EXPECT_EQ(recorded.hierarchy.coarse_recording.recorded(), size_of_world() == 1);
+    }
+    for (double step : {0.7, 0.2, 1.9}) {
+      std::vector<double> x, y;
+      OK(plain.apply(this->ex, wave(plain, step), x));
+      OK(recorded.apply(this->ex, wave(plain, step), y));
+      EXPECT_EQ(x, y);
     }
   }
 }

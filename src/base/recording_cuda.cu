@@ -1,0 +1,64 @@
+#include "base/recording.hpp"
+
+#include <petscdevice_cuda.h>
+#include <petsclog.h>
+
+namespace amgkit
+{
+namespace
+{
+// Captures work on a stream of its own, as the default stream cannot be captured. *graph is for the caller to destroy.
+PetscErrorCode capture(Cuda &ex, const std::function<PetscErrorCode()> &work, cudaGraph_t *graph)
+{
+  cudaStream_t users = ex.stream, own;
+
+  PetscFunctionBegin;
+  *graph = nullptr;
+  PetscCallCUDA(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
+  PetscCallCUDA(cudaStreamBeginCapture(own, cudaStreamCaptureModeRelaxed));
+  ex.stream = own;
+  const PetscErrorCode code = work();
+  ex.stream = users;
+  const cudaError_t status = cudaStreamEndCapture(own, graph);
+  PetscCallCUDA(cudaStreamDestroy(own));
+  PetscCall(code);
+  PetscCallCUDA(status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+Recording<Cuda>::~Recording()
+{
+  if (graph_) static_cast<void>(cudaGraphExecDestroy(graph_));
+}
+
+PetscErrorCode Recording<Cuda>::record(Cuda &ex, const std::function<PetscErrorCode()> &work)
+{
+  cudaGraph_t graph;
+  PetscLogDouble before, after;
+
+  PetscFunctionBegin;
+  if (graph_) PetscCallCUDA(cudaGraphExecDestroy(graph_));
+  graph_ = nullptr;
+  PetscCall(PetscGetFlops(&before));
+  PetscCall(capture(ex, work, &graph));
+  PetscCall(PetscGetFlops(&after));
+  flops_ = after - before;
+  const cudaError_t status = cudaGraphInstantiate(&graph_, graph, 0);
+  PetscCallCUDA(cudaGraphDestroy(graph));
+  PetscCallCUDA(status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Recording<Cuda>::play(Cuda &ex, const std::function<PetscErrorCode()> &work)
+{
+  PetscFunctionBegin;
+  if (graph_) {
+    PetscCallCUDA(cudaGraphLaunch(graph_, ex.stream));
+    PetscCall(PetscLogGpuFlops(flops_));
+  } else {
+    PetscCall(work());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit
