@@ -9,6 +9,7 @@ template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameter
   Array<double, Ex> l1;
 
   PetscFunctionBegin;
+  PetscCall(A.stored.create(ex, A.diag, static_cast<Storage>(parameters.storage)));
   PetscCall(l1.allocate(ex, A.rows));
   PetscCall(diagonal.allocate(ex, A.rows));
   PetscCall(diagonal_and_l1(ex, A.diag, A.offd, diagonal.data(), l1.data()));

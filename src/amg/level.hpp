@@ -36,7 +36,7 @@ template <class Ex> struct Level {
   {
     return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + c.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0);
   }
-  // Local: diagonal and the smoother's memory; once A is complete.
+  // Local: A as the cycle reads it, diagonal and the smoother's memory; once A is complete.
   PetscErrorCode analyse(Ex &, const AmgParameters &);
   // Frees what only the setup needs.
   void forget_setup();

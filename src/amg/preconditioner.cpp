@@ -79,7 +79,7 @@ template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
     const LevelStatistics &s = statistics[l];
     PetscCall(PetscViewerASCIIPrintf(viewer, "%5d %12" PetscInt_FMT " %14.0f %8.1f %6d  %s\n", static_cast<int>(l), s.rows, s.entries,
                                      s.rows > 0 ? s.entries / static_cast<double>(s.rows) : 0, s.active_ranks,
-                                     l == 0 ? "the user's CSR, double" : "CSR, double"));
+                                     hierarchy_->levels[l]->A.stored.description()));
     rows += static_cast<double>(s.rows);
     entries += s.entries;
   }

@@ -34,7 +34,7 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const double
 {
   PetscFunctionBegin;
   PetscCall(halo.begin(ex, x));
-  PetscCall(amgkit::residual(ex, diag, b, x, r));
+  PetscCall(stored.residual(ex, diag, b, x, r));
   PetscCall(halo.template end<double>());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, nullptr, halo.template ghost<double>(), r));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
@@ -45,7 +45,7 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const double
 {
   PetscFunctionBegin;
   PetscCall(halo.begin(ex, x));
-  PetscCall(spmv(ex, diag, x, y));
+  PetscCall(stored.multiply(ex, diag, x, y));
   PetscCall(halo.template end<double>());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, nullptr, halo.template ghost<double>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
@@ -58,7 +58,7 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const double *d, RelaxStep step, co
 {
   PetscFunctionBegin;
   PetscCall(halo.begin(ex, x));
-  PetscCall(amgkit::relax(ex, diag, d, step, b, x, previous, y));
+  PetscCall(stored.relax(ex, diag, d, step, b, x, previous, y));
   PetscCall(halo.template end<double>());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), step.factor, d, halo.template ghost<double>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 3.0 * rows));

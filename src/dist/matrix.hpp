@@ -3,7 +3,7 @@
 #pragma once
 #include "base/array.hpp"
 #include "dist/halo.hpp"
-#include "sparse/spmv.hpp"
+#include "sparse/stored_matrix.hpp"
 
 #include <vector>
 
@@ -15,6 +15,7 @@ template <class Ex> struct DistMatrix {
   std::vector<PetscInt> range; // rank r owns global rows range[r] <= i < range[r + 1]
   CsrView<double> diag, offd;  // of own_diag and own_offd, or of somebody else's memory
   Csr<double, Ex> own_diag, own_offd;
+  StoredMatrix<Ex> stored;      // diag as the cycle reads it
   std::vector<PetscInt> ghosts; // global index of offd's columns, ascending
   Array<int, Ex> boundary;      // rows with entries in offd
   Halo<Ex> halo;
@@ -22,7 +23,10 @@ template <class Ex> struct DistMatrix {
 
   PetscInt global_rows() const { return range.empty() ? 0 : range.back(); }
   PetscInt first(int rank) const { return range[static_cast<std::size_t>(rank)]; }
-  std::size_t bytes() const { return own_diag.bytes() + own_offd.bytes() + boundary.bytes() + work.bytes() + halo.bytes(); }
+  std::size_t bytes() const
+  {
+    return own_diag.bytes() + own_offd.bytes() + stored.bytes() + boundary.bytes() + work.bytes() + halo.bytes();
+  }
 
   // Collective: range from the numbers of rows.
   PetscErrorCode set_rows(MPI_Comm comm, int rows);

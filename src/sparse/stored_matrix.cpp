@@ -1,0 +1,69 @@
+#include "sparse/stored_matrix.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// Calls f with what the cycle reads: a view of the stored format, or the compressed rows.
+template <class Format, class F> PetscErrorCode with_view(const Format &format, CsrView<double> A, F f)
+{
+  return std::visit(
+      [&](const auto &stored) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(stored)>, std::monostate>)
+          return f(A);
+        else
+          return f(stored.view());
+      },
+      format);
+}
+} // namespace
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage)
+{
+  bool single = storage == Storage::in_single, fits = false;
+
+  PetscFunctionBegin;
+  format_ = std::monostate{};
+  if (!Ex::on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  if (single) PetscCall(representable_in_single(ex, A, &single));
+  if (single)
+    PetscCall(sell_create(ex, A, format_.template emplace<1>(), &fits));
+  else
+    PetscCall(sell_create(ex, A, format_.template emplace<2>(), &fits));
+  if (!fits) format_ = std::monostate{};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> const char *StoredMatrix<Ex>::description() const
+{
+  return format_.index() == 1 ? "SELL, single" : format_.index() == 2 ? "SELL, double" : "CSR, double";
+}
+
+template <class Ex> std::size_t StoredMatrix<Ex>::bytes() const
+{
+  if (const auto *stored = std::get_if<1>(&format_)) return stored->bytes();
+  if (const auto *stored = std::get_if<2>(&format_)) return stored->bytes();
+  return 0;
+}
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::multiply(Ex &ex, CsrView<double> A, const double *x, double *y) const
+{
+  return with_view(format_, A, [&](auto view) { return spmv(ex, view, x, y); });
+}
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::residual(Ex &ex, CsrView<double> A, const double *b, const double *x, double *r) const
+{
+  return with_view(format_, A, [&](auto view) { return amgkit::residual(ex, view, b, x, r); });
+}
+
+template <class Ex>
+PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const double *d, RelaxStep step, const double *b, const double *x,
+                                       const double *previous, double *y) const
+{
+  return with_view(format_, A, [&](auto view) { return amgkit::relax(ex, view, d, step, b, x, previous, y); });
+}
+
+#define INSTANTIATE(Ex) template class StoredMatrix<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,29 @@
+// A rank's block of own columns in the format and precision in which the cycle reads it.
+#pragma once
+#include "sparse/sell.hpp"
+
+#include <variant>
+
+namespace amgkit
+{
+enum class Storage : int { in_double, in_single };
+
+template <class Ex> class StoredMatrix {
+public:
+  // Local. A's own rows as sliced ELL, in single precision when asked for and every entry can be represented; A itself, which must then
+  // stay, when its rows are too uneven, or on a host, where compressed rows are as fast.
+  PetscErrorCode create(Ex &, CsrView<double> A, Storage);
+  // "SELL, single", ...
+  const char *description() const;
+  std::size_t bytes() const;
+
+  // As in spmv.hpp. A: the block in compressed rows, used when nothing else is stored.
+  PetscErrorCode multiply(Ex &, CsrView<double> A, const double *x, double *y) const;
+  PetscErrorCode residual(Ex &, CsrView<double> A, const double *b, const double *x, double *r) const;
+  PetscErrorCode relax(Ex &, CsrView<double> A, const double *d, RelaxStep, const double *b, const double *x, const double *previous,
+                       double *y) const;
+
+private:
+  std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>> format_;
+};
+} // namespace amgkit
