@@ -6,7 +6,7 @@
 #include <petscksp.h>
 
 #define PCAMGMATCHING "amgmatching" /* aggregation by maximum-weight matching */
-#define KSPAMGFCG "amgfcg"          /* flexible conjugate gradients, one reduction an iteration: for k-cycles on symmetric matrices */
+#define KSPAMGFCG "amgfcg"          /* flexible conjugate gradients, for k-cycles on symmetric matrices */
 
 #if defined(__cplusplus)
 extern "C" {

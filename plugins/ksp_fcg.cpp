@@ -10,11 +10,11 @@ namespace amgkit
 namespace
 {
 struct WorkVectors {
-  Vec r, w, v, d, q;
-  explicit WorkVectors(KSP ksp) : r(ksp->work[0]), w(ksp->work[1]), v(ksp->work[2]), d(ksp->work[3]), q(ksp->work[4]) {}
+  Vec r, w, d, q;
+  explicit WorkVectors(KSP ksp) : r(ksp->work[0]), w(ksp->work[1]), d(ksp->work[2]), q(ksp->work[3]) {}
 };
 
-PetscErrorCode KSPSetUp_AMGFCG(KSP ksp) { return KSPSetWorkVecs(ksp, 5); }
+PetscErrorCode KSPSetUp_AMGFCG(KSP ksp) { return KSPSetWorkVecs(ksp, 4); }
 
 // Records and shows the norm of iteration ksp->its; ksp->reason says whether it is the last.
 PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
@@ -47,36 +47,63 @@ PetscErrorCode check_residual(KSP ksp, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// w, v and the three products; a product that is no number, or a wrong sign, ends the iteration.
-PetscErrorCode precondition(KSP ksp, const WorkVectors &work, bool first, std::array<PetscScalar, 3> &products)
+// The new direction from w = B r; rho: d·q of the one before.
+PetscErrorCode next_direction(KSP ksp, const WorkVectors &work, PetscScalar rho)
 {
-  const std::array<Vec, 3> with = {work.r, work.v, work.q};
-  Mat A, P;
+  const std::array<Vec, 2> with = {work.r, work.q};
+  std::array<PetscScalar, 2> products{}; // w·r, w·q
+  const bool first = ksp->its == 0;
 
   PetscFunctionBegin;
-  PetscCall(PCGetOperators(ksp->pc, &A, &P));
   PetscCall(KSP_PCApply(ksp, work.r, work.w));
-  PetscCall(KSP_MatMult(ksp, A, work.w, work.v));
-  products[2] = 0;
-  PetscCall(VecMDot(work.w, first ? 2 : 3, with.data(), products.data()));
+  PetscCall(VecMDot(work.w, first ? 1 : 2, with.data(), products.data()));
   for (PetscScalar product : products) KSPCheckDot(ksp, product);
   if (ksp->normtype == KSP_NORM_NATURAL) PetscCall(check_convergence(ksp, PetscSqrtReal(PetscMax(0, products[0]))));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (products[0] < 0) ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
-  if (products[0] == 0) ksp->reason = products[1] == 0 ? KSP_CONVERGED_ATOL : KSP_DIVERGED_BREAKDOWN; // B r = 0
+  if (products[0] == 0) ksp->reason = KSP_DIVERGED_BREAKDOWN; // B r = 0
+  if (first)
+    PetscCall(VecCopy(work.w, work.d));
+  else
+    PetscCall(VecAYPX(work.d, -products[1] / rho, work.w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// One step along d, and rho.
+PetscErrorCode advance(KSP ksp, const WorkVectors &work, PetscScalar *rho)
+{
+  const std::array<Vec, 2> with = {work.q, work.r};
+  std::array<PetscScalar, 2> products{}; // d·q, d·r
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
+  PetscCall(KSP_MatMult(ksp, A, work.d, work.q));
+  PetscCall(VecMDot(work.d, 2, with.data(), products.data()));
+  for (PetscScalar product : products) KSPCheckDot(ksp, product);
+  *rho = products[0];
+  if (!(*rho > 0)) {
+    ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecAXPY(ksp->vec_sol, products[1] / *rho, work.d));
+  PetscCall(VecAXPY(work.r, -products[1] / *rho, work.q));
+  ksp->its++;
+  PetscCall(check_residual(ksp, work.r));
+  if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
 {
   const WorkVectors work(ksp);
-  std::array<PetscScalar, 3> products{};
   PetscScalar rho = 1;
 
   PetscFunctionBegin;
   ksp->its = 0;
-  PetscCall(VecCopy(ksp->vec_rhs, work.r));
-  if (!ksp->guess_zero) {
+  if (ksp->guess_zero) {
+    PetscCall(VecCopy(ksp->vec_rhs, work.r));
+  } else {
     Mat A;
     PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
     PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, work.r));
@@ -84,26 +111,8 @@ PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
   }
   PetscCall(check_residual(ksp, work.r));
   while (!ksp->reason) {
-    PetscCall(precondition(ksp, work, ksp->its == 0, products));
-    if (ksp->reason) break;
-    const PetscScalar alpha = products[0], along = ksp->its == 0 ? 0 : products[2] / rho;
-    rho = products[1] - along * products[2];
-    if (!(rho > 0)) {
-      ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
-      break;
-    }
-    if (ksp->its == 0) {
-      PetscCall(VecCopy(work.w, work.d));
-      PetscCall(VecCopy(work.v, work.q));
-    } else {
-      PetscCall(VecAYPX(work.d, -along, work.w));
-      PetscCall(VecAYPX(work.q, -along, work.v));
-    }
-    PetscCall(VecAXPY(ksp->vec_sol, alpha / rho, work.d));
-    PetscCall(VecAXPY(work.r, -alpha / rho, work.q));
-    ksp->its++;
-    PetscCall(check_residual(ksp, work.r));
-    if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
+    PetscCall(next_direction(ksp, work, rho));
+    if (!ksp->reason) PetscCall(advance(ksp, work, &rho));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,14 +3,14 @@
 
 namespace amgkit
 {
-// KSPAMGFCG: flexible conjugate gradients with one reduction an iteration, for symmetric positive definite A and a preconditioner
-// that may change from one application to the next, as a k-cycle does.
+// KSPAMGFCG: flexible conjugate gradients, each direction orthogonal to the one before, for symmetric positive definite A and a
+// preconditioner that may change from one application to the next, as a k-cycle does.
 //
-//   w = B r, v = A w, alpha = w·r, beta = w·v, gamma = w·q, rho' = beta - gamma² / rho,
-//   d = w - (gamma / rho) d, q = v - (gamma / rho) q = A d, x += (alpha / rho') d, r -= (alpha / rho') q
+//   w = B r, d = w - (w·q / rho) d, q = A d, rho = d·q, x += (d·r / rho) d, r -= (d·r / rho) q
 //
-// Notay, Napov: a massively parallel solver for discrete Poisson-like problems, 2015; BootCMatchGX, algorithm 1. PETSc's own fcg
-// calls VecMTDot, which copies device vectors to the host. Five work vectors; norms: unpreconditioned (default), natural
-// (sqrt(w·r), tested an iteration late), none.
+// Notay: Flexible conjugate gradients, 2000. PETSc's own fcg calls VecMTDot, which copies device vectors to the host. rho is computed,
+// not taken from a recurrence that needs A to be symmetric to the last row (as with one reduction an iteration; Notay, Napov 2015), so
+// that Dirichlet rows whose columns are still coupled do no harm. Four work vectors; norms: unpreconditioned (default), natural
+// (sqrt(w·r)), none.
 PetscErrorCode KSPCreate_AMGFCG(KSP ksp);
 } // namespace amgkit

@@ -1,5 +1,10 @@
 #include "plugins/pc_amg.hpp"
 
+#include "amgkit.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -95,6 +100,43 @@ PetscErrorCode PCApply_AMG(PC pc, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Krylov methods that keep their promises with a preconditioner that changes, and those that say nothing about who applies it.
+constexpr std::array flexible_methods = {KSPAMGFCG, KSPFCG,     KSPPIPEFCG, KSPFGMRES, KSPPIPEFGMRES,
+                                         KSPGCR,    KSPPIPEGCR, KSPFBCGS,   KSPFBCGSR, KSPRICHARDSON};
+constexpr std::array neutral_methods = {KSPPREONLY, KSPCG, KSPPYTHON};
+
+template <class List> bool is_any_of(const char *type, const List &list)
+{
+  return std::any_of(list.begin(), list.end(), [=](const char *entry) { return std::strcmp(entry, type) == 0; });
+}
+
+// The KSP that is about to solve decides whether the preconditioner may change. With others than a flexible method a k-cycle gives wrong
+// answers, and the method would not notice.
+PetscErrorCode PCPreSolve_AMG(PC pc, KSP ksp, Vec, Vec)
+{
+  const AmgPC &data = data_of(pc);
+  KSPType type;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetType(ksp, &type));
+  const bool flexible = is_any_of(type, flexible_methods);
+  PetscCheck(flexible || is_any_of(type, neutral_methods) || data.parameters.cycle_type != static_cast<int>(CycleKind::k),
+             PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_INCOMP,
+             "The k-cycle changes from one application to the next, which KSP %s does not allow: use -ksp_type amgfcg, fgmres or gcr, or "
+             "-pc_%s_cycle_type auto",
+             type, data.type.c_str());
+  if (data.solver) PetscCall(guarded([&] { return data.solver->set_flexible(flexible); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPostSolve_AMG(PC pc, KSP, Vec, Vec)
+{
+  const AmgPC &data = data_of(pc);
+  PetscFunctionBegin;
+  if (data.solver) PetscCall(guarded([&] { return data.solver->set_flexible(false); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetFromOptions_AMG(PC pc, OptionItems PetscOptionsObject)
 {
   AmgPC &data = data_of(pc);
@@ -160,6 +202,8 @@ PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data)
   pc->data = data.release();
   pc->ops->setup = PCSetUp_AMG;
   pc->ops->apply = PCApply_AMG;
+  pc->ops->presolve = PCPreSolve_AMG;
+  pc->ops->postsolve = PCPostSolve_AMG;
   pc->ops->setfromoptions = PCSetFromOptions_AMG;
   pc->ops->view = PCView_AMG;
   pc->ops->reset = PCReset_AMG;

@@ -9,15 +9,15 @@ namespace
 {
 template <class Ex> class Cycle {
 public:
-  Cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters) : ex_(ex), hierarchy_(hierarchy), parameters_(parameters) {}
-
-  CycleKind kind() const { return static_cast<CycleKind>(parameters_.cycle_type); }
+  Cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind)
+      : ex_(ex), hierarchy_(hierarchy), parameters_(parameters), kind_(kind)
+  {}
 
   // What the finest level asks of the levels below.
   PetscErrorCode solve_below_finest()
   {
     Level<Ex> &coarse = *hierarchy_.levels[1];
-    return solve(1, kind(), coarse.b.data(), coarse.x.data());
+    return solve(1, kind_, coarse.b.data(), coarse.x.data());
   }
 
   // x = one cycle of this kind for A x = b on level l
@@ -72,15 +72,16 @@ private:
   PetscErrorCode solve(std::size_t l, CycleKind kind, double *b, double *x)
   {
     if (coarsest(l)) return visit(l, kind, b, x);
+    if (static_cast<PetscInt>(l) > parameters_.kcycle_levels) return visit(l, CycleKind::v, b, x);
     switch (kind) {
     case CycleKind::w:
       return twice(l, CycleKind::w, b, x);
     case CycleKind::f:
       return twice(l, CycleKind::v, b, x);
     case CycleKind::k:
-      if (static_cast<PetscInt>(l) <= parameters_.kcycle_levels) return krylov(l, b, x);
-      break;
+      return krylov(l, b, x);
     case CycleKind::v:
+    case CycleKind::automatic:
       break;
     }
     return visit(l, CycleKind::v, b, x);
@@ -92,8 +93,8 @@ private:
     PetscFunctionBegin;
     PetscCall(visit(l, second == CycleKind::w ? CycleKind::w : CycleKind::f, b, x));
     PetscCall(level.A.residual(ex_, b, x, b));
-    PetscCall(visit(l, second, b, level.c.data()));
-    PetscCall(add(ex_, level.A.rows, level.c.data(), x));
+    PetscCall(visit(l, second, b, level.kcycle.c.data()));
+    PetscCall(add(ex_, level.A.rows, level.kcycle.c.data(), x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -127,19 +128,19 @@ private:
   Ex &ex_;
   Hierarchy<Ex> &hierarchy_;
   const AmgParameters &parameters_;
+  CycleKind kind_;
 };
 } // namespace
 
 template <class Ex>
-PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, const double *b, double *x)
+PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b, double *x)
 {
-  Cycle<Ex> cycle(ex, hierarchy, parameters);
-  return cycle.visit(0, cycle.kind(), b, x);
+  return Cycle<Ex>(ex, hierarchy, parameters, kind).visit(0, kind, b, x);
 }
 
-template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters)
+template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind)
 {
-  Cycle<Ex> cycle(ex, hierarchy, parameters);
+  Cycle<Ex> cycle(ex, hierarchy, parameters, kind);
   int size;
 
   PetscFunctionBegin;
@@ -150,8 +151,8 @@ template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, const double *, double *);                             \
-  template PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &);
+  template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *);                  \
+  template PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

@@ -22,8 +22,7 @@ template <class Ex> PetscErrorCode finish_level(Ex &ex, const AmgParameters &par
   PetscFunctionBegin;
   PetscCall(level.x.allocate(ex, level.A.rows));
   PetscCall(level.b.allocate(ex, level.A.rows));
-  if (cycle == CycleKind::w || cycle == CycleKind::f) PetscCall(level.c.allocate(ex, level.A.rows));
-  if (cycle == CycleKind::k && static_cast<PetscInt>(l) <= parameters.kcycle_levels) PetscCall(level.kcycle.allocate(ex, level.A.rows));
+  if (cycle != CycleKind::v && static_cast<PetscInt>(l) <= parameters.kcycle_levels) PetscCall(level.kcycle.allocate(ex, level.A.rows));
   PetscCall(level.analyse(ex, parameters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,12 +89,13 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
 template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
 {
   const auto form = static_cast<KCycleForm>(parameters.kcycle_form);
+  const auto cycle = static_cast<CycleKind>(parameters.cycle_type);
   PetscBool known, symmetric = PETSC_FALSE;
 
   PetscFunctionBegin;
   *out_of_memory = false;
   kcycle_gcr = form == KCycleForm::gcr;
-  if (parameters.cycle_type != static_cast<int>(CycleKind::k) || form != KCycleForm::automatic || levels.size() < 3)
+  if ((cycle != CycleKind::k && cycle != CycleKind::automatic) || form != KCycleForm::automatic || levels.size() < 3)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
   if (!known) {

@@ -12,7 +12,7 @@ namespace amgkit
 {
 inline constexpr int kcycle_first_sums = 5, kcycle_sums = 8;
 
-// What the K-cycle keeps on a level.
+// What the K-cycle keeps on a level; the second correction serves the cycles w and f as well.
 template <class Ex> struct KCycle {
   Array<double, Ex> v, c;       // v_1, c_2
   Array<double, Ex> work, sums; // for sum_into(); the scalars

@@ -27,14 +27,13 @@ template <class Ex> struct Level {
   Smoother<Ex> smoother;
   std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest
   Array<double, Ex> x, b;                 // solution and right-hand side; the finest level uses the caller's
-  Array<double, Ex> c;                    // second correction of a w- or f-cycle, else empty
-  KCycle<Ex> kcycle;                      // empty on levels that are not solved by a k-cycle
+  KCycle<Ex> kcycle;                      // empty on levels that only a v-cycle visits
   Array<double, Ex> diagonal;             // a_ii; during setup only
   Array<double, Ex> smooth_vector;        // w, what the hierarchy must represent well; during setup only
 
   std::size_t bytes() const
   {
-    return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + c.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0);
+    return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0);
   }
   // Local: A as the cycle reads it, diagonal and the smoother's memory; once A is complete.
   PetscErrorCode analyse(Ex &, const AmgParameters &);

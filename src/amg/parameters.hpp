@@ -6,7 +6,7 @@
 namespace amgkit
 {
 enum class CoarseKind : int { dense, smoother };
-enum class CycleKind : int { v, w, f, k };
+enum class CycleKind : int { automatic, v, w, f, k };
 enum class KCycleForm : int { automatic, fcg, gcr };
 enum class SmootherKind : int { l1jacobi, jacobi, chebyshev };
 enum class SpaceKind : int { automatic, host, debug };
@@ -14,13 +14,13 @@ enum class SpaceKind : int { automatic, host, debug };
 struct AmgParameters {
   PetscInt max_levels = 25;
   PetscInt coarse_eq_limit = 1000;
-  int cycle_type = static_cast<int>(CycleKind::v);
+  int cycle_type = static_cast<int>(CycleKind::automatic);
   PetscInt kcycle_levels = 3;
   int kcycle_form = static_cast<int>(KCycleForm::automatic);
-  int smoother = static_cast<int>(SmootherKind::l1jacobi);
-  PetscInt smoother_sweeps = 4;
+  int smoother = static_cast<int>(SmootherKind::chebyshev);
+  PetscInt smoother_sweeps = 1;
   PetscInt pre_sweeps = -1, post_sweeps = -1;
-  PetscInt chebyshev_degree = 2;
+  PetscInt chebyshev_degree = 1;
   PetscReal jacobi_omega = 0;
   int coarse_solver = static_cast<int>(CoarseKind::dense);
   PetscInt coarse_sweeps = 20;
@@ -37,17 +37,19 @@ struct AmgParameters {
         {"max_levels", IntegerRange{&max_levels, 1, 100}, "Most levels of the hierarchy, the finest included", "PETSc PCMG"},
         {"coarse_eq_limit", IntegerRange{&coarse_eq_limit, 1, 20000},
          "Coarsening stops at this many global rows, and the dense coarse solver takes no more", ""},
-        {"cycle_type", Choice{&cycle_type, {"v", "w", "f", "k"}},
-         "Multigrid cycle. k solves coarse problems by two steps of a Krylov method and needs a flexible one outside: fcg, fgmres, gcr",
+        {"cycle_type", Choice{&cycle_type, {"auto", "v", "w", "f", "k"}},
+         "Multigrid cycle. k solves coarse problems by two steps of a Krylov method, so that the preconditioner changes from one "
+         "application "
+         "to the next. auto: k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...), else w, which is linear",
          "k: Notay, Vassilevski 2008"},
-        {"kcycle_levels", IntegerRange{&kcycle_levels, 1, 100}, "The k-cycle acts on so many of the finest levels, a v-cycle below", ""},
+        {"kcycle_levels", IntegerRange{&kcycle_levels, 1, 100},
+         "The cycles w, f and k act on so many of the finest levels, a v-cycle below", ""},
         {"kcycle_form", Choice{&kcycle_form, {"auto", "fcg", "gcr"}},
          "Krylov method inside the k-cycle: fcg for symmetric matrices, gcr for others; auto tests the matrix", "Notay 2010"},
         {"smoother", Choice{&smoother, {"l1jacobi", "jacobi", "chebyshev"}},
          "Smoother of all levels but the coarsest. jacobi and chebyshev estimate rho, the spectral radius of D^-1 A, by 8 Lanczos steps",
          "l1jacobi: Baker, Falgout, Kolev, Yang 2011"},
-        {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Sweeps before, and as many after, the coarse correction",
-         "BootCMatchGX"},
+        {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Sweeps before, and as many after, the coarse correction", ""},
         {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Sweeps before the coarse correction; -1: as smoother_sweeps", ""},
         {"post_sweeps", IntegerRange{&post_sweeps, -1, 100}, "Sweeps after the coarse correction; -1: as smoother_sweeps", ""},
         {"chebyshev_degree", IntegerRange{&chebyshev_degree, 1, 10},
@@ -67,7 +69,7 @@ struct AmgParameters {
 };
 
 struct MatchingParameters {
-  PetscInt matching_steps = 3;
+  PetscInt matching_steps = 2;
 
   ParameterList list()
   {

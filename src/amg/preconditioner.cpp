@@ -23,8 +23,15 @@ public:
     PetscFunctionBegin;
     hierarchy_ = std::make_unique<Hierarchy<Ex>>();
     PetscCall(hierarchy_->build(ex, A, parameters_, *prolongation_, status));
-    if (*status == SetupStatus::ready) PetscCall(record_cycle(ex, *hierarchy_, parameters_));
+    prepared_ = CycleKind::automatic;
+    flexible_ = false;
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode set_flexible(bool flexible) override
+  {
+    flexible_ = flexible;
+    return PETSC_SUCCESS;
   }
 
   PetscErrorCode apply(Vec x, Vec y) override
@@ -34,10 +41,11 @@ public:
     double *u;
 
     PetscFunctionBegin;
+    PetscCall(prepare());
     PetscCall(reader_.access(ex, x, &b));
     PetscCall(writer_.access(ex, y, &u));
     PetscCall(hierarchy_->finest.access(ex, A));
-    PetscCall(apply_cycle(ex, *hierarchy_, parameters_, b, u));
+    PetscCall(apply_cycle(ex, *hierarchy_, parameters_, prepared_, b, u));
     PetscCall(hierarchy_->finest.release());
     PetscCall(writer_.release(ex, y));
     PetscCall(reader_.release(x));
@@ -58,6 +66,20 @@ public:
   }
 
 private:
+  // The cycle to apply, recorded.
+  PetscErrorCode prepare()
+  {
+    auto kind = static_cast<CycleKind>(parameters_.cycle_type);
+    if (kind == CycleKind::automatic) kind = flexible_ ? CycleKind::k : CycleKind::w;
+
+    PetscFunctionBegin;
+    if (kind != prepared_) PetscCall(record_cycle(ex, *hierarchy_, parameters_, kind));
+    prepared_ = kind;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  bool flexible_ = false;
+  CycleKind prepared_ = CycleKind::automatic; // automatic: none
   AmgParameters parameters_;
   std::unique_ptr<Prolongation<Ex>> prolongation_;
   std::unique_ptr<Hierarchy<Ex>> hierarchy_;

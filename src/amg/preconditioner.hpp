@@ -14,6 +14,9 @@ public:
   virtual ~Preconditioner() = default;
   // Collective, anew each time. Errors and status as in Hierarchy::build(); unless ready, apply() must not be called.
   virtual PetscErrorCode setup(Mat, SetupStatus *) = 0;
+  // Whether whoever applies the preconditioner next allows it to change from one application to the next; false after setup().
+  // Decides what cycle_type auto means.
+  virtual PetscErrorCode set_flexible(bool) = 0;
   // y = B x
   virtual PetscErrorCode apply(Vec x, Vec y) = 0;
   // The level table, complexities and memory, to an ASCII viewer.

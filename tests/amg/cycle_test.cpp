@@ -26,6 +26,11 @@ template <class Ex> struct Solver {
     PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({}), &status));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  CycleKind kind() const
+  {
+    const auto chosen = static_cast<CycleKind>(parameters.cycle_type);
+    return chosen == CycleKind::automatic ? CycleKind::w : chosen;
+  }
   int rows() const { return hierarchy.levels.front()->A.rows; }
   PetscInt first() const { return hierarchy.levels.front()->A.first(rank_of_world()); }
   PetscErrorCode apply(Ex &ex, const std::vector<double> &b, std::vector<double> &x)
@@ -35,7 +40,7 @@ template <class Ex> struct Solver {
     PetscCall(upload(ex, b, B));
     PetscCall(X.allocate(ex, B.size()));
     PetscCall(hierarchy.finest.access(ex, hierarchy.levels.front()->A));
-    PetscCall(apply_cycle(ex, hierarchy, parameters, B.data(), X.data()));
+    PetscCall(apply_cycle(ex, hierarchy, parameters, kind(), B.data(), X.data()));
     PetscCall(hierarchy.finest.release());
     PetscCall(download(ex, X.data(), X.size(), x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,9 +97,9 @@ double dot(const std::vector<double> &x, const std::vector<double> &y)
 }
 } // namespace
 
-TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmootherAndLinearCycle)
+TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmoother)
 {
-  for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f}) {
+  for (CycleKind cycle : {CycleKind::v, CycleKind::w}) {
     for (SmootherKind smoother : {SmootherKind::l1jacobi, SmootherKind::jacobi, SmootherKind::chebyshev}) {
       for (PetscInt sweeps : {1, 2}) {
         Solver<TypeParam> solver;
@@ -152,7 +157,7 @@ TYPED_TEST(Cycle, RecordingChangesNothing)
     const HostCsr A = grid7(9, 8, 7);
     OK(plain.create(this->ex, A, parameters));
     OK(recorded.create(this->ex, A, parameters));
-    OK(record_cycle(this->ex, recorded.hierarchy, parameters));
+    OK(record_cycle(this->ex, recorded.hierarchy, parameters, cycle));
     if constexpr (TypeParam::on_device) {
       EXPECT_EQ(recorded.hierarchy.coarse_recording.recorded(), size_of_world() == 1);
     }

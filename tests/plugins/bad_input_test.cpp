@@ -149,6 +149,25 @@ TEST_F(BadInput, UnknownOptionValueIsAnError)
   }
 }
 
+TEST_F(BadInput, NoSweepAtAllIsAnError)
+{
+  Mat A;
+  OK(PetscOptionsInsertString(nullptr, "-pc_amgmatching_smoother_sweeps 0"));
+  for (const char *after : {"", "-pc_amgmatching_post_sweeps 1"}) {
+    PC pc;
+    OK(PetscOptionsInsertString(nullptr, after));
+    OK(distribute(grid7(6, 6, 6), false, &A));
+    OK(PCCreate(PETSC_COMM_WORLD, &pc));
+    OK(PCSetType(pc, PCAMGMATCHING));
+    OK(PCSetFromOptions(pc));
+    OK(PCSetOperators(pc, A, A));
+    EXPECT_EQ(static_cast<int>(quietly([&] { return PCSetUp(pc); })), *after ? 0 : static_cast<int>(PETSC_ERR_ARG_OUTOFRANGE));
+    OK(PCDestroy(&pc));
+    OK(MatDestroy(&A));
+  }
+  OK(PetscOptionsClear(nullptr));
+}
+
 TEST_F(BadInput, SingularCoarseMatrixDivergesOrRaisesAsAsked)
 {
   for (bool on_device : {false, true}) {

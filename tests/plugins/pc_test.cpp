@@ -95,6 +95,60 @@ TEST_F(PCTest, SolvesWithEveryKrylovMethodInEverySpace)
   }
 }
 
+// A k-cycle under a method that takes its preconditioner for a fixed one converges to a wrong answer, unnoticed: it is refused when
+// asked for, and auto does not choose it there, nor where nobody can tell who applies the preconditioner.
+TEST_F(PCTest, TheKCycleIsForFlexibleMethodsOnly)
+{
+  for (const Use &use : uses()) {
+    Mat A;
+    Vec x, b;
+    OK(distribute(grid7(20, 20, 20, 1, 1, 0.01), use.on_device, &A));
+    OK(make_system(A, &x, &b));
+    const std::string options = std::string(use.option) + " -pc_amgmatching_coarse_eq_limit 50";
+    for (const char *krylov : {"gmres", "bcgs", "minres"}) {
+      KSP ksp;
+      OK(make_ksp(A, options + " -pc_amgmatching_cycle_type k -ksp_type " + krylov, &ksp));
+      EXPECT_EQ(static_cast<int>(quietly([&] { return KSPSolve(ksp, b, x); })), PETSC_ERR_ARG_INCOMP) << krylov;
+      OK(KSPDestroy(&ksp));
+      OK(make_ksp(A, options + " -ksp_type " + krylov, &ksp));
+      expect_solves(ksp, A, 40, krylov);
+      OK(KSPDestroy(&ksp));
+    }
+    for (const char *krylov : {"amgfcg", "fgmres", "gcr", "richardson"}) {
+      KSP ksp;
+      OK(make_ksp(A, options + " -pc_amgmatching_cycle_type k -ksp_type " + krylov, &ksp));
+      expect_solves(ksp, A, 40, krylov);
+      OK(KSPDestroy(&ksp));
+    }
+    OK(VecDestroy(&x));
+    OK(VecDestroy(&b));
+    OK(MatDestroy(&A));
+  }
+}
+
+// Inside another preconditioner, an outer gmres sees a fixed operator.
+TEST_F(PCTest, WorksInsideOtherPreconditioners)
+{
+  for (const Use &use : uses()) {
+    if (use.on_device && std::string(use.name) == "host") continue;
+    Mat A;
+    OK(distribute(grid7(20, 20, 10), use.on_device, &A));
+    for (const char *outer : {"bjacobi", "asm", "ksp", "composite -pc_composite_pcs amgmatching,jacobi"}) {
+      KSP ksp;
+      const std::string prefix = std::string(outer) == "ksp"                     ? "-ksp_ksp_type preonly -ksp_"
+                                 : std::string(outer).rfind("composite", 0) == 0 ? "-sub_0_"
+                                                                                 : "-sub_";
+      OK(make_ksp(A,
+                  "-ksp_type gmres -pc_type " + std::string(outer) + " " + prefix + "pc_type amgmatching " + prefix +
+                      "pc_amgmatching_coarse_eq_limit 50",
+                  &ksp));
+      expect_solves(ksp, A, 60, outer);
+      OK(KSPDestroy(&ksp));
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
 TEST_F(PCTest, TakesAnOptionsPrefix)
 {
   Mat A;

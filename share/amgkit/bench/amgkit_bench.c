@@ -4,7 +4,7 @@ static char help[] = "Times PETSc preconditioners on four model problems of an n
   -weak                   : n is for each rank: the grid is n x n x (n ranks)\n\
   -pcs <list>             : preconditioners to compare in this one run, each TYPE or 'TYPE:OPTIONS',\n\
                             separated by ';' (or by ',' when none of them has options), for example\n\
-                            -pcs \"gamg;amgmatching:-ksp_type fcg -pc_amgmatching_smoother_sweeps 4\"\n\
+                            -pcs \"gamg;amgmatching:-ksp_type amgfcg -pc_amgmatching_matching_steps 3\"\n\
                             (default: one run with the -pc_ and -ksp_ options of the command line)\n\
   -peers                  : add the multigrids that PETSc may have been built with: gamg, hypre, ml\n\
   -repeat <k>             : report the best of k setups and of k solves (default 3)\n\

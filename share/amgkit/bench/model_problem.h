@@ -13,7 +13,7 @@
 
 #include <petscmat.h>
 
-#if PETSC_VERSION_LT(3, 19, 0)
+#if PETSC_VERSION_LT(3, 19, 0) && !defined(PETSC_SUCCESS)
   #define PETSC_SUCCESS 0
 #endif
 

@@ -21,7 +21,7 @@
 #   AMGKIT_TEST_FILTER      gtest filter of mode tests ('*')
 #   AMGKIT_SANITIZE_FILTER  gtest filter of mode sanitize ('*Cuda*' and the tests of the PC)
 #   AMGKIT_RANKS            numbers of ranks of modes tests and petsc ('1 2')
-#   AMGKIT_OPTIONS          options of the preconditioner ('-options_file amgmatching-gpu.opts', the papers' settings on a GPU)
+#   AMGKIT_OPTIONS          options of the preconditioner ('-options_file amgmatching.opts')
 #   AMGKIT_PCS              a list for amgkit_bench -pcs instead of one run with AMGKIT_OPTIONS
 #   AMGKIT_SYSTEMS          of mode bench, SYSTEM:N ('7:64 7:100 7:128 7:200 7:256 27:128 aniso:200 jump:100 jump:200')
 #   AMGKIT_SCALING_SYSTEMS  of mode scaling, SYSTEM:N or SYSTEM:N:weak with N a GPU ('7:200')
@@ -85,7 +85,7 @@ else
   mat_types=()
   dm_types=()
 fi
-read -r -a pc_options <<<"${AMGKIT_OPTIONS:--options_file $root/options/amgmatching-gpu.opts}"
+read -r -a pc_options <<<"${AMGKIT_OPTIONS:--options_file $root/options/amgmatching.opts}"
 
 # launch RANKS PROGRAM...: sets command to start it with host-staged messages, or GPU-aware where every rank has a GPU.
 launch() {
