@@ -41,8 +41,6 @@ const char *describe(SetupStatus status)
     return "ready";
   case SetupStatus::out_of_memory:
     return "failed: out of memory during setup";
-  case SetupStatus::singular_coarse:
-    return "failed: the coarsest matrix is singular to working precision";
   case SetupStatus::error:
     return "failed: the last setup ended in an error";
   }
@@ -56,7 +54,6 @@ PetscErrorCode report(PC pc, SetupStatus status)
 
   PetscFunctionBegin;
   if (status == SetupStatus::out_of_memory) reason = PC_FACTOR_OUTMEMORY;
-  if (status == SetupStatus::singular_coarse) reason = PC_FACTOR_NUMERIC_ZEROPIVOT;
   PetscCheck(status == SetupStatus::ready || !pc->erroriffailure, PetscObjectComm(reinterpret_cast<PetscObject>(pc)),
              PETSC_ERR_NOT_CONVERGED, "PC %s %s", data_of(pc).type.c_str(), describe(status));
   PetscCall(PCSetFailedReason(pc, reason));

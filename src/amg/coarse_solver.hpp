@@ -5,8 +5,6 @@
 
 namespace amgkit
 {
-enum class CoarseStatus { ready, out_of_memory, singular };
-
 template <class Ex> class CoarseSolver {
 public:
   CoarseSolver() = default;
@@ -17,8 +15,11 @@ public:
   ~CoarseSolver() { static_cast<void>(PetscSFDestroy(&gather_)); }
 
   // Collective. Gathers the matrix to rank 0 and inverts it there, when the parameters ask for it and it has at most
-  // coarse_eq_limit rows. singular: its condition number in the maximum norm is 1/eps or more.
-  PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &, CoarseStatus *);
+  // coarse_eq_limit rows. A matrix that is singular along the level's smooth vector, as a pure Neumann problem's is, is made regular
+  // on that vector first. One that is singular in another way is smoothed instead: then the level's smoother must be prepared
+  // afterwards. Singular: the condition number in the maximum norm is 1/eps or more. *out_of_memory as in attempt().
+  PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &, bool *out_of_memory);
+  bool smooths() const { return kind_ != Kind::inverse && kind_ != Kind::regularised_inverse; }
   // Collective: x ~ A⁻¹ b.
   PetscErrorCode solve(Ex &, Level<Ex> &, const double *b, double *x);
   // Whether create() makes a dense inverse of this matrix.
@@ -27,17 +28,20 @@ public:
     return parameters.coarse_solver == static_cast<int>(CoarseKind::dense) && A.global_rows() <= parameters.coarse_eq_limit;
   }
   std::size_t bytes() const { return inverse_.bytes() + rows_.bytes() + b_.bytes() + x_.bytes() + part_.bytes(); }
-  // For the view: "dense inverse" or "20 sweeps of the smoother".
+  // For the view: "dense inverse", "20 sweeps of the smoother", ...
   std::string description() const;
 
 private:
   PetscErrorCode create_gather(const DistMatrix<Ex> &);
   PetscErrorCode fill_rows(Ex &, const DistMatrix<Ex> &, double *rows) const;
   PetscErrorCode gather_matrix(Ex &, const DistMatrix<Ex> &, bool *out_of_memory);
-  PetscErrorCode invert(Ex &, MPI_Comm, CoarseStatus *);
+  PetscErrorCode gather_vector(Ex &, const double *owned);
+  PetscErrorCode invert(Ex &, Level<Ex> &, bool *out_of_memory);
+  PetscErrorCode invert_here(Ex &, const double *smooth_vector, bool *singular, bool *regularised);
   PetscErrorCode smooth(Ex &, Level<Ex> &, const double *b, double *x) const;
 
-  bool dense_ = false;
+  enum class Kind { smoother, inverse, regularised_inverse, singular };
+  Kind kind_ = Kind::smoother;
   PetscInt sweeps_ = 0;
   int n_ = 0, gathered_ = 0;  // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
   PetscSF gather_ = nullptr;  // roots: the level's rows; leaves: all of them, on rank 0. None on a single rank

@@ -81,7 +81,6 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
     levels.push_back(std::move(coarse));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  levels.back()->forget_setup();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,29 +106,28 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The coarsest level smooths only where it is not solved.
+// Of all levels but the coarsest, which smooths only where it is not solved.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
 {
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::spectrum));
-  for (std::size_t l = 0; l < levels.size() && !*out_of_memory; l++) {
-    if (l + 1 == levels.size() && CoarseSolver<Ex>::is_dense(parameters, levels[l]->A)) break;
+  for (std::size_t l = 0; l + 1 < levels.size() && !*out_of_memory; l++) {
     PetscCall(levels[l]->smoother.prepare(ex, levels[l]->A, parameters, out_of_memory));
   }
   PetscCall(log_end(Phase::spectrum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Hierarchy<Ex>::finish(Ex &ex, const AmgParameters &parameters, SetupStatus *status)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::finish(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
 {
-  CoarseStatus coarse = CoarseStatus::ready;
+  Level<Ex> &coarsest = *levels.back();
 
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::coarse));
-  PetscCall(coarse_solver.create(ex, *levels.back(), parameters, &coarse));
+  PetscCall(coarse_solver.create(ex, coarsest, parameters, out_of_memory));
+  if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
   PetscCall(log_end(Phase::coarse));
-  if (coarse == CoarseStatus::out_of_memory) *status = SetupStatus::out_of_memory;
-  if (coarse == CoarseStatus::singular) *status = SetupStatus::singular_coarse;
+  coarsest.forget_setup();
   PetscCall(count());
   PetscCall(trim(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -163,10 +161,8 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
   if (!out_of_memory) PetscCall(prepare_smoothers(ex, parameters, &out_of_memory));
   if (!out_of_memory) PetscCall(choose_kcycle(ex, A, parameters, &out_of_memory));
-  if (out_of_memory)
-    *status = SetupStatus::out_of_memory;
-  else
-    PetscCall(finish(ex, parameters, status));
+  if (!out_of_memory) PetscCall(finish(ex, parameters, &out_of_memory));
+  if (out_of_memory) *status = SetupStatus::out_of_memory;
   PetscCall(finest.release());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

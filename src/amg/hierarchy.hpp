@@ -11,7 +11,7 @@
 
 namespace amgkit
 {
-enum class SetupStatus { ready, out_of_memory, singular_coarse, error }; // error: a PETSc error was raised
+enum class SetupStatus { ready, out_of_memory, error }; // error: a PETSc error was raised
 
 // Of one level, over all ranks.
 struct LevelStatistics {
@@ -39,7 +39,7 @@ private:
   PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode build_coarser(Ex &, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);
-  PetscErrorCode finish(Ex &, const AmgParameters &, SetupStatus *);
+  PetscErrorCode finish(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode count();
 };
 } // namespace amgkit

@@ -9,6 +9,10 @@ template <class Ex>
 PetscErrorCode dense_rows(Ex &, CsrView<double> diag, CsrView<double> offd, int first, const int *ghost, int n, double *rows);
 // y = A x, A n x n
 template <class Ex> PetscErrorCode dense_apply(Ex &, int n, const double *A, const double *x, double *y);
+// A <- A + factor z zᵀ
+template <class Ex> PetscErrorCode dense_add_outer(Ex &, int n, double factor, const double *z, double *A);
+// The largest |x_i|, 0 for n = 0; NaN counts as infinite
+template <class Ex> PetscErrorCode max_norm(Ex &, int n, const double *x, double *norm);
 // max over the rows of sum_j |a_ij|; NaN counts as infinite
 template <class Ex> PetscErrorCode dense_norm(Ex &, int n, const double *A, double *norm);
 

@@ -25,6 +25,24 @@ template <class Ex> PetscErrorCode dense_apply(Ex &ex, int n, const double *A, c
   });
 }
 
+template <class Ex> PetscErrorCode dense_add_outer(Ex &ex, int n, double factor, const double *z, double *A)
+{
+  return for_rows<32>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
+    for (int j : team.share(0, n)) A[i * n + j] += factor * z[i] * z[j];
+  });
+}
+
+template <class Ex> PetscErrorCode max_norm(Ex &ex, int n, const double *x, double *norm)
+{
+  return reduce<double>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double size = x[i] < 0 ? -x[i] : x[i];
+        return size == size ? size : HUGE_VAL;
+      },
+      0.0, Max{}, norm);
+}
+
 template <class Ex> PetscErrorCode dense_norm(Ex &ex, int n, const double *A, double *norm)
 {
   Array<double, Ex> sums;
@@ -46,5 +64,7 @@ template <class Ex> PetscErrorCode dense_norm(Ex &ex, int n, const double *A, do
 using Space = AMGKIT_SPACE;
 template PetscErrorCode dense_rows(Space &, CsrView<double>, CsrView<double>, int, const int *, int, double *);
 template PetscErrorCode dense_apply(Space &, int, const double *, const double *, double *);
+template PetscErrorCode dense_add_outer(Space &, int, double, const double *, double *);
+template PetscErrorCode max_norm(Space &, int, const double *, double *);
 template PetscErrorCode dense_norm(Space &, int, const double *, double *);
 } // namespace amgkit
