@@ -3,7 +3,7 @@
 #include "amg/spectral_radius.hpp"
 #include "base/log.hpp"
 #include "dist/agree.hpp"
-#include "sparse/spmv.hpp"
+#include "dist/near_null.hpp"
 
 #include <array>
 
@@ -32,8 +32,11 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, co
 {
   levels.push_back(std::make_unique<Level<Ex>>());
   Level<Ex> &level = *levels.front();
+  PetscInt bs;
 
   PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(A, &bs));
+  level.block_size = static_cast<int>(bs);
   PetscCall(finest.create(A, level.A));
   PetscCall(attempt(
       level.A.comm,
@@ -52,7 +55,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, co
       [&] {
         PetscFunctionBegin;
         PetscCall(level.smooth_vector.allocate(ex, level.A.rows));
-        PetscCall(fill(ex, level.A.rows, 1, level.smooth_vector.data()));
+        PetscCall(smooth_vector_of(ex, A, level.smooth_vector));
         PetscCall(level.analyse(ex, parameters));
         PetscFunctionReturn(PETSC_SUCCESS);
       },

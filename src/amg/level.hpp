@@ -24,6 +24,7 @@ public:
 
 template <class Ex> struct Level {
   DistMatrix<Ex> A;
+  int block_size = 1; // unknowns a node
   Smoother<Ex> smoother;
   std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest
   Array<double, Ex> x, b;                 // solution and right-hand side; the finest level uses the caller's

@@ -5,8 +5,10 @@
 #include "dist/galerkin.hpp"
 #include "graph/aggregate.hpp"
 #include "graph/matching.hpp"
+#include "graph/nodes.hpp"
 #include "sparse/contract.hpp"
 #include "sparse/rows.hpp"
+#include "sparse/spmv.hpp"
 
 namespace amgkit
 {
@@ -52,18 +54,59 @@ template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// offd: the couplings to other ranks when uncoupled rows shall be left out, else nullptr.
+// A rank's block as a pairwise step sees it. offd: the couplings to other ranks when uncoupled nodes shall be left out, else nullptr.
+struct Block {
+  CsrView<double> A;
+  const CsrView<double> *offd;
+  int block_size;
+};
+
+// Pairs of nodes.
 template <class Ex>
-PetscErrorCode pairwise_step(Ex &ex, CsrView<double> A, const CsrView<double> *offd, const double *diagonal, const double *w,
-                             Step<Ex> &step)
+PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, const double *diagonal, const double *w,
+                          Aggregation<Ex> &pairs)
 {
   Array<int, Ex> mate;
 
   PetscFunctionBegin;
-  PetscCall(match(ex, A, diagonal, w, mate));
-  if (offd) PetscCall(leave_out_uncoupled(ex, A, *offd, mate.data()));
+  PetscCall(match(ex, nodes, diagonal, w, mate));
+  if (block.offd) PetscCall(leave_out_uncoupled(ex, nodes, *block.offd, block.block_size, mate.data()));
   PetscCall(log_begin(Phase::interp));
-  PetscCall(aggregate_pairs(ex, A.rows, mate.data(), step.pairs));
+  PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), pairs));
+  PetscCall(log_end(Phase::interp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The same for block size > 1: by the norms of the blocks, without a smooth vector.
+template <class Ex> PetscErrorCode pair_blocks(Ex &ex, const Block &block, Aggregation<Ex> &pairs)
+{
+  Csr<double, Ex> nodes;
+  Array<double, Ex> diagonal, ones;
+  Aggregation<Ex> pairs_of_nodes;
+
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::strength));
+  PetscCall(condense_to_nodes(ex, block.A, block.block_size, nodes));
+  PetscCall(diagonal.allocate(ex, nodes.rows));
+  PetscCall(ones.allocate(ex, nodes.rows));
+  PetscCall(diagonal_of(ex, nodes.view(), diagonal.data()));
+  PetscCall(fill(ex, nodes.rows, 1, ones.data()));
+  PetscCall(log_end(Phase::strength));
+  PetscCall(pair_nodes(ex, block, nodes.view(), diagonal.data(), ones.data(), pairs_of_nodes));
+  PetscCall(expand_to_unknowns(ex, pairs_of_nodes, block.block_size, pairs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, const double *diagonal, const double *w, Step<Ex> &step)
+{
+  const CsrView<double> &A = block.A;
+
+  PetscFunctionBegin;
+  if (block.block_size == 1)
+    PetscCall(pair_nodes(ex, block, A, diagonal, w, step.pairs));
+  else
+    PetscCall(pair_blocks(ex, block, step.pairs));
+  PetscCall(log_begin(Phase::interp));
   PetscCall(step.p.allocate(ex, A.rows));
   PetscCall(step.w.allocate(ex, step.pairs.coarse));
   PetscCall(pair_weights(ex, step.pairs, w, step.p.data(), step.w.data()));
@@ -106,18 +149,19 @@ private:
     Step<Ex> last;
 
     PetscFunctionBegin;
-    PetscCall(pairwise_step(ex, fine.A.diag, &fine.A.offd, fine.diagonal.data(), fine.smooth_vector.data(), last));
+    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size}, fine.diagonal.data(), fine.smooth_vector.data(), last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
     for (PetscInt s = 1; s < steps_; s++) {
       Step<Ex> next;
       PetscCall(coarse_diagonal(ex, last));
-      PetscCall(pairwise_step(ex, last.A.view(), nullptr, last.diagonal.data(), last.w.data(), next));
+      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size}, last.diagonal.data(), last.w.data(), next));
       PetscCall(log_begin(Phase::interp));
       PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));
       PetscCall(log_end(Phase::interp));
       last = std::move(next);
     }
+    coarse.block_size = fine.block_size;
     coarse.A.own_diag = std::move(last.A);
     coarse.smooth_vector = std::move(last.w);
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,9 +7,9 @@ namespace amgkit
 // In place of a mate: a vertex that shall be in no aggregate.
 inline constexpr int left_out = -2;
 
-// mate[i] <- left_out where row i couples to nothing, neither in diag nor in offd: rows of Dirichlet conditions, isolated vertices.
-// The smoother alone solves for them.
-template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &, CsrView<double> diag, CsrView<double> offd, int *mate);
+// mate[I] <- left_out where node I couples to nothing: rows of Dirichlet conditions, isolated vertices. The smoother alone solves for
+// them. diag: the rank's matrix of nodes; offd: the couplings to other ranks, bs rows a node.
+template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &, CsrView<double> diag, CsrView<double> offd, int bs, int *mate);
 
 // One aggregate for each pair and each single vertex that is not left out, numbered by the smaller of its vertices.
 template <class Ex> PetscErrorCode aggregate_pairs(Ex &, int n, const int *mate, Aggregation<Ex> &);

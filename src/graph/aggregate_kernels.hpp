@@ -18,10 +18,11 @@ template <class Team> AMGKIT_FN bool couples(const Team &team, const CsrView<dou
 }
 } // namespace
 
-template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &ex, CsrView<double> diag, CsrView<double> offd, int *mate)
+template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &ex, CsrView<double> diag, CsrView<double> offd, int bs, int *mate)
 {
   return for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const bool coupled = couples(team, diag, i, i) || couples(team, offd, i, -1);
+    bool coupled = couples(team, diag, i, i);
+    for (std::int64_t row = i * bs; row < (i + 1) * bs && !coupled; row++) coupled = couples(team, offd, row, -1);
     team.once([&] {
       if (!coupled) mate[i] = left_out;
     });
@@ -121,7 +122,7 @@ template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, 
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode leave_out_uncoupled(Space &, CsrView<double>, CsrView<double>, int *);
+template PetscErrorCode leave_out_uncoupled(Space &, CsrView<double>, CsrView<double>, int, int *);
 template PetscErrorCode aggregate_pairs(Space &, int, const int *, Aggregation<Space> &);
 template PetscErrorCode pair_weights(Space &, const Aggregation<Space> &, const double *, double *, double *);
 template PetscErrorCode compose(Space &, const Aggregation<Space> &, const double *, Aggregation<Space> &, double *);

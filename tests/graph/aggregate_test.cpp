@@ -41,7 +41,7 @@ TYPED_TEST(Aggregate, UncoupledRowsAreLeftOut)
   OK(upload(this->ex, diag, D));
   OK(upload(this->ex, offd, O));
   auto mate = this->to_space(std::vector<int>{2, -1, 0, -1, -1});
-  OK(leave_out_uncoupled(this->ex, D.view(), O.view(), mate.data()));
+  OK(leave_out_uncoupled(this->ex, D.view(), O.view(), 1, mate.data()));
   EXPECT_EQ(this->to_host(mate), (std::vector<int>{2, left_out, 0, -1, left_out}));
   Aggregation<TypeParam> total, step;
   OK(aggregate_pairs(this->ex, 5, mate.data(), total));
