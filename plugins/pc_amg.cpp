@@ -61,11 +61,22 @@ PetscErrorCode report(PC pc, SetupStatus status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The solver that is there takes the new values if only values have changed, and the user lets it keep its interpolation.
 PetscErrorCode build(PC pc, AmgPC &data)
 {
+  const std::string parameters = parameters_summary(data.list);
+  bool refresh = false;
+
   PetscFunctionBegin;
+  if (data.solver && data.parameters.reuse_interpolation && data.built_with == parameters)
+    PetscCall(data.solver->can_refresh(pc->pmat, &refresh));
+  if (refresh) {
+    PetscCall(data.solver->refresh(pc->pmat, &data.status));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(close_solver(data));
   PetscCall(make_preconditioner(pc->pmat, data.parameters, data.method, data.solver));
+  data.built_with = parameters;
   PetscCall(data.solver->setup(pc->pmat, &data.status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

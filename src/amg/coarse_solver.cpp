@@ -133,7 +133,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &l
   if (kind_ == Kind::smoother || level.A.global_rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   n_ = static_cast<int>(level.A.global_rows());
   gathered_ = rank == 0 ? n_ : 0;
-  if (size > 1) PetscCall(create_gather(level.A));
+  if (size > 1 && !gather_) PetscCall(create_gather(level.A));
   PetscCall(gather_matrix(ex, level.A, out_of_memory));
   if (!*out_of_memory) PetscCall(invert(ex, level, out_of_memory));
   if (kind_ == Kind::singular) inverse_.release();

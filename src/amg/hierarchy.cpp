@@ -130,7 +130,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::finish(Ex &ex, const AmgParame
   PetscCall(coarse_solver.create(ex, coarsest, parameters, out_of_memory));
   if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
   PetscCall(log_end(Phase::coarse));
-  coarsest.forget_setup();
+  coarsest.diagonal.release(); // the smooth vector stays, for new values
   PetscCall(count());
   PetscCall(trim(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -162,9 +162,47 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   PetscCall(check_type_and_size(A));
   PetscCall(build_finest(ex, A, parameters, &out_of_memory));
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
-  if (!out_of_memory) PetscCall(prepare_smoothers(ex, parameters, &out_of_memory));
-  if (!out_of_memory) PetscCall(choose_kcycle(ex, A, parameters, &out_of_memory));
-  if (!out_of_memory) PetscCall(finish(ex, parameters, &out_of_memory));
+  if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
+  if (out_of_memory) *status = SetupStatus::out_of_memory;
+  PetscCall(finest.release());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What follows when all levels have their matrices.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::complete(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  PetscCall(prepare_smoothers(ex, parameters, out_of_memory));
+  if (!*out_of_memory) PetscCall(choose_kcycle(ex, A, parameters, out_of_memory));
+  if (!*out_of_memory) PetscCall(finish(ex, parameters, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status)
+{
+  bool out_of_memory = false;
+  DistMatrix<Ex> &first = levels.front()->A;
+
+  PetscFunctionBegin;
+  *status = SetupStatus::ready;
+  PetscCall(attempt(
+      first.comm, [&] { return finest.access(ex, first); }, &out_of_memory));
+  if (!out_of_memory) PetscCall(check_entries(ex, first, &out_of_memory));
+  if (!out_of_memory) {
+    PetscCall(attempt(
+        first.comm,
+        [&] {
+          PetscFunctionBegin;
+          for (std::size_t l = 0; l < levels.size(); l++) {
+            if (l > 0) PetscCall(levels[l - 1]->transfer->refresh(ex, levels[l - 1]->A, levels[l]->A));
+            PetscCall(levels[l]->analyse_again(ex, parameters));
+            levels[l]->diagonal.release();
+          }
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        &out_of_memory));
+  }
+  if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;
   PetscCall(finest.release());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -31,11 +31,14 @@ template <class Ex> struct Hierarchy {
   // Collective. Named errors for a matrix that cannot be taken; the status tells what went wrong in the numbers. Unless it is
   // ready, or on an error, the object can only be destroyed. The matrix's memory must be accessible.
   PetscErrorCode build(Ex &, Mat, const AmgParameters &, const Prolongation<Ex> &, SetupStatus *);
+  // Collective, after build() was ready: the same levels and prolongators for new values of the same matrix on the same pattern.
+  PetscErrorCode refresh(Ex &, Mat, const AmgParameters &, SetupStatus *);
   // Device or host memory held on this rank, the user's matrix not included.
   std::size_t bytes() const;
 
 private:
   PetscErrorCode build_finest(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode complete(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode build_coarser(Ex &, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);

@@ -6,10 +6,25 @@ namespace amgkit
 {
 template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameters &parameters)
 {
+  PetscFunctionBegin;
+  PetscCall(A.stored.create(ex, A.diag, static_cast<Storage>(parameters.storage)));
+  PetscCall(analyse_rows(ex, parameters));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Level<Ex>::analyse_again(Ex &ex, const AmgParameters &parameters)
+{
+  PetscFunctionBegin;
+  PetscCall(A.stored.refresh(ex, A.diag, static_cast<Storage>(parameters.storage)));
+  PetscCall(analyse_rows(ex, parameters));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Level<Ex>::analyse_rows(Ex &ex, const AmgParameters &parameters)
+{
   Array<double, Ex> l1;
 
   PetscFunctionBegin;
-  PetscCall(A.stored.create(ex, A.diag, static_cast<Storage>(parameters.storage)));
   PetscCall(l1.allocate(ex, A.rows));
   PetscCall(diagonal.allocate(ex, A.rows));
   PetscCall(diagonal_and_l1(ex, A.diag, A.offd, diagonal.data(), l1.data()));

@@ -19,6 +19,8 @@ public:
   virtual PetscErrorCode restrict_residual(Ex &, const double *r, double *b) const = 0;
   // x += P e
   virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) const = 0;
+  // coarse = Pᵀ fine P for new values of fine on the same pattern, P kept.
+  virtual PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse) const = 0;
   virtual std::size_t bytes() const = 0;
 };
 
@@ -30,7 +32,7 @@ template <class Ex> struct Level {
   Array<double, Ex> x, b;                 // solution and right-hand side; the finest level uses the caller's
   KCycle<Ex> kcycle;                      // empty on levels that only a v-cycle visits
   Array<double, Ex> diagonal;             // a_ii; during setup only
-  Array<double, Ex> smooth_vector;        // w, what the hierarchy must represent well; during setup only
+  Array<double, Ex> smooth_vector;        // w, what the hierarchy must represent well; during setup and on the coarsest level
 
   std::size_t bytes() const
   {
@@ -38,8 +40,13 @@ template <class Ex> struct Level {
   }
   // Local: A as the cycle reads it, diagonal and the smoother's memory; once A is complete.
   PetscErrorCode analyse(Ex &, const AmgParameters &);
+  // The same for new values of A on the same pattern.
+  PetscErrorCode analyse_again(Ex &, const AmgParameters &);
   // Frees what only the setup needs.
   void forget_setup();
+
+private:
+  PetscErrorCode analyse_rows(Ex &, const AmgParameters &);
 };
 
 // How a method coarsens: the one thing in which the multigrid types differ.

@@ -24,6 +24,7 @@ struct AmgParameters {
   PetscReal jacobi_omega = 0;
   int coarse_solver = static_cast<int>(CoarseKind::dense);
   PetscInt coarse_sweeps = 20;
+  PetscBool reuse_interpolation = PETSC_TRUE;
   int storage = static_cast<int>(Storage::in_single);
   PetscBool cuda_graph = PETSC_TRUE;
   int space = static_cast<int>(SpaceKind::automatic);
@@ -59,6 +60,8 @@ struct AmgParameters {
          "On the coarsest level: its dense inverse, gathered on one rank, or coarse_sweeps of the smoother", ""},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000},
          "Sweeps on the coarsest level when it is smoothed, by choice or because it is too large for the dense inverse", "BootCMatchGX"},
+        {"reuse_interpolation", Flag{&reuse_interpolation}, "Keep aggregates and prolongators when only the values of the matrix change",
+         "PETSc PCGAMG"},
         {"storage", Choice{&storage, {"double", "single"}},
          "Precision of the matrices that the cycle reads on a GPU; vectors and sums are double in either case", ""},
         {"cuda_graph", Flag{&cuda_graph}, "On one GPU: launch the kernels of all levels but the finest as one CUDA graph", ""},

@@ -28,6 +28,23 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode can_refresh(Mat A, bool *possible) const override
+  {
+    const bool in_place = parameters_.space != static_cast<int>(SpaceKind::automatic) || on_cuda(A) == Ex::on_device;
+    PetscFunctionBegin;
+    PetscCall(hierarchy_->finest.matches(A, possible));
+    *possible = *possible && in_place;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode refresh(Mat A, SetupStatus *status) override
+  {
+    PetscFunctionBegin;
+    prepared_ = CycleKind::automatic;
+    PetscCall(hierarchy_->refresh(ex, A, parameters_, status));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   PetscErrorCode set_flexible(bool flexible) override
   {
     flexible_ = flexible;

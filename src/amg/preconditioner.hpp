@@ -14,6 +14,11 @@ public:
   virtual ~Preconditioner() = default;
   // Collective, anew each time. Errors and status as in Hierarchy::build(); unless ready, apply() must not be called.
   virtual PetscErrorCode setup(Mat, SetupStatus *) = 0;
+  // Whether refresh() can take the place of a new preconditioner's setup(): the same matrix, where it was, with the same pattern.
+  // Collective.
+  virtual PetscErrorCode can_refresh(Mat, bool *) const = 0;
+  // As setup(), with the aggregates and prolongators that are there.
+  virtual PetscErrorCode refresh(Mat, SetupStatus *) = 0;
   // Whether whoever applies the preconditioner next allows it to change from one application to the next; false after setup().
   // Decides what cycle_type auto means.
   virtual PetscErrorCode set_flexible(bool) = 0;

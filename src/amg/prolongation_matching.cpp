@@ -24,13 +24,23 @@ public:
   {
     return prolongate_add(ex, aggregation, p.data(), e, x);
   }
-  std::size_t bytes() const override { return aggregation.bytes() + p.bytes(); }
+  PetscErrorCode refresh(Ex &ex, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse) const override
+  {
+    PetscFunctionBegin;
+    PetscCall(log_begin(Phase::rap));
+    PetscCall(galerkin_values(ex, fine, aggregation, p.data(), ghosts, coarse));
+    PetscCall(log_end(Phase::rap));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::size_t bytes() const override { return aggregation.bytes() + p.bytes() + ghosts.bytes(); }
 
   Aggregation<Ex> aggregation;
   Array<double, Ex> p;
+  GhostAggregates<Ex> ghosts;
 };
 
-// A pairwise step on one rank's block: its aggregates, weights, and the coarse block, diagonal and smooth vector.
+// A pairwise step on one rank's block: its aggregates, weights and smooth vector; the coarse block and its diagonal where a further
+// step needs them.
 template <class Ex> struct Step {
   Aggregation<Ex> pairs;
   Array<double, Ex> p;
@@ -111,17 +121,17 @@ template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, con
   PetscCall(step.w.allocate(ex, step.pairs.coarse));
   PetscCall(pair_weights(ex, step.pairs, w, step.p.data(), step.w.data()));
   PetscCall(log_end(Phase::interp));
-  PetscCall(log_begin(Phase::rap));
-  PetscCall(contract(ex, A, step.pairs, step.p.data(), step.pairs.id.data(), step.p.data(), step.pairs.coarse, step.A));
-  PetscCall(log_end(Phase::rap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode coarse_diagonal(Ex &ex, Step<Ex> &step)
+template <class Ex> PetscErrorCode contract_step(Ex &ex, CsrView<double> A, Step<Ex> &step)
 {
   PetscFunctionBegin;
+  PetscCall(log_begin(Phase::rap));
+  PetscCall(contract(ex, A, step.pairs, step.p.data(), step.pairs.id.data(), step.p.data(), step.pairs.coarse, step.A));
   PetscCall(step.diagonal.allocate(ex, step.A.rows));
   PetscCall(diagonal_of(ex, step.A.view(), step.diagonal.data()));
+  PetscCall(log_end(Phase::rap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,32 +147,38 @@ public:
     PetscCall(attempt(
         fine.A.comm, [&] { return coarsen(ex, fine, *transfer, coarse); }, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(complete_galerkin(ex, fine.A, transfer->aggregation, transfer->p.data(), coarse.A, out_of_memory));
+    PetscCall(complete_galerkin(ex, fine.A, transfer->aggregation, transfer->p.data(), transfer->ghosts, coarse.A, out_of_memory));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
-  // Local: all steps on the rank's own block.
+  // Local: all steps on the rank's own block. The coarse block is contracted from the fine one in one go, not from the last step's, so
+  // that new values need no more than contract_values().
   PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, AggregationTransfer<Ex> &total, Level<Ex> &coarse) const
   {
     Step<Ex> last;
 
     PetscFunctionBegin;
     PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size}, fine.diagonal.data(), fine.smooth_vector.data(), last));
+    if (steps_ > 1) PetscCall(contract_step(ex, fine.A.diag, last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
     for (PetscInt s = 1; s < steps_; s++) {
       Step<Ex> next;
-      PetscCall(coarse_diagonal(ex, last));
       PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size}, last.diagonal.data(), last.w.data(), next));
+      if (s + 1 < steps_) PetscCall(contract_step(ex, last.A.view(), next));
       PetscCall(log_begin(Phase::interp));
       PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));
       PetscCall(log_end(Phase::interp));
       last = std::move(next);
     }
+    const Aggregation<Ex> &aggregation = total.aggregation;
+    const double *p = total.p.data();
+    PetscCall(log_begin(Phase::rap));
+    PetscCall(contract(ex, fine.A.diag, aggregation, p, aggregation.id.data(), p, aggregation.coarse, coarse.A.own_diag));
+    PetscCall(log_end(Phase::rap));
     coarse.block_size = fine.block_size;
-    coarse.A.own_diag = std::move(last.A);
     coarse.smooth_vector = std::move(last.w);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

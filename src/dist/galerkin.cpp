@@ -9,12 +9,6 @@ namespace amgkit
 {
 namespace
 {
-// What a rank knows of the aggregates its ghost columns belong to.
-template <class Ex> struct GhostAggregates {
-  Array<int, Ex> column;    // ghost column of A -> ghost column of the coarse matrix
-  Array<double, Ex> weight; // p of the ghost's row
-};
-
 template <class Ex, class T> PetscErrorCode exchange(Ex &ex, DistMatrix<Ex> &A, const T *owned, Array<T, Ex> &ghost)
 {
   PetscFunctionBegin;
@@ -53,11 +47,9 @@ template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A
 } // namespace
 
 template <class Ex>
-PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex> &aggregation, const double *p, DistMatrix<Ex> &coarse,
-                                 bool *out_of_memory)
+PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex> &aggregation, const double *p,
+                                 GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse, bool *out_of_memory)
 {
-  GhostAggregates<Ex> ghosts;
-
   PetscFunctionBegin;
   PetscCall(coarse.set_rows(A.comm, aggregation.coarse));
   PetscCall(attempt(
@@ -93,8 +85,21 @@ PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex>
+PetscErrorCode galerkin_values(Ex &ex, const DistMatrix<Ex> &A, const Aggregation<Ex> &aggregation, const double *p,
+                               const GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(contract_values(ex, A.diag, aggregation, p, aggregation.id.data(), p, coarse.own_diag));
+  PetscCall(contract_values(ex, A.offd, aggregation, p, ghosts.column.data(), ghosts.weight.data(), coarse.own_offd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &, const Aggregation<Ex> &, const double *, DistMatrix<Ex> &, bool *);
+  template PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &, const Aggregation<Ex> &, const double *, GhostAggregates<Ex> &,        \
+                                            DistMatrix<Ex> &, bool *);                                                                     \
+  template PetscErrorCode galerkin_values(Ex &, const DistMatrix<Ex> &, const Aggregation<Ex> &, const double *,                           \
+                                          const GhostAggregates<Ex> &, DistMatrix<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

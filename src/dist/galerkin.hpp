@@ -5,10 +5,22 @@
 
 namespace amgkit
 {
+// What a rank knows of the aggregates that its ghost columns belong to.
+template <class Ex> struct GhostAggregates {
+  Array<int, Ex> column;    // ghost column of A -> ghost column of the coarse matrix, -1: in no aggregate
+  Array<double, Ex> weight; // p of the ghost's row
+
+  std::size_t bytes() const { return column.bytes() + weight.bytes(); }
+};
+
 // Completes coarse = Pᵀ A P for a prolongator with one entry a row, p, and aggregates that do not cross ranks.
 // On entry coarse.own_diag holds the block of own columns; this adds range, ghosts, the block of ghost columns and the halo.
 // Collective. *out_of_memory as in attempt().
 template <class Ex>
-PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &A, const Aggregation<Ex> &, const double *p, DistMatrix<Ex> &coarse,
-                                 bool *out_of_memory);
+PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &A, const Aggregation<Ex> &, const double *p, GhostAggregates<Ex> &,
+                                 DistMatrix<Ex> &coarse, bool *out_of_memory);
+// Both blocks' values anew, for other values of A on the same pattern. Local.
+template <class Ex>
+PetscErrorCode galerkin_values(Ex &, const DistMatrix<Ex> &A, const Aggregation<Ex> &, const double *p, const GhostAggregates<Ex> &,
+                               DistMatrix<Ex> &coarse);
 } // namespace amgkit

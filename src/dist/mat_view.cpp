@@ -239,6 +239,16 @@ template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode MatView<Ex>::matches(Mat A, bool *same) const
+{
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNonzeroState(A, &pattern));
+  *same = A == mat_ && pattern == pattern_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode MatView<Ex>::release()
 {
   PetscFunctionBegin;

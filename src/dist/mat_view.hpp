@@ -34,6 +34,8 @@ public:
   // PETSC_ERR_ARG_WRONGSTATE when A's nonzero pattern has changed since create().
   PetscErrorCode access(Ex &, DistMatrix<Ex> &out);
   PetscErrorCode release();
+  // Whether this is the matrix that create() took, its nonzero pattern unchanged. Collective.
+  PetscErrorCode matches(Mat A, bool *same) const;
   // Bytes that this view holds: copies of the indices, where PetscInt is not int.
   std::size_t bytes() const { return diag_.bytes() + offd_.bytes(); }
 

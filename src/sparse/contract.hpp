@@ -13,4 +13,8 @@ namespace amgkit
 template <class Ex>
 PetscErrorCode contract(Ex &, CsrView<double> A, const Aggregation<Ex> &rows, const double *p, const int *column_id, const double *q,
                         int columns, Csr<double, Ex> &C);
+// C's values anew, for other values of A on the same pattern: the same bits as contract() gives.
+template <class Ex>
+PetscErrorCode contract_values(Ex &, CsrView<double> A, const Aggregation<Ex> &rows, const double *p, const int *column_id, const double *q,
+                               Csr<double, Ex> &C);
 } // namespace amgkit

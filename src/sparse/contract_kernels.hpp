@@ -202,6 +202,31 @@ template <class Ex> PetscErrorCode fill_long_rows(Ex &ex, const LongRows<Ex> &ro
   });
 }
 
+// The aggregates with I for which too_long(I), expanded.
+template <class Ex, class F> PetscErrorCode find_long_rows(Ex &ex, const Product &in, int n, F too_long, LongRows<Ex> &rows)
+{
+  Array<int, Ex> all;
+
+  PetscFunctionBegin;
+  PetscCall(reduce<std::int64_t>(ex, n, too_long, 0, Sum{}, &rows.rows));
+  if (rows.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(all.allocate(ex, n));
+  PetscCall(compact(ex, n, too_long, all.data(), &rows.rows));
+  PetscCall(rows.aggregate.allocate(ex, rows.rows));
+  PetscCall(memory_copy(ex, rows.aggregate.data(), all.data(), rows.aggregate.bytes()));
+  PetscCall(expand_long_rows(ex, in, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int Lanes, int Slots, class Ex>
+PetscErrorCode fill_values(Ex &ex, const Product &in, const LongRows<Ex> &rows, Csr<double, Ex> &C)
+{
+  PetscFunctionBegin;
+  PetscCall((fill_rows<Lanes, Slots>(ex, in, C)));
+  if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, const Product &in, Csr<double, Ex> &C)
 {
   LongRows<Ex> rows;
@@ -211,26 +236,31 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, c
   PetscFunctionBegin;
   PetscCall(C.ptr.allocate(ex, n + 1));
   int *count = C.ptr.data();
-  PetscCall(count_columns<Lanes, Slots>(ex, in, n, count));
-  PetscCall(reduce<std::int64_t>(
-      ex, n, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{count[I] < 0}; }, 0, Sum{}, &rows.rows));
-  if (rows.rows > 0) {
-    Array<int, Ex> all;
-    PetscCall(all.allocate(ex, n));
-    PetscCall(compact(
-        ex, n, [=] AMGKIT_FN(std::int64_t I) { return count[I] < 0; }, all.data(), &rows.rows));
-    PetscCall(rows.aggregate.allocate(ex, rows.rows));
-    PetscCall(memory_copy(ex, rows.aggregate.data(), all.data(), rows.aggregate.bytes()));
-    PetscCall(expand_long_rows(ex, in, rows));
-    PetscCall(count_long_rows(ex, rows, count));
-  }
+  PetscCall((count_columns<Lanes, Slots>(ex, in, n, count)));
+  PetscCall(find_long_rows(
+      ex, in, n, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{count[I] < 0}; }, rows));
+  if (rows.rows > 0) PetscCall(count_long_rows(ex, rows, count));
   PetscCall(exclusive_scan(ex, n, count, &nnz));
   PetscCall(C.col.allocate(ex, nnz));
   PetscCall(C.val.allocate(ex, nnz));
-  PetscCall(fill_rows<Lanes, Slots>(ex, in, C));
-  if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
+  PetscCall((fill_values<Lanes, Slots>(ex, in, rows, C)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template <int Lanes, int Slots, class Ex> PetscErrorCode refill_with(Ex &ex, const Product &in, Csr<double, Ex> &C)
+{
+  LongRows<Ex> rows;
+  const int *ptr = C.ptr.data();
+
+  PetscFunctionBegin;
+  PetscCall(find_long_rows(
+      ex, in, C.rows, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{ptr[I + 1] - ptr[I] > Slots}; }, rows));
+  PetscCall((fill_values<Lanes, Slots>(ex, in, rows, C)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether the small tables serve: by the products of an average aggregate.
+bool few_products(const CsrView<double> &A, int aggregates) { return aggregates == 0 || static_cast<double>(A.nnz) / aggregates <= 48; }
 } // namespace
 
 template <class Ex>
@@ -238,19 +268,28 @@ PetscErrorCode contract(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, 
                         int columns, Csr<double, Ex> &C)
 {
   const Product in{A, rows.ptr.data(), rows.member.data(), p, q, column_id};
-  const double products = rows.coarse > 0 ? static_cast<double>(A.nnz) / rows.coarse : 0; // of an average aggregate
 
   PetscFunctionBegin;
   C.rows = rows.coarse;
   C.cols = columns;
-  if (products <= 48)
+  if (few_products(A, rows.coarse))
     PetscCall((contract_with<8, 64>(ex, in, C)));
   else
     PetscCall((contract_with<32, 256>(ex, in, C)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex>
+PetscErrorCode contract_values(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, const double *p, const int *column_id,
+                               const double *q, Csr<double, Ex> &C)
+{
+  const Product in{A, rows.ptr.data(), rows.member.data(), p, q, column_id};
+  return few_products(A, rows.coarse) ? refill_with<8, 64>(ex, in, C) : refill_with<32, 256>(ex, in, C);
+}
+
 using Space = AMGKIT_SPACE;
 template PetscErrorCode contract(Space &, CsrView<double>, const Aggregation<Space> &, const double *, const int *, const double *, int,
                                  Csr<double, Space> &);
+template PetscErrorCode contract_values(Space &, CsrView<double>, const Aggregation<Space> &, const double *, const int *, const double *,
+                                        Csr<double, Space> &);
 } // namespace amgkit

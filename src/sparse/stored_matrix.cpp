@@ -34,6 +34,22 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::refresh(Ex &ex, CsrView<double> A, Storage storage)
+{
+  bool single = storage == Storage::in_single;
+
+  PetscFunctionBegin;
+  if (format_.index() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (single) PetscCall(representable_in_single(ex, A, &single));
+  if (single != (format_.index() == 1))
+    PetscCall(create(ex, A, storage));
+  else if (single)
+    PetscCall(sell_fill(ex, A, std::get<1>(format_)));
+  else
+    PetscCall(sell_fill(ex, A, std::get<2>(format_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> const char *StoredMatrix<Ex>::description() const
 {
   return format_.index() == 1 ? "SELL, single" : format_.index() == 2 ? "SELL, double" : "CSR, double";

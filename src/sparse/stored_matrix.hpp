@@ -13,6 +13,8 @@ public:
   // Local. A's own rows as sliced ELL, in single precision when asked for and every entry can be represented; A itself, which must then
   // stay, when its rows are too uneven, or on a host, where compressed rows are as fast.
   PetscErrorCode create(Ex &, CsrView<double> A, Storage);
+  // New values of the same pattern; the same as create() gives.
+  PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);
   // "SELL, single", ...
   const char *description() const;
   std::size_t bytes() const;

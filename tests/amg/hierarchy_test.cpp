@@ -1,5 +1,6 @@
 #include "amg/hierarchy.hpp"
 
+#include "amg/cycle.hpp"
 #include "amg/prolongation_matching.hpp"
 #include "support/petsc_problems.hpp"
 
@@ -90,6 +91,57 @@ TYPED_TEST(HierarchyTest, StopsAtTheLimitTheLevelsAndTheStall)
       if (A.col[k] == i) A.val[k] = 4;
   OK(shape_of(this->ex, A, parameters, stalled));
   EXPECT_EQ(stalled.rows, std::vector<PetscInt>{100});
+}
+
+// A refreshed hierarchy is a fresh one, bit for bit, where the aggregates are the same: here all values are halved. And back.
+TYPED_TEST(HierarchyTest, RefreshEqualsAFreshSetup)
+{
+  for (const char *name : {"singular", "regular"}) {
+    const HostCsr M = grid7(12, 11, 10, 1, 1, 0.1);
+    HostCsr N = M;
+    Mat A, B;
+    SetupStatus status;
+    AmgParameters parameters = small();
+    if (std::string(name) == "singular") { // the coarsest matrix is treated in another way then
+      for (int i = 0; i < N.rows; i++) {
+        double sum = 0;
+        for (int k = N.ptr[i]; k < N.ptr[i + 1]; k++) sum += N.col[k] == i ? 0 : -N.val[k];
+        for (int k = N.ptr[i]; k < N.ptr[i + 1]; k++)
+          if (N.col[k] == i) N.val[k] = sum;
+      }
+    }
+    OK(distribute(N, TypeParam::on_device, &A));
+    OK(distribute(N, TypeParam::on_device, &B));
+    {
+      Hierarchy<TypeParam> refreshed, fresh;
+      const auto prolongation = make_matching_prolongation<TypeParam>({});
+      OK(MatScale(A, 4));
+      OK(refreshed.build(this->ex, A, parameters, *prolongation, &status));
+      OK(MatScale(A, 0.25));
+      OK(refreshed.refresh(this->ex, A, parameters, &status));
+      EXPECT_EQ(status, SetupStatus::ready);
+      OK(fresh.build(this->ex, B, parameters, *prolongation, &status));
+      ASSERT_EQ(refreshed.levels.size(), fresh.levels.size());
+      EXPECT_EQ(refreshed.coarse_solver.description(), fresh.coarse_solver.description());
+      for (std::size_t l = 1; l < fresh.levels.size(); l++) {
+        const DistMatrix<TypeParam> &one = refreshed.levels[l]->A, &other = fresh.levels[l]->A;
+        EXPECT_EQ(this->to_host(one.diag.val, one.diag.nnz), this->to_host(other.diag.val, other.diag.nnz));
+        EXPECT_EQ(this->to_host(one.offd.val, one.offd.nnz), this->to_host(other.offd.val, other.offd.nnz));
+      }
+      std::vector<double> b(fresh.levels[0]->A.rows), x[2];
+      for (std::size_t i = 0; i < b.size(); i++) b[i] = static_cast<double>(i % 17) - 8;
+      for (Hierarchy<TypeParam> *hierarchy : {&refreshed, &fresh}) {
+        Array<double, TypeParam> B_ = this->to_space(b), X = this->to_space(b);
+        OK(hierarchy->finest.access(this->ex, hierarchy->levels[0]->A));
+        OK(apply_cycle(this->ex, *hierarchy, parameters, CycleKind::k, B_.data(), X.data()));
+        OK(hierarchy->finest.release());
+        x[hierarchy == &fresh] = this->to_host(X);
+      }
+      EXPECT_EQ(x[0], x[1]);
+    }
+    OK(MatDestroy(&A));
+    OK(MatDestroy(&B));
+  }
 }
 
 // Identity rows of Dirichlet conditions do not come along to coarser levels.

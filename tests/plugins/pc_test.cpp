@@ -149,6 +149,33 @@ TEST_F(PCTest, WorksInsideOtherPreconditioners)
   }
 }
 
+// Steps in time: values change a little every step, then very much, then an option does.
+TEST_F(PCTest, TakesNewValuesStepByStep)
+{
+  for (const Use &use : uses()) {
+    for (const char *reuse : {"0", "1"}) {
+      Mat A;
+      KSP ksp;
+      OK(distribute(grid7(12, 12, 12), use.on_device, &A));
+      OK(make_ksp(
+          A, std::string(use.option) + " -ksp_type amgfcg -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_reuse_interpolation " + reuse,
+          &ksp));
+      for (int step = 0; step < 4; step++) {
+        expect_solves(ksp, A, 25, std::string(use.name) + " step " + std::to_string(step));
+        OK(MatShift(A, step < 2 ? 0.5 : 1000));
+        OK(MatScale(A, 1.5));
+      }
+      OK(PetscOptionsInsertString(nullptr, "-pc_amgmatching_matching_steps 3"));
+      OK(KSPSetFromOptions(ksp));
+      OK(MatScale(A, 2));
+      expect_solves(ksp, A, 25, "another option");
+      EXPECT_NE(view_of(ksp).find("matching_steps=3"), std::string::npos);
+      OK(KSPDestroy(&ksp));
+      OK(MatDestroy(&A));
+    }
+  }
+}
+
 TEST_F(PCTest, TakesAnOptionsPrefix)
 {
   Mat A;

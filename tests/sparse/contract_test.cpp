@@ -75,6 +75,13 @@ TYPED_TEST(Contract, EqualsItsDefinitionBitForBit)
       EXPECT_EQ(got.ptr, expected.ptr) << name << " by " << size;
       EXPECT_EQ(got.col, expected.col) << name << " by " << size;
       EXPECT_EQ(got.val, expected.val) << name << " by " << size;
+      HostCsr changed = A; // new values on the same pattern
+      for (std::size_t k = 0; k < changed.val.size(); k++) changed.val[k] *= 1 + 0.1 * static_cast<double>(k % 7);
+      OK(upload(this->ex, changed, M));
+      OK(contract_values(this->ex, M.view(), aggregation, p.data(), aggregation.id.data(), p.data(), C));
+      OK(download(this->ex, C, got));
+      EXPECT_EQ(got.val, reference(changed, rows).val) << name << " by " << size;
+      EXPECT_EQ(got.col, expected.col) << name << " by " << size;
     }
   }
 }
