@@ -9,8 +9,8 @@ namespace amgkit
 {
 namespace
 {
-// What 8 Lanczos steps miss of rho, and the part of the spectrum that the coarse levels take.
-constexpr double chebyshev_low = 0.1, chebyshev_high = 1.1;
+// The smoother's part of the spectrum, in units of rho; the coarse levels take what is below.
+constexpr double chebyshev_low = 0.1, chebyshev_high = 1.15;
 
 std::vector<RelaxStep> chebyshev_steps(PetscInt degree, double rho)
 {

@@ -3,8 +3,8 @@
 //   l1jacobi   x <- x + D⁻¹ (b - A x), D_ii = sign(a_ii) sum_j |a_ij|. Converges for every symmetric definite A
 //              (Baker, Falgout, Kolev, Yang 2011).
 //   jacobi     x <- x + omega D⁻¹ (b - A x), D the diagonal.
-//   chebyshev  the Chebyshev polynomial of D⁻¹ A, D the diagonal, on [0.1 rho, 1.1 rho], rho its spectral radius
-//              (Saad, Iterative Methods for Sparse Linear Systems, algorithm 12.1). Degree 1 is Jacobi with 1 / (0.6 rho).
+//   chebyshev  the Chebyshev polynomial of D⁻¹ A, D the diagonal, on [0.1 rho, 1.15 rho], rho its spectral radius
+//              (Saad, Iterative Methods for Sparse Linear Systems, algorithm 12.1). Degree 1 is Jacobi with 1 / (0.625 rho).
 #pragma once
 #include "amg/parameters.hpp"
 #include "dist/matrix.hpp"

@@ -12,13 +12,14 @@ namespace amgkit
 {
 namespace
 {
-constexpr int lanczos_steps = 8;
+constexpr int lanczos_steps = 4;
 
-// Largest eigenvalue of the tridiagonal matrix that the scalars of lanczos.hpp describe, up to the step where the space was exhausted.
+// From the scalars of lanczos.hpp: the largest eigenvalue of the tridiagonal matrix T of the steps taken, plus the length of the
+// residual of its Ritz vector, |w_m| times the last entry of T's eigenvector. T ends where the space was exhausted.
 PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *largest)
 {
   std::vector<double> diagonal, beside;
-  PetscBLASInt n, one = 1, info = 0;
+  PetscBLASInt n, info = 0;
 
   PetscFunctionBegin;
   *largest = 0;
@@ -27,11 +28,14 @@ PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *la
     diagonal.push_back(scalars[2 * k + 1] / scalars[2 * k]);
   }
   if (diagonal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  n = static_cast<PetscBLASInt>(diagonal.size());
+  const std::size_t steps = diagonal.size();
+  const double left = std::sqrt(scalars[2 * steps]);
+  std::vector<double> vectors(steps * steps), work(2 * steps);
+  n = static_cast<PetscBLASInt>(steps);
   beside.push_back(0);
-  LAPACKsteqr_("N", &n, diagonal.data(), beside.data(), nullptr, &one, nullptr, &info);
+  LAPACKsteqr_("I", &n, diagonal.data(), beside.data(), vectors.data(), &n, work.data(), &info);
   PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK steqr returned %d", static_cast<int>(info));
-  *largest = diagonal.back();
+  *largest = diagonal.back() + left * std::abs(vectors.back());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,10 +83,11 @@ template <class Ex> PetscErrorCode estimate_spectral_radius(Ex &ex, DistMatrix<E
     PetscCall(A.multiply(ex, w, Aw));
     PetscCall(lanczos_product(ex, A.rows, d, w, Aw, memory.work.data(), s, k));
     PetscCall(sum_over_ranks(ex, A.comm, 1, s + 2 * k + 1));
-    if (k + 1 < lanczos_steps) PetscCall(lanczos_next(ex, A.rows, d, w, Aw, w_before, memory.work.data(), s, k));
+    PetscCall(lanczos_next(ex, A.rows, d, w, Aw, w_before, memory.work.data(), s, k));
     std::swap(w, w_before);
   }
-  PetscCall(download(ex, s, 2 * lanczos_steps, scalars));
+  PetscCall(sum_over_ranks(ex, A.comm, 1, s + 2 * lanczos_steps));
+  PetscCall(download(ex, s, 2 * lanczos_steps + 1, scalars));
   PetscCall(largest_eigenvalue(scalars, rho));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
