@@ -131,8 +131,6 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::finish(Ex &ex, const AmgParame
   if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
   PetscCall(log_end(Phase::coarse));
   coarsest.diagonal.release(); // the smooth vector stays, for new values
-  PetscCall(count());
-  PetscCall(trim(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,7 +161,11 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   PetscCall(build_finest(ex, A, parameters, &out_of_memory));
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
-  if (out_of_memory) *status = SetupStatus::out_of_memory;
+  if (out_of_memory)
+    *status = SetupStatus::out_of_memory;
+  else
+    PetscCall(count());
+  PetscCall(trim(ex)); // not after refresh(): who sets up once more needs the memory again
   PetscCall(finest.release());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
