@@ -11,7 +11,8 @@
 //   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
 //
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
-// sync(); in_order(begin, end, prepare, consume), which prepares in parallel and consumes strictly in ascending order.
+// sync(); add_in_order(begin, end, term, sums): sums[position] += value for {position, value} = term(k), begin <= k < end, in ascending
+// order of k for each position, position -1 left out; sums is memory that the team shares.
 #pragma once
 #include "base/array.hpp"
 
@@ -29,6 +30,11 @@ struct Max {
 };
 struct Min {
   template <class T> AMGKIT_FN T operator()(T a, T b) const { return b < a ? b : a; }
+};
+
+struct Term {
+  int position;
+  double value;
 };
 
 // The indices begin, begin + step, ... that lie before end (after it, for a negative step).

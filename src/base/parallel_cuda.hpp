@@ -28,16 +28,23 @@ template <int Lanes> struct CudaTeam {
     if (rank() == 0) f();
   }
   __device__ void sync() const { tile.sync(); }
-  template <class Prepare, class Consume> __device__ void in_order(int begin, int end, Prepare prepare, Consume consume) const
+  // Of the lanes with the same position the first adds all their values, lane after lane.
+  template <class F> __device__ void add_in_order(int begin, int end, F term, double *sums) const
   {
     for (int base = begin; base < end; base += Lanes) {
-      const int k = base + rank(), lanes = min(Lanes, end - base);
-      decltype(prepare(k)) item{};
-      if (k < end) item = prepare(k);
-      for (int lane = 0; lane < lanes; lane++) {
-        if (lane == rank()) consume(item);
-        tile.sync();
+      const int k = base + rank();
+      const Term mine = k < end ? term(k) : Term{-1, 0};
+      const unsigned group = tile.match_any(mine.position);
+      const bool first = mine.position >= 0 && (group & ((1U << rank()) - 1)) == 0;
+      unsigned rest = mine.position >= 0 ? group : 0;
+      double s = first ? sums[mine.position] : 0;
+      while (tile.any(rest != 0)) {
+        const double value = tile.shfl(mine.value, rest ? __ffs(static_cast<int>(rest)) - 1 : rank());
+        if (rest) s += value;
+        rest &= rest - 1;
       }
+      if (first) sums[mine.position] = s;
+      tile.sync();
     }
   }
 };

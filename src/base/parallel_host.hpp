@@ -19,9 +19,12 @@ template <bool Backwards> struct SerialTeam {
   template <class T, class Op> T combine(T x, Op) const { return x; }
   template <class F> void once(F f) const { f(); }
   void sync() const {}
-  template <class Prepare, class Consume> void in_order(int begin, int end, Prepare prepare, Consume consume) const
+  template <class F> void add_in_order(int begin, int end, F term, double *sums) const
   {
-    for (int k = begin; k < end; k++) consume(prepare(k));
+    for (int k = begin; k < end; k++) {
+      const Term t = term(k);
+      if (t.position >= 0) sums[t.position] += t.value;
+    }
   }
 };
 

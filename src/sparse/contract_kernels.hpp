@@ -83,11 +83,6 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode count_columns(Ex &ex, c
   });
 }
 
-struct Term {
-  int position; // -1: a column in no aggregate
-  double value;
-};
-
 // Fills the rows of C with at most Slots columns
 template <int Lanes, int Slots, class Ex> PetscErrorCode fill_rows(Ex &ex, const Product &in, Csr<double, Ex> &C)
 {
@@ -109,15 +104,13 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode fill_rows(Ex &ex, const
     team.sync();
     for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
       const int i = in.member[m];
-      team.in_order(
+      team.add_in_order(
           in.A.ptr[i], in.A.ptr[i + 1],
           [&](int k) {
             const int j = in.A.col[k], column = in.column_id[j];
             return column < 0 ? Term{-1, 0} : Term{table.rank[find(table, column)], in.p[i] * in.A.val[k] * in.q[j]};
           },
-          [&](Term term) {
-            if (term.position >= 0) table.sum[term.position] += term.value;
-          });
+          table.sum);
     }
     for (int u : team.share(0, n)) val[begin + u] = table.sum[u];
   });
