@@ -19,7 +19,7 @@ struct AmgPC {
   ParameterList list; // parameters and the type's own, in the order of the view
   Method method;
   std::unique_ptr<Preconditioner> solver;
-  std::string built_with; // the parameters that solver was set up with
+  std::string built_with;                  // the parameters that solver was set up with
   SetupStatus status = SetupStatus::ready; // of the last setup
 };
 

@@ -167,7 +167,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Level<Ex> &le
 
 template <class Ex> std::string CoarseSolver<Ex>::description() const
 {
-  const std::string sweeps = std::to_string(sweeps_) + " sweeps of the smoother";
+  std::string sweeps = std::to_string(sweeps_) + " sweeps of the smoother";
   switch (kind_) {
   case Kind::smoother:
     return sweeps;

@@ -20,13 +20,13 @@ Options outside the list hold for every entry; an entry's own options win. On a 
   otherwise. Setup starts with the matrix where PETSc wants it (on the GPU for a GPU type) and ends when KSPSolve() can
   start; every setup is of a fresh KSP. The true residual is computed anew after the solve.
 */
+#include "memory_watch.h"
 #include "model_problem.h"
 #include <petscdevice.h>
 #include <petscksp.h>
 #include <petsctime.h>
 #if PetscDefined(HAVE_CUDA)
   #include <petscdevice_cuda.h>
-  #include <pthread.h>
 #endif
 
 typedef struct {
@@ -218,72 +218,6 @@ static PetscErrorCode RoundDestroy(Round *round)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if PetscDefined(HAVE_CUDA)
-/* A thread that keeps the least free memory of the device seen until running is unlocked. */
-typedef struct {
-  pthread_t thread;
-  pthread_mutex_t running;
-  int device;
-  size_t free_before, free_least;
-} MemoryWatch;
-
-static void *MemoryWatchLoop(void *context)
-{
-  MemoryWatch *watch = (MemoryWatch *)context;
-  const struct timespec pause = {0, 200000};
-  size_t free_now, total;
-
-  if (cudaSetDevice(watch->device) != cudaSuccess) return NULL;
-  while (pthread_mutex_trylock(&watch->running) != 0) {
-    if (cudaMemGetInfo(&free_now, &total) == cudaSuccess && free_now < watch->free_least) watch->free_least = free_now;
-    nanosleep(&pause, NULL);
-  }
-  pthread_mutex_unlock(&watch->running);
-  return NULL;
-}
-
-/* Starts the watch; what the device's default pool only holds in reserve is given back first. */
-static PetscErrorCode MemoryWatchBegin(MemoryWatch *watch)
-{
-  cudaMemPool_t pool;
-  size_t total;
-
-  PetscFunctionBeginUser;
-  PetscCallCUDA(cudaGetDevice(&watch->device));
-  PetscCallCUDA(cudaDeviceSynchronize());
-  if (cudaDeviceGetDefaultMemPool(&pool, watch->device) == cudaSuccess) PetscCallCUDA(cudaMemPoolTrimTo(pool, 0));
-  PetscCallCUDA(cudaMemGetInfo(&watch->free_before, &total));
-  watch->free_least = watch->free_before;
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD)); /* ranks may share a device */
-  pthread_mutex_init(&watch->running, NULL);
-  pthread_mutex_lock(&watch->running);
-  PetscCheck(!pthread_create(&watch->thread, NULL, MemoryWatchLoop, watch), PETSC_COMM_SELF, PETSC_ERR_SYS,
-             "No thread for -memory: switch it off");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ends the watch. On return: the most of any device, and the same in units of the rank's matrix as CSR. */
-static PetscErrorCode MemoryWatchEnd(MemoryWatch *watch, Mat A, Result *result)
-{
-  PetscReal used[2];
-  MatInfo info;
-  PetscInt m;
-
-  PetscFunctionBeginUser;
-  pthread_mutex_unlock(&watch->running);
-  pthread_join(watch->thread, NULL);
-  pthread_mutex_destroy(&watch->running);
-  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  PetscCall(MatGetLocalSize(A, &m, NULL));
-  used[0] = (PetscReal)(watch->free_before - watch->free_least);
-  used[1] = used[0] / (info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + (m + 1) * sizeof(PetscInt));
-  PetscCallMPI(MPIU_Allreduce(MPI_IN_PLACE, used, 2, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-  result->memory = used[0];
-  result->memory_of_A = used[1];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
 /* On a device, the untimed round that the memory is watched in; then the timed ones. */
 static PetscErrorCode RunRounds(const Bench *bench, Round *round, Result *result)
 {
@@ -295,7 +229,7 @@ static PetscErrorCode RunRounds(const Bench *bench, Round *round, Result *result
 
     PetscCall(MemoryWatchBegin(&watch));
     ierr = RoundRun(bench, round, PETSC_FALSE, result);
-    PetscCall(MemoryWatchEnd(&watch, bench->A, result));
+    PetscCall(MemoryWatchEnd(&watch, bench->A, &result->memory, &result->memory_of_A));
     PetscCall(ierr);
     PetscCall(RoundDestroy(round));
   }
