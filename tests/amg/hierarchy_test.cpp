@@ -175,7 +175,7 @@ TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)
   SetupStatus status;
   AmgParameters parameters;
   parameters.cycle_type = static_cast<int>(CycleKind::v);
-  parameters.coarse_eq_limit = 300; // the dense inverse is a constant; a small one lets a small grid show the rest
+  parameters.coarse_eq_limit = 150; // the dense inverse is a constant; a small one lets a small grid show the rest
   const HostCsr M = grid7(28, 28, 28);
   OK(distribute(M, TypeParam::on_device, &A));
   OK(hierarchy.build(this->ex, A, parameters, *make_matching_prolongation<TypeParam>({3}), &status));

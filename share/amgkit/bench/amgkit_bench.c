@@ -9,8 +9,7 @@ static char help[] = "Times PETSc preconditioners on four model problems of an n
   -peers                  : add the multigrids that PETSc may have been built with: gamg, hypre, ml\n\
   -repeat <k>             : report the best of k setups and of k solves (default 3)\n\
   -resetup                : time another setup too, after new values of the matrix on the same pattern\n\
-  -memory <bool>          : on a GPU: an untimed first round in which device memory is watched (default false: GAMG's\n\
-                            setup on cuSPARSE does not end while another thread asks for the free memory)\n\
+  -memory <bool>          : on a GPU: an untimed first round in which device memory is watched (default false)\n\
   -check_symmetry         : test the matrix for symmetry first\n\
 Options outside the list hold for every entry; an entry's own options win. On a GPU give\n\
 -mat_type aijcusparse -vec_type cuda. Times are in milliseconds, the slowest rank counts.\n\n";
