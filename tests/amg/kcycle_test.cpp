@@ -2,6 +2,7 @@
 
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
+#include "support/vectors.hpp"
 
 #include <cmath>
 
@@ -18,12 +19,6 @@ double dot(const Vector &x, const Vector &y)
   double s = 0;
   for (std::size_t i = 0; i < x.size(); i++) s += x[i] * y[i];
   return s;
-}
-Vector wave(int n, double step)
-{
-  Vector x(n);
-  for (int i = 0; i < n; i++) x[i] = std::sin(step * i + 0.5);
-  return x;
 }
 Vector times(const HostCsr &A, const Vector &x)
 {

@@ -3,29 +3,12 @@
 #include "sparse/stored_matrix.hpp"
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
-
-#include <cmath>
+#include "support/vectors.hpp"
 
 namespace amgkit::test
 {
 template <class Ex> using SlicedEll = SpaceTest<Ex>;
 TYPED_TEST_SUITE(SlicedEll, Spaces, SpaceName);
-
-namespace
-{
-std::vector<double> wave(std::int64_t n, double step)
-{
-  std::vector<double> x(n);
-  for (std::int64_t i = 0; i < n; i++) x[i] = std::sin(step * static_cast<double>(i) + 0.5);
-  return x;
-}
-void expect_close(const std::vector<double> &got, const std::vector<double> &expected, double tolerance, const std::string &name)
-{
-  ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); i++)
-    ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << name << " row " << i;
-}
-} // namespace
 
 // What fits computes what compressed rows do; what does not fit says so.
 template <class T, class Ex>

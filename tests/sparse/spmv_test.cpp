@@ -2,29 +2,12 @@
 
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
-
-#include <cmath>
+#include "support/vectors.hpp"
 
 namespace amgkit::test
 {
 template <class Ex> using Spmv = SpaceTest<Ex>;
 TYPED_TEST_SUITE(Spmv, Spaces, SpaceName);
-
-namespace
-{
-std::vector<double> wave(std::int64_t n, double step)
-{
-  std::vector<double> x(n);
-  for (std::int64_t i = 0; i < n; i++) x[i] = std::sin(step * static_cast<double>(i) + 0.5);
-  return x;
-}
-void expect_close(const std::vector<double> &got, const std::vector<double> &expected, const std::string &name)
-{
-  ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); i++)
-    ASSERT_NEAR(got[i], expected[i], 1e-11 * (1 + std::abs(expected[i]))) << name << " row " << i;
-}
-} // namespace
 
 TYPED_TEST(Spmv, ProductsFollowTheirFormulas)
 {
@@ -46,21 +29,21 @@ TYPED_TEST(Spmv, ProductsFollowTheirFormulas)
     OK(upload(this->ex, A, M));
     auto X = this->to_space(x), B = this->to_space(b), D = this->to_space(d), Y = this->to_space(std::vector<double>(n, NAN));
     OK(spmv(this->ex, M.view(), X.data(), Y.data()));
-    expect_close(this->to_host(Y), Ax, name);
+    expect_close(this->to_host(Y), Ax, 1e-11, name);
     OK(residual(this->ex, M.view(), B.data(), X.data(), Y.data()));
-    expect_close(this->to_host(Y), r, name);
+    expect_close(this->to_host(Y), r, 1e-11, name);
     OK(relax(this->ex, M.view(), D.data(), {}, B.data(), X.data(), nullptr, Y.data()));
-    expect_close(this->to_host(Y), s, name);
+    expect_close(this->to_host(Y), s, 1e-11, name);
     OK(relax(this->ex, M.view(), D.data(), {0.25, 2}, B.data(), X.data(), nullptr, Y.data()));
-    expect_close(this->to_host(Y), from_zero, name);
+    expect_close(this->to_host(Y), from_zero, 1e-11, name);
     auto P = this->to_space(previous);
     OK(relax(this->ex, M.view(), D.data(), {0.25, 2}, B.data(), X.data(), P.data(), P.data()));
-    expect_close(this->to_host(P), moved, name);
+    expect_close(this->to_host(P), moved, 1e-11, name);
     OK(scale(this->ex, n, 3, D.data(), X.data(), Y.data()));
-    expect_close(this->to_host(Y), dx, name);
+    expect_close(this->to_host(Y), dx, 1e-11, name);
     P = this->to_space(previous);
     OK(add(this->ex, n, X.data(), P.data()));
-    expect_close(this->to_host(P), sum, name);
+    expect_close(this->to_host(P), sum, 1e-11, name);
   }
 }
 
