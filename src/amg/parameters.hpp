@@ -14,6 +14,7 @@ enum class SpaceKind : int { automatic, host, debug };
 struct AmgParameters {
   PetscInt max_levels = 25;
   PetscInt coarse_eq_limit = 1000;
+  PetscInt process_eq_limit = 0;
   int cycle_type = static_cast<int>(CycleKind::automatic);
   PetscInt kcycle_levels = 3;
   int kcycle_form = static_cast<int>(KCycleForm::automatic);
@@ -38,10 +39,11 @@ struct AmgParameters {
         {"max_levels", IntegerRange{&max_levels, 1, 100}, "Most levels of the hierarchy, the finest included", "PETSc PCMG"},
         {"coarse_eq_limit", IntegerRange{&coarse_eq_limit, 1, 20000},
          "Coarsening stops at this many global rows, and the dense coarse solver takes no more", ""},
+        {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
+         "A coarse level with fewer rows a process is gathered on fewer processes; 0: 500 on CPUs, 50000 on GPUs", "PETSc PCGAMG"},
         {"cycle_type", Choice{&cycle_type, {"auto", "v", "w", "f", "k"}},
          "Multigrid cycle. k solves coarse problems by two steps of a Krylov method, so that the preconditioner changes from one "
-         "application "
-         "to the next. auto: k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...), else w, which is linear",
+         "application to the next. auto: k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...), else w, which is linear",
          "k: Notay, Vassilevski 2008"},
         {"kcycle_levels", IntegerRange{&kcycle_levels, 1, 100},
          "The cycles w, f and k act on so many of the finest levels, a v-cycle below", ""},

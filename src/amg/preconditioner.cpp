@@ -118,7 +118,7 @@ template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
     const LevelStatistics &s = statistics[l];
     PetscCall(PetscViewerASCIIPrintf(viewer, "%5d %12" PetscInt_FMT " %14.0f %8.1f %6d  %s\n", static_cast<int>(l), s.rows, s.entries,
                                      s.rows > 0 ? s.entries / static_cast<double>(s.rows) : 0, s.active_ranks,
-                                     hierarchy_->levels[l]->A.stored.description()));
+                                     l < hierarchy_->levels.size() ? hierarchy_->levels[l]->A.stored.description() : ""));
     rows += static_cast<double>(s.rows);
     entries += s.entries;
   }
