@@ -13,3 +13,10 @@ set_tests_properties(install_copy install_find_package install_pkg_config PROPER
   ENVIRONMENT "${AMGKIT_TEST_ENVIRONMENT};CMAKE=${CMAKE_COMMAND};PETSC_DIR=${PETSC_DIR};PETSC_ARCH=${PETSC_ARCH};${sanitize}")
 set_tests_properties(install_copy PROPERTIES FIXTURES_SETUP installed_copy)
 set_tests_properties(install_find_package install_pkg_config PROPERTIES FIXTURES_REQUIRED installed_copy)
+
+if(AMGKIT_AWK)
+  set(manual bash ${CMAKE_CURRENT_SOURCE_DIR}/check_manual.sh)
+  add_test(NAME install_manual COMMAND ${manual} ${scratch}/prefix ${AMGKIT_DOCUMENTED_PCS})
+  add_test(NAME install_manual_check COMMAND ${manual} --self-test ${scratch}/prefix amgmatching)
+  set_tests_properties(install_manual install_manual_check PROPERTIES LABELS install FIXTURES_REQUIRED installed_copy)
+endif()
