@@ -1,5 +1,5 @@
-# The manual: a page in section 3 for each type, under the name of its macro and of the type, made from its Markdown page, which is installed
-# as well. The option lists of those pages are the parameter lists: plugin_test compares them.
+# The manual: a page in section 3 for each type, under the name of its macro and of the type, made from its Markdown page, which is
+# installed as well. The option lists of those pages are the parameter lists: plugin_test compares them.
 set(AMGKIT_DOCUMENTED_PCS amgmatching)
 
 find_program(AMGKIT_AWK awk)

@@ -1,5 +1,5 @@
-# amgkit_mpi_test(NAME name COMMAND cmd... RANKS 1 2 ... [CHECK how what] [LABELS l...] [ENVIRONMENT e...] [TIMEOUT s]): one ctest per number
-# of ranks, name_np<N>. With CHECK, tests/petsc/run_and_check.sh judges what is printed as well.
+# amgkit_mpi_test(NAME name COMMAND cmd... RANKS 1 2 ... [CHECK how what] [LABELS l...] [ENVIRONMENT e...] [TIMEOUT s]): one ctest per
+# number of ranks, name_np<N>. With CHECK, tests/petsc/run_and_check.sh judges what is printed as well.
 # Open MPI gets its permission to run as root and to share cores; other MPIs ignore these variables.
 set(AMGKIT_TEST_ENVIRONMENT
     "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" "OMPI_MCA_rmaps_base_oversubscribe=1" "OMPI_MCA_btl_base_warn_component_unused=0"
@@ -20,4 +20,10 @@ function(amgkit_mpi_test)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${AMGKIT_TEST_ENVIRONMENT};${T_ENVIRONMENT}" LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT}
       PROCESSORS ${ranks} SKIP_RETURN_CODE 77)
   endforeach()
+endfunction()
+
+function(amgkit_skipped_test name label reason)
+  message(STATUS "Test ${name} is skipped: ${reason}")
+  add_test(NAME ${name} COMMAND sh -c "echo 'skipped: ${reason}'; exit 77")
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS ${label})
 endfunction()
