@@ -2,6 +2,7 @@
 #pragma once
 #include "amg/kcycle.hpp"
 #include "amg/smoother.hpp"
+#include "dist/mat_export.hpp"
 #include "dist/redistribution.hpp"
 #include "dist/transposed.hpp"
 
@@ -22,6 +23,8 @@ public:
   virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) const = 0;
   // coarse = Pᵀ fine P for new values of fine on the same pattern, P kept.
   virtual PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse) const = 0;
+  // P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
+  virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
   virtual std::size_t bytes() const = 0;
 };
 

@@ -28,6 +28,7 @@ struct AmgParameters {
   PetscBool reuse_interpolation = PETSC_TRUE;
   int storage = static_cast<int>(Storage::in_single);
   PetscBool cuda_graph = PETSC_TRUE;
+  PetscBool export_mg = PETSC_FALSE;
   int space = static_cast<int>(SpaceKind::automatic);
 
   PetscInt sweeps_before() const { return pre_sweeps < 0 ? smoother_sweeps : pre_sweeps; }
@@ -67,6 +68,10 @@ struct AmgParameters {
         {"storage", Choice{&storage, {"double", "single"}},
          "Precision of the matrices that the cycle reads on a GPU; vectors and sums are double in either case", ""},
         {"cuda_graph", Flag{&cuda_graph}, "On one GPU: launch the kernels of all levels but the finest as one CUDA graph", ""},
+        {"export_mg", Flag{&export_mg},
+         "Hand the levels to a PCMG, which applies the preconditioner in place of this one: -mg_levels_*, -mg_coarse_* and -pc_mg_* then "
+         "choose its smoothers, coarse solver and cycle, by default chebyshev with jacobi",
+         "PETSc PCMG"},
         {"space", Choice{&space, {"auto", "host", "debug"}},
          "Where to run: auto follows the matrix; host forces the CPU; debug is the CPU with shuffled loops and poisoned memory", ""},
     };
