@@ -20,31 +20,21 @@ struct Target {
 // The iterations of n³ with these options
 void solve(const Target &target, const std::string &options, PetscInt *iterations)
 {
-  Mat A;
-  Vec x, b;
-  KSP ksp;
-  PC pc;
-  KSPConvergedReason reason;
+  const std::string all = "-ksp_type amgfcg " + options + (have_gpu() ? " -mat_type aijcusparse" : "");
+  OwnedMat A;
+  OwnedVec x, b;
+  OwnedKSP ksp;
+  Solution solution;
   OK(PetscOptionsClear(nullptr));
-  OK(PetscOptionsInsertString(nullptr, (options + (have_gpu() ? " -mat_type aijcusparse" : "")).c_str()));
-  OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, target.n, target.n, &A));
-  OK(MatCreateVecs(A, &x, &b));
+  OK(PetscOptionsInsertString(nullptr, all.c_str()));
+  OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, target.n, target.n, A.out()));
+  OK(MatCreateVecs(A, x.out(), b.out()));
   OK(VecSet(b, 1));
-  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetType(ksp, KSPAMGFCG));
-  OK(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-  OK(KSPGetPC(ksp, &pc));
-  OK(PCSetType(pc, PCAMGMATCHING));
-  OK(KSPSetFromOptions(ksp));
-  OK(KSPSolve(ksp, b, x));
-  OK(KSPGetIterationNumber(ksp, iterations));
-  OK(KSPGetConvergedReason(ksp, &reason));
-  EXPECT_GT(static_cast<int>(reason), 0);
-  OK(KSPDestroy(&ksp));
-  OK(VecDestroy(&x));
-  OK(VecDestroy(&b));
-  OK(MatDestroy(&A));
+  OK(make_ksp(A, all, ksp.out()));
+  OK(test::solve(ksp, b, x, &solution));
+  EXPECT_TRUE(solution.converged());
+  EXPECT_LE(solution.residual, 1e-8 * 1.01);
+  *iterations = solution.iterations;
   OK(PetscOptionsClear(nullptr));
 }
 
