@@ -8,20 +8,6 @@ namespace amgkit::test
 {
 namespace
 {
-// How a program uses each space: the matrix's type and the option.
-struct Use {
-  const char *name;
-  bool on_device;
-  const char *option;
-};
-std::vector<Use> uses()
-{
-  std::vector<Use> all = {{"host", false, "-pc_amgmatching_space auto"}, {"debug", false, "-pc_amgmatching_space debug"}};
-  if (have_gpu()) all.push_back({"cuda", true, "-pc_amgmatching_space auto"});
-  if (have_gpu()) all.push_back({"host", true, "-pc_amgmatching_space host"}); // a matrix on the device, worked on by the CPU
-  return all;
-}
-
 class PCTest : public ::testing::Test {
 protected:
   void SetUp() override { OK(AMGKitRegister()); }

@@ -57,6 +57,14 @@ PetscErrorCode make_system(Mat A, Vec *x, Vec *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+std::vector<Use> uses()
+{
+  std::vector<Use> all = {{"host", false, "-pc_amgmatching_space auto"}, {"debug", false, "-pc_amgmatching_space debug"}};
+  if (have_gpu()) all.push_back({"cuda", true, "-pc_amgmatching_space auto"});
+  if (have_gpu()) all.push_back({"host", true, "-pc_amgmatching_space host"}); // a matrix on the device, worked on by the CPU
+  return all;
+}
+
 namespace
 {
 PetscErrorCode replace_options(const std::string &options)

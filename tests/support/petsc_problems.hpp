@@ -11,6 +11,14 @@ PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt l
 // b such that the solution of A x = b is a wave; x zero
 PetscErrorCode make_system(Mat A, Vec *x, Vec *b);
 
+// How a program uses each space: the matrix's type and the option.
+struct Use {
+  const char *name;
+  bool on_device;
+  const char *option;
+};
+std::vector<Use> uses();
+
 // A KSP for A, to 1e-8 in 200 iterations, with amgmatching, unless the options say otherwise. They replace all that PETSc had before.
 PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp);
 PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc); // the same without a Krylov method
