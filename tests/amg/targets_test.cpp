@@ -1,7 +1,10 @@
 // The iteration counts the method must reach, on the systems of the benchmark (share/amgkit/bench/model_problem.h): flexible CG to 1e-8
 // on the true residual, right-hand side of ones. The figures are those of one process; they come from BootCMatchGX for the papers'
-// settings, else from a prototype of the method.
+// settings, else from a prototype of the method. What follows them, complexities and growth, holds on several processes too.
 #include "amgkit.h"
+
+#include "amg/hierarchy.hpp"
+#include "amg/prolongation_matching.hpp"
 #include "support/petsc_problems.hpp"
 
 extern "C" {
@@ -20,31 +23,21 @@ struct Target {
 // The iterations of n³ with these options
 void solve(const Target &target, const std::string &options, PetscInt *iterations)
 {
-  Mat A;
-  Vec x, b;
-  KSP ksp;
-  PC pc;
-  KSPConvergedReason reason;
+  const std::string all = "-ksp_type amgfcg " + options + (have_gpu() ? " -mat_type aijcusparse" : "");
+  OwnedMat A;
+  OwnedVec x, b;
+  OwnedKSP ksp;
+  Solution solution;
   OK(PetscOptionsClear(nullptr));
-  OK(PetscOptionsInsertString(nullptr, (options + (have_gpu() ? " -mat_type aijcusparse" : "")).c_str()));
-  OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, target.n, target.n, &A));
-  OK(MatCreateVecs(A, &x, &b));
+  OK(PetscOptionsInsertString(nullptr, all.c_str()));
+  OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, target.n, target.n, A.out()));
+  OK(MatCreateVecs(A, x.out(), b.out()));
   OK(VecSet(b, 1));
-  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetType(ksp, KSPAMGFCG));
-  OK(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-  OK(KSPGetPC(ksp, &pc));
-  OK(PCSetType(pc, PCAMGMATCHING));
-  OK(KSPSetFromOptions(ksp));
-  OK(KSPSolve(ksp, b, x));
-  OK(KSPGetIterationNumber(ksp, iterations));
-  OK(KSPGetConvergedReason(ksp, &reason));
-  EXPECT_GT(static_cast<int>(reason), 0);
-  OK(KSPDestroy(&ksp));
-  OK(VecDestroy(&x));
-  OK(VecDestroy(&b));
-  OK(MatDestroy(&A));
+  OK(make_ksp(A, all, ksp.out()));
+  OK(test::solve(ksp, b, x, &solution));
+  EXPECT_TRUE(solution.converged());
+  EXPECT_LE(solution.residual, 1e-8 * 1.01);
+  *iterations = solution.iterations;
   OK(PetscOptionsClear(nullptr));
 }
 
@@ -59,6 +52,21 @@ void expect_targets(const std::vector<Target> &targets, const std::string &optio
     EXPECT_LE(iterations, target.iterations) << name;
     ::testing::Test::RecordProperty("iterations_" + name, static_cast<int>(iterations));
   }
+}
+
+// Entries of all levels by those of the finest, with the defaults
+void operator_complexity(System system, PetscInt n, double *complexity)
+{
+  OwnedMat A;
+  Host ex;
+  Hierarchy<Host> hierarchy;
+  SetupStatus status;
+  double entries = 0;
+  OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, n, n, A.out()));
+  OK(hierarchy.build(ex, A, AmgParameters{}, *make_matching_prolongation<Host>({}), &status));
+  ASSERT_EQ(status, SetupStatus::ready);
+  for (const LevelStatistics &level : hierarchy.statistics) entries += level.entries;
+  *complexity = entries / hierarchy.statistics.front().entries;
 }
 } // namespace
 
@@ -85,5 +93,28 @@ TEST(Targets, KCycleWithL1Jacobi)
 {
   expect_targets({{SYSTEM_7, 64, 23}, {SYSTEM_27, 64, 16}, {SYSTEM_ANISO, 64, 19}, {SYSTEM_JUMP, 64, 26}},
                  "-pc_amgmatching_smoother l1jacobi");
+}
+
+// 1.33 where the coefficients are smooth, 1.47 where they jump
+TEST(Targets, OperatorComplexity)
+{
+  for (System system : {SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP}) {
+    double complexity = 0;
+    operator_complexity(system, 48, &complexity);
+    EXPECT_LE(complexity, 1.5) << SystemNames[system];
+    EXPECT_GT(complexity, 1) << SystemNames[system];
+  }
+}
+
+// Eight times the rows, and two levels more
+TEST(Targets, IterationsGrowLittleWithTheGrid)
+{
+  OK(AMGKitRegister());
+  for (System system : {SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP}) {
+    PetscInt small = 0, large = 0;
+    solve({system, 24, 0}, "-pc_amgmatching_coarse_eq_limit 100", &small);
+    solve({system, 48, 0}, "-pc_amgmatching_coarse_eq_limit 100", &large);
+    EXPECT_LE(large, small + 3) << SystemNames[system];
+  }
 }
 } // namespace amgkit::test

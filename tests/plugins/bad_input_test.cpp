@@ -14,32 +14,27 @@ namespace
 class BadInput : public ::testing::Test {
 protected:
   void SetUp() override { OK(AMGKitRegister()); }
+  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
   // Setting up on A gives this error on every rank; afterwards the same KSP solves a good system.
   void expect_error(Mat A, int expected, const std::string &name)
   {
-    Mat good;
-    KSP ksp;
+    OwnedMat good;
+    OwnedKSP ksp;
     PC pc;
-    Vec x, b;
-    KSPConvergedReason reason;
-    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OwnedVec x, b;
+    Solution solution;
+    OK(make_ksp(A, "", ksp.out()));
     OK(KSPGetPC(ksp, &pc));
-    OK(PCSetType(pc, PCAMGMATCHING));
-    OK(KSPSetOperators(ksp, A, A));
     const int code = static_cast<int>(quietly([&] { return PCSetUp(pc); }));
     EXPECT_EQ(code, expected) << name;
-    OK(distribute(grid7(5, 5, 5), false, &good));
-    OK(make_system(good, &x, &b));
+    OK(distribute(grid7(5, 5, 5), false, good.out()));
+    OK(make_system(good, x.out(), b.out()));
     OK(KSPReset(ksp));
     OK(KSPSetOperators(ksp, good, good));
-    OK(KSPSolve(ksp, b, x));
-    OK(KSPGetConvergedReason(ksp, &reason));
-    EXPECT_GT(static_cast<int>(reason), 0) << name;
-    OK(KSPDestroy(&ksp));
-    OK(VecDestroy(&x));
-    OK(VecDestroy(&b));
-    OK(MatDestroy(&good));
+    OK(solve(ksp, b, x, &solution));
+    EXPECT_TRUE(solution.converged()) << name;
+    EXPECT_LE(solution.residual, 1e-6) << name;
   }
 
   // Only the last rows, which the last rank owns, are bad.
@@ -48,16 +43,15 @@ protected:
     constexpr int n = 30;
     for (bool on_device : {false, true}) {
       if (on_device && !have_gpu()) continue;
-      Mat A;
+      OwnedMat A;
       std::map<std::pair<int, int>, double> entries;
       for (int i = 0; i < n; i++) {
         if (!(drop_diagonal && i == n - 2)) entries[{i, i}] = 2.5;
         if (i > 0) entries[{i, i - 1}] = entries[{i - 1, i}] = -1;
       }
       for (const auto &[where, value] : change) entries[where] = value;
-      OK(distribute(make_csr(n, n, entries), on_device, &A));
+      OK(distribute(make_csr(n, n, entries), on_device, A.out()));
       expect_error(A, expected, name);
-      OK(MatDestroy(&A));
     }
   }
 };
@@ -80,15 +74,13 @@ TEST_F(BadInput, Diagonals)
 // PETSc may apply a PC whose setup has ended in an error: there must be nothing half-built to crash on.
 TEST_F(BadInput, ApplyAfterAFailedSetupGivesInfinity)
 {
-  Mat A;
-  Vec x, b;
-  PC pc;
+  OwnedMat A;
+  OwnedVec x, b;
+  OwnedPC pc;
   PetscReal norm;
-  OK(distribute(grid7(5, 5, 5), false, &A));
-  OK(make_system(A, &x, &b));
-  OK(PCCreate(PETSC_COMM_WORLD, &pc));
-  OK(PCSetType(pc, PCAMGMATCHING));
-  OK(PCSetOperators(pc, A, A));
+  OK(distribute(grid7(5, 5, 5), false, A.out()));
+  OK(make_system(A, x.out(), b.out()));
+  OK(make_pc(A, "", pc.out()));
   OK(PCSetUp(pc));
   OK(MatScale(A, std::numeric_limits<double>::quiet_NaN()));
   EXPECT_EQ(static_cast<int>(quietly([&] { return PCSetUp(pc); })), PETSC_ERR_FP);
@@ -96,74 +88,56 @@ TEST_F(BadInput, ApplyAfterAFailedSetupGivesInfinity)
     OK(VecNorm(x, NORM_INFINITY, &norm));
     EXPECT_FALSE(norm < std::numeric_limits<double>::infinity());
   }
-  OK(PCDestroy(&pc));
-  OK(VecDestroy(&x));
-  OK(VecDestroy(&b));
-  OK(MatDestroy(&A));
 }
 
 TEST_F(BadInput, NotAssembled)
 {
-  Mat A;
-  PC pc;
-  OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 10, 10, 3, nullptr, 3, nullptr, &A));
-  OK(PCCreate(PETSC_COMM_WORLD, &pc));
-  OK(PCSetType(pc, PCAMGMATCHING));
-  OK(PCSetOperators(pc, A, A));
+  OwnedMat A;
+  OwnedPC pc;
+  OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 10, 10, 3, nullptr, 3, nullptr, A.out()));
+  OK(make_pc(A, "", pc.out()));
   EXPECT_NE(static_cast<int>(quietly([&] { return PCSetUp(pc); })), 0);
-  OK(PCDestroy(&pc));
-  OK(MatDestroy(&A));
 }
 
 TEST_F(BadInput, NotSquare)
 {
-  Mat A;
-  OK(distribute(make_csr(12, 9, {{{0, 0}, 1}}), false, &A));
+  OwnedMat A;
+  OK(distribute(make_csr(12, 9, {{{0, 0}, 1}}), false, A.out()));
   PetscInt rows, cols;
   OK(MatGetSize(A, &rows, &cols));
   expect_error(A, PETSC_ERR_ARG_SIZ, "12 x 9");
-  OK(MatDestroy(&A));
 }
 
 TEST_F(BadInput, TypesThatAreNotAIJ)
 {
-  Mat A;
-  OK(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 8, 8, nullptr, &A));
+  OwnedMat A;
+  OK(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 8, 8, nullptr, A.out()));
   OK(MatShift(A, 1));
   expect_error(A, PETSC_ERR_SUP, "dense");
-  OK(MatDestroy(&A));
 }
 
 TEST_F(BadInput, UnknownOptionValueIsAnError)
 {
   for (const char *option :
        {"-pc_amgmatching_smoother nonsense", "-pc_amgmatching_matching_steps 0", "-pc_amgmatching_coarse_eq_limit -3"}) {
-    PC pc;
+    OwnedPC pc;
     OK(PetscOptionsInsertString(nullptr, option));
-    OK(PCCreate(PETSC_COMM_WORLD, &pc));
+    OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
     OK(PCSetType(pc, PCAMGMATCHING));
     EXPECT_NE(static_cast<int>(quietly([&] { return PCSetFromOptions(pc); })), 0) << option;
     OK(PetscOptionsClear(nullptr));
     OK(PCSetFromOptions(pc));
-    OK(PCDestroy(&pc));
   }
 }
 
 TEST_F(BadInput, NoSweepAtAllIsAnError)
 {
-  Mat A;
-  OK(PetscOptionsInsertString(nullptr, "-pc_amgmatching_smoother_sweeps 0"));
-  for (const char *after : {"", "-pc_amgmatching_post_sweeps 1"}) {
-    PC pc;
-    OK(PetscOptionsInsertString(nullptr, after));
-    OK(distribute(grid7(6, 6, 6), false, &A));
-    OK(PCCreate(PETSC_COMM_WORLD, &pc));
-    OK(PCSetType(pc, PCAMGMATCHING));
-    OK(PCSetFromOptions(pc));
-    OK(PCSetOperators(pc, A, A));
+  OwnedMat A;
+  OK(distribute(grid7(6, 6, 6), false, A.out()));
+  for (const char *after : {"", " -pc_amgmatching_post_sweeps 1"}) {
+    OwnedPC pc;
+    OK(make_pc(A, std::string("-pc_amgmatching_smoother_sweeps 0") + after, pc.out()));
     EXPECT_EQ(static_cast<int>(quietly([&] { return PCSetUp(pc); })), *after ? 0 : static_cast<int>(PETSC_ERR_ARG_OUTOFRANGE));
-    OK(PCDestroy(&pc));
-    OK(MatDestroy(&A));
   }
   OK(PetscOptionsClear(nullptr));
 }
@@ -174,46 +148,27 @@ TEST_F(BadInput, SingularMatricesAreSolved)
   for (bool on_device : {false, true}) {
     if (on_device && !have_gpu()) continue;
     for (int n : {3, 40}) {
-      Mat A;
-      Vec x, b, r;
-      MatNullSpace constant;
-      PetscReal size, of_b;
+      OwnedMat A;
+      OwnedVec x, b;
+      OwnedNullSpace constant;
       std::map<std::pair<int, int>, double> edges;
       for (int i = 0; i < n * n; i++) {
         if (i % n + 1 < n) edges[{i, i + 1}] = 1;
         if (i + n < n * n) edges[{i, i + n}] = 1 + i % 3;
       }
-      OK(distribute(from_edges(n * n, edges, 0), on_device, &A));
-      OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, &constant));
+      OK(distribute(from_edges(n * n, edges, 0), on_device, A.out()));
+      OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, constant.out()));
       OK(MatSetNullSpace(A, constant));
-      OK(make_system(A, &x, &b));
-      OK(VecDuplicate(b, &r));
-      OK(VecNorm(b, NORM_2, &of_b));
+      OK(make_system(A, x.out(), b.out()));
       for (const char *krylov : {"cg", "gmres", "amgfcg"}) {
-        KSP ksp;
-        PC pc;
-        KSPConvergedReason reason;
-        OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-        OK(KSPSetType(ksp, krylov));
-        OK(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 40));
-        OK(KSPSetOperators(ksp, A, A));
-        OK(KSPGetPC(ksp, &pc));
-        OK(PCSetType(pc, PCAMGMATCHING));
+        OwnedKSP ksp;
+        Solution solution;
+        OK(make_ksp(A, std::string("-ksp_rtol 1e-9 -ksp_max_it 40 -ksp_type ") + krylov, ksp.out()));
         OK(VecSet(x, 0));
-        OK(KSPSolve(ksp, b, x));
-        OK(KSPGetConvergedReason(ksp, &reason));
-        EXPECT_GT(static_cast<int>(reason), 0) << krylov << " " << n;
-        OK(MatMult(A, x, r));
-        OK(VecAYPX(r, -1, b));
-        OK(VecNorm(r, NORM_2, &size));
-        EXPECT_LE(size, 1e-7 * of_b) << krylov << " " << n;
-        OK(KSPDestroy(&ksp));
+        OK(solve(ksp, b, x, &solution));
+        EXPECT_TRUE(solution.converged()) << krylov << " " << n;
+        EXPECT_LE(solution.residual, 1e-7) << krylov << " " << n;
       }
-      OK(MatNullSpaceDestroy(&constant));
-      OK(VecDestroy(&x));
-      OK(VecDestroy(&b));
-      OK(VecDestroy(&r));
-      OK(MatDestroy(&A));
     }
   }
 }
@@ -222,20 +177,17 @@ TEST_F(BadInput, OutOfDeviceMemory)
 {
 #if defined(AMGKIT_HAVE_CUDA)
   if (!have_gpu()) GTEST_SKIP() << "no GPU here";
-  Mat A;
-  Vec x, b;
-  KSP ksp;
+  OwnedMat A;
+  OwnedVec x, b;
+  OwnedKSP ksp;
   PC pc;
   KSPConvergedReason reason;
+  Solution solution;
   std::vector<void *> taken;
-  OK(distribute(grid7(48, 48, 48), true, &A));
-  OK(make_system(A, &x, &b));
-  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetType(ksp, KSPCG));
+  OK(distribute(grid7(48, 48, 48), true, A.out()));
+  OK(make_system(A, x.out(), b.out()));
+  OK(make_ksp(A, "-ksp_type cg", ksp.out()));
   OK(KSPGetPC(ksp, &pc));
-  OK(PCSetType(pc, PCAMGMATCHING));
-  OK(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   OK(KSPSolve(ksp, b, x)); // everything PETSC needs for itself is in place
   OK(PCReset(pc));
   OK(MatScale(A, 1.5));
@@ -260,13 +212,9 @@ TEST_F(BadInput, OutOfDeviceMemory)
   MPI_Barrier(PETSC_COMM_WORLD);
   OK(MatScale(A, 1.5));
   OK(VecSet(x, 0));
-  OK(KSPSolve(ksp, b, x));
-  OK(KSPGetConvergedReason(ksp, &reason));
-  EXPECT_GT(static_cast<int>(reason), 0);
-  OK(KSPDestroy(&ksp));
-  OK(VecDestroy(&x));
-  OK(VecDestroy(&b));
-  OK(MatDestroy(&A));
+  OK(solve(ksp, b, x, &solution));
+  EXPECT_TRUE(solution.converged());
+  EXPECT_LE(solution.residual, 1e-6);
 #else
   GTEST_SKIP() << "built without CUDA";
 #endif

@@ -8,62 +8,21 @@ namespace amgkit::test
 {
 namespace
 {
-// How a program uses each space: the matrix's type and the option.
-struct Use {
-  const char *name;
-  bool on_device;
-  const char *option;
-};
-std::vector<Use> uses()
-{
-  std::vector<Use> all = {{"host", false, "-pc_amgmatching_space auto"}, {"debug", false, "-pc_amgmatching_space debug"}};
-  if (have_gpu()) all.push_back({"cuda", true, "-pc_amgmatching_space auto"});
-  if (have_gpu()) all.push_back({"host", true, "-pc_amgmatching_space host"}); // a matrix on the device, worked on by the CPU
-  return all;
-}
-
 class PCTest : public ::testing::Test {
 protected:
   void SetUp() override { OK(AMGKitRegister()); }
   void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
-  PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp)
-  {
-    PC pc;
-    PetscFunctionBegin;
-    PetscCall(PetscOptionsClear(nullptr));
-    PetscCall(PetscOptionsInsertString(nullptr, options.c_str()));
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-    PetscCall(KSPSetOperators(*ksp, A, A));
-    PetscCall(KSPGetPC(*ksp, &pc));
-    PetscCall(PCSetType(pc, PCAMGMATCHING));
-    PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-    PetscCall(KSPSetFromOptions(*ksp));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
   // Solves and checks the true residual.
   void expect_solves(KSP ksp, Mat A, PetscInt most_iterations, const std::string &name)
   {
-    Vec x, b, r;
-    PetscReal error, size;
-    PetscInt iterations;
-    KSPConvergedReason reason;
-    OK(make_system(A, &x, &b));
-    OK(KSPSolve(ksp, b, x));
-    OK(KSPGetConvergedReason(ksp, &reason));
-    OK(KSPGetIterationNumber(ksp, &iterations));
-    EXPECT_GT(static_cast<int>(reason), 0) << name;
-    EXPECT_LE(iterations, most_iterations) << name;
-    OK(VecDuplicate(b, &r));
-    OK(MatMult(A, x, r));
-    OK(VecAYPX(r, -1, b));
-    OK(VecNorm(r, NORM_2, &error));
-    OK(VecNorm(b, NORM_2, &size));
-    EXPECT_LE(error, 1e-6 * size) << name;
-    OK(VecDestroy(&x));
-    OK(VecDestroy(&b));
-    OK(VecDestroy(&r));
+    OwnedVec x, b;
+    Solution solution;
+    OK(make_system(A, x.out(), b.out()));
+    OK(solve(ksp, b, x, &solution));
+    EXPECT_TRUE(solution.converged()) << name;
+    EXPECT_LE(solution.iterations, most_iterations) << name;
+    EXPECT_LE(solution.residual, 1e-6) << name;
   }
 
   std::string view_of(KSP ksp)
@@ -83,15 +42,13 @@ protected:
 TEST_F(PCTest, SolvesWithEveryKrylovMethodInEverySpace)
 {
   for (const Use &use : uses()) {
-    Mat A;
-    OK(distribute(grid7(14, 13, 12), use.on_device, &A));
+    OwnedMat A;
+    OK(distribute(grid7(14, 13, 12), use.on_device, A.out()));
     for (const char *krylov : {"cg", "fcg", "amgfcg", "gmres", "fgmres"}) {
-      KSP ksp;
-      OK(make_ksp(A, std::string(use.option) + " -pc_amgmatching_coarse_eq_limit 50 -ksp_type " + krylov, &ksp));
+      OwnedKSP ksp;
+      OK(make_ksp(A, std::string(use.option) + " -pc_amgmatching_coarse_eq_limit 50 -ksp_type " + krylov, ksp.out()));
       expect_solves(ksp, A, 40, std::string(use.name) + " " + krylov);
-      OK(KSPDestroy(&ksp));
     }
-    OK(MatDestroy(&A));
   }
 }
 
@@ -100,29 +57,23 @@ TEST_F(PCTest, SolvesWithEveryKrylovMethodInEverySpace)
 TEST_F(PCTest, TheKCycleIsForFlexibleMethodsOnly)
 {
   for (const Use &use : uses()) {
-    Mat A;
-    Vec x, b;
-    OK(distribute(grid7(20, 20, 20, 1, 1, 0.01), use.on_device, &A));
-    OK(make_system(A, &x, &b));
+    OwnedMat A;
+    OwnedVec x, b;
+    OK(distribute(grid7(20, 20, 20, 1, 1, 0.01), use.on_device, A.out()));
+    OK(make_system(A, x.out(), b.out()));
     const std::string options = std::string(use.option) + " -pc_amgmatching_coarse_eq_limit 50";
     for (const char *krylov : {"gmres", "bcgs", "minres"}) {
-      KSP ksp;
-      OK(make_ksp(A, options + " -pc_amgmatching_cycle_type k -ksp_type " + krylov, &ksp));
+      OwnedKSP ksp;
+      OK(make_ksp(A, options + " -pc_amgmatching_cycle_type k -ksp_type " + krylov, ksp.out()));
       EXPECT_EQ(static_cast<int>(quietly([&] { return KSPSolve(ksp, b, x); })), PETSC_ERR_ARG_INCOMP) << krylov;
-      OK(KSPDestroy(&ksp));
-      OK(make_ksp(A, options + " -ksp_type " + krylov, &ksp));
+      OK(make_ksp(A, options + " -ksp_type " + krylov, ksp.out()));
       expect_solves(ksp, A, 40, krylov);
-      OK(KSPDestroy(&ksp));
     }
     for (const char *krylov : {"amgfcg", "fgmres", "gcr", "richardson"}) {
-      KSP ksp;
-      OK(make_ksp(A, options + " -pc_amgmatching_cycle_type k -ksp_type " + krylov, &ksp));
+      OwnedKSP ksp;
+      OK(make_ksp(A, options + " -pc_amgmatching_cycle_type k -ksp_type " + krylov, ksp.out()));
       expect_solves(ksp, A, 40, krylov);
-      OK(KSPDestroy(&ksp));
     }
-    OK(VecDestroy(&x));
-    OK(VecDestroy(&b));
-    OK(MatDestroy(&A));
   }
 }
 
@@ -131,21 +82,19 @@ TEST_F(PCTest, WorksInsideOtherPreconditioners)
 {
   for (const Use &use : uses()) {
     if (use.on_device && std::string(use.name) == "host") continue;
-    Mat A;
-    OK(distribute(grid7(20, 20, 10), use.on_device, &A));
+    OwnedMat A;
+    OK(distribute(grid7(20, 20, 10), use.on_device, A.out()));
     for (const char *outer : {"bjacobi", "asm", "ksp", "composite -pc_composite_pcs amgmatching,jacobi"}) {
-      KSP ksp;
+      OwnedKSP ksp;
       const std::string prefix = std::string(outer) == "ksp"                     ? "-ksp_ksp_type preonly -ksp_"
                                  : std::string(outer).rfind("composite", 0) == 0 ? "-sub_0_"
                                                                                  : "-sub_";
       OK(make_ksp(A,
                   "-ksp_type gmres -pc_type " + std::string(outer) + " " + prefix + "pc_type amgmatching " + prefix +
                       "pc_amgmatching_coarse_eq_limit 50",
-                  &ksp));
+                  ksp.out()));
       expect_solves(ksp, A, 60, outer);
-      OK(KSPDestroy(&ksp));
     }
-    OK(MatDestroy(&A));
   }
 }
 
@@ -154,12 +103,12 @@ TEST_F(PCTest, TakesNewValuesStepByStep)
 {
   for (const Use &use : uses()) {
     for (const char *reuse : {"0", "1"}) {
-      Mat A;
-      KSP ksp;
-      OK(distribute(grid7(12, 12, 12), use.on_device, &A));
+      OwnedMat A;
+      OwnedKSP ksp;
+      OK(distribute(grid7(12, 12, 12), use.on_device, A.out()));
       OK(make_ksp(
           A, std::string(use.option) + " -ksp_type amgfcg -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_reuse_interpolation " + reuse,
-          &ksp));
+          ksp.out()));
       for (int step = 0; step < 4; step++) {
         expect_solves(ksp, A, 25, std::string(use.name) + " step " + std::to_string(step));
         OK(MatShift(A, step < 2 ? 0.5 : 1000));
@@ -170,42 +119,35 @@ TEST_F(PCTest, TakesNewValuesStepByStep)
       OK(MatScale(A, 2));
       expect_solves(ksp, A, 25, "another option");
       EXPECT_NE(view_of(ksp).find("matching_steps=3"), std::string::npos);
-      OK(KSPDestroy(&ksp));
-      OK(MatDestroy(&A));
     }
   }
 }
 
 TEST_F(PCTest, TakesAnOptionsPrefix)
 {
-  Mat A;
-  KSP ksp;
-  OK(distribute(grid7(8, 8, 8), false, &A));
-  OK(make_ksp(A, "-mine_pc_amgmatching_matching_steps 2", &ksp));
+  OwnedMat A;
+  OwnedKSP ksp;
+  OK(distribute(grid7(8, 8, 8), false, A.out()));
+  OK(make_ksp(A, "-mine_pc_amgmatching_matching_steps 2", ksp.out()));
   OK(KSPSetOptionsPrefix(ksp, "mine_"));
   OK(KSPSetFromOptions(ksp));
   EXPECT_NE(view_of(ksp).find("matching_steps=2"), std::string::npos);
-  OK(KSPDestroy(&ksp));
-  OK(MatDestroy(&A));
 }
 
 TEST_F(PCTest, FollowsNewValuesAndNewPatterns)
 {
   for (const Use &use : uses()) {
-    Mat A, B;
-    KSP ksp;
-    OK(distribute(grid7(10, 10, 10), use.on_device, &A));
-    OK(distribute(grid7(11, 9, 10, 1, 5, 1), use.on_device, &B));
-    OK(make_ksp(A, std::string(use.option) + " -ksp_type cg -pc_amgmatching_coarse_eq_limit 50", &ksp));
+    OwnedMat A, B;
+    OwnedKSP ksp;
+    OK(distribute(grid7(10, 10, 10), use.on_device, A.out()));
+    OK(distribute(grid7(11, 9, 10, 1, 5, 1), use.on_device, B.out()));
+    OK(make_ksp(A, std::string(use.option) + " -ksp_type cg -pc_amgmatching_coarse_eq_limit 50", ksp.out()));
     expect_solves(ksp, A, 40, use.name);
     OK(MatScale(A, 1e4)); // the same pattern
     expect_solves(ksp, A, 40, use.name);
     OK(KSPReset(ksp));
     OK(KSPSetOperators(ksp, B, B)); // another size
     expect_solves(ksp, B, 60, use.name);
-    OK(KSPDestroy(&ksp));
-    OK(MatDestroy(&A));
-    OK(MatDestroy(&B));
   }
 }
 
@@ -213,44 +155,37 @@ TEST_F(PCTest, FollowsNewValuesAndNewPatterns)
 TEST_F(PCTest, VectorsMayLiveOnTheOtherSide)
 {
   if (!have_gpu()) GTEST_SKIP() << "no GPU here";
-  Mat A, H;
-  KSP ksp;
+  OwnedMat A, H;
+  OwnedKSP ksp;
   const HostCsr M = grid7(9, 9, 9);
-  OK(distribute(M, true, &A));
-  OK(distribute(M, false, &H));
-  OK(make_ksp(A, "-ksp_type cg -pc_amgmatching_coarse_eq_limit 50", &ksp));
+  OK(distribute(M, true, A.out()));
+  OK(distribute(M, false, H.out()));
+  OK(make_ksp(A, "-ksp_type cg -pc_amgmatching_coarse_eq_limit 50", ksp.out()));
   OK(KSPSetOperators(ksp, H, A));
   expect_solves(ksp, H, 40, "host vectors");
-  OK(KSPDestroy(&ksp));
-  OK(MatDestroy(&A));
-  OK(MatDestroy(&H));
 }
 
 TEST_F(PCTest, NegativeDefiniteMatricesSolveAsTheirPositiveOnes)
 {
-  Mat A;
-  KSP ksp;
-  OK(distribute(grid7(8, 8, 8), false, &A));
+  OwnedMat A;
+  OwnedKSP ksp;
+  OK(distribute(grid7(8, 8, 8), false, A.out()));
   OK(MatScale(A, -1));
-  OK(make_ksp(A, "-ksp_type gmres", &ksp));
+  OK(make_ksp(A, "-ksp_type gmres", ksp.out()));
   expect_solves(ksp, A, 40, "negative");
-  OK(KSPDestroy(&ksp));
-  OK(MatDestroy(&A));
 }
 
 TEST_F(PCTest, SmallestSystems)
 {
   for (const Use &use : uses()) {
     for (int n : {0, 1, 2}) { // with more ranks than rows, some have none
-      Mat A;
-      KSP ksp;
+      OwnedMat A;
+      OwnedKSP ksp;
       std::map<std::pair<int, int>, double> entries;
       for (int i = 0; i < n; i++) entries[{i, i}] = 2;
-      OK(distribute(make_csr(n, n, entries), use.on_device, &A));
-      OK(make_ksp(A, std::string(use.option) + " -ksp_type cg", &ksp));
+      OK(distribute(make_csr(n, n, entries), use.on_device, A.out()));
+      OK(make_ksp(A, std::string(use.option) + " -ksp_type cg", ksp.out()));
       expect_solves(ksp, A, 2, std::string(use.name) + " n = " + std::to_string(n));
-      OK(KSPDestroy(&ksp));
-      OK(MatDestroy(&A));
     }
   }
 }
@@ -258,38 +193,35 @@ TEST_F(PCTest, SmallestSystems)
 TEST_F(PCTest, AllRowsOnOneRank)
 {
   for (const Use &use : uses()) {
-    Mat A;
-    KSP ksp;
+    OwnedMat A;
+    OwnedKSP ksp;
     const HostCsr M = grid7(10, 10, 10);
-    OK(distribute(M, use.on_device, &A, rank_of_world() == size_of_world() - 1 ? M.rows : 0));
-    OK(make_ksp(A, std::string(use.option) + " -ksp_type cg -pc_amgmatching_coarse_eq_limit 50", &ksp));
+    OK(distribute(M, use.on_device, A.out(), rank_of_world() == size_of_world() - 1 ? M.rows : 0));
+    OK(make_ksp(A, std::string(use.option) + " -ksp_type cg -pc_amgmatching_coarse_eq_limit 50", ksp.out()));
     expect_solves(ksp, A, 40, use.name);
-    OK(KSPDestroy(&ksp));
-    OK(MatDestroy(&A));
   }
 }
 
 TEST_F(PCTest, RegistersOnceAndAnswersToItsName)
 {
-  PC pc;
+  OwnedPC pc;
   PCType type;
   OK(AMGKitRegister());
-  OK(PCCreate(PETSC_COMM_WORLD, &pc));
+  OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
   OK(PCSetType(pc, "amgmatching"));
   OK(PCGetType(pc, &type));
   EXPECT_STREQ(type, PCAMGMATCHING);
   OK(PCReset(pc));
-  OK(PCDestroy(&pc));
 }
 
 // After one setup and one solve, each phase has been logged.
 TEST_F(PCTest, PhasesAreLogged)
 {
-  Mat A;
-  KSP ksp;
+  OwnedMat A;
+  OwnedKSP ksp;
   OK(PetscLogDefaultBegin());
-  OK(distribute(grid7(8, 8, 8), false, &A));
-  OK(make_ksp(A, "-ksp_type cg -pc_amgmatching_coarse_eq_limit 50", &ksp));
+  OK(distribute(grid7(8, 8, 8), false, A.out()));
+  OK(make_ksp(A, "-ksp_type cg -pc_amgmatching_coarse_eq_limit 50", ksp.out()));
   expect_solves(ksp, A, 40, "logged");
   for (const char *name :
        {"AMGKitStrength", "AMGKitCoarsen", "AMGKitInterp", "AMGKitRAP", "AMGKitSmooth", "AMGKitTransfer", "AMGKitCoarse"}) {
@@ -300,8 +232,6 @@ TEST_F(PCTest, PhasesAreLogged)
     OK(PetscLogEventGetPerfInfo(0, event, &info));
     EXPECT_GT(info.count, 0) << name;
   }
-  OK(KSPDestroy(&ksp));
-  OK(MatDestroy(&A));
 }
 
 // Once the matrix is on the device, neither setup nor apply moves anything of the size of a matrix or a vector.
@@ -310,18 +240,18 @@ TEST_F(PCTest, NothingLargeLeavesTheDevice)
 #if defined(AMGKIT_HAVE_CUDA)
   if (!have_gpu()) GTEST_SKIP() << "no GPU here";
   if (size_of_world() > 1) GTEST_SKIP() << "halos are staged through the host where MPI is not GPU-aware";
-  Mat A;
-  Vec x, b;
-  KSP ksp;
+  OwnedMat A;
+  OwnedVec x, b;
+  OwnedKSP ksp;
   PC pc;
   PetscLogStage stage;
   PetscLogEvent setup, apply;
   PetscEventPerfInfo info;
   constexpr double small = 100000; // bytes; the matrix has 9 million, a vector 0.9 million
   OK(PetscLogDefaultBegin());
-  OK(distribute(grid7(48, 48, 48), true, &A));
-  OK(make_system(A, &x, &b)); // MatMult brings it to the device
-  OK(make_ksp(A, "-ksp_type cg", &ksp));
+  OK(distribute(grid7(48, 48, 48), true, A.out()));
+  OK(make_system(A, x.out(), b.out())); // MatMult brings it to the device
+  OK(make_ksp(A, "-ksp_type cg", ksp.out()));
   OK(PetscLogStageRegister("NothingLarge", &stage));
   OK(PetscLogStagePush(stage));
   OK(KSPGetPC(ksp, &pc));
@@ -338,10 +268,6 @@ TEST_F(PCTest, NothingLargeLeavesTheDevice)
   EXPECT_EQ(info.count, 3);
   EXPECT_EQ(info.GpuToCpuSize, 0);
   EXPECT_EQ(info.CpuToGpuSize, 0);
-  OK(KSPDestroy(&ksp));
-  OK(VecDestroy(&x));
-  OK(VecDestroy(&b));
-  OK(MatDestroy(&A));
 #else
   GTEST_SKIP() << "built without CUDA";
 #endif
@@ -349,12 +275,12 @@ TEST_F(PCTest, NothingLargeLeavesTheDevice)
 
 TEST_F(PCTest, AsciiViewShowsTheLevelTable)
 {
-  Mat A;
-  KSP ksp;
+  OwnedMat A;
+  OwnedKSP ksp;
   PC pc;
   PetscViewer viewer;
-  OK(distribute(grid7(12, 12, 12), false, &A));
-  OK(make_ksp(A, "-ksp_type cg -pc_amgmatching_coarse_eq_limit 50", &ksp));
+  OK(distribute(grid7(12, 12, 12), false, A.out()));
+  OK(make_ksp(A, "-ksp_type cg -pc_amgmatching_coarse_eq_limit 50", ksp.out()));
   expect_solves(ksp, A, 40, "viewed");
   OK(KSPGetPC(ksp, &pc));
   const std::string file = ::testing::TempDir() + "amgkit_view_" + std::to_string(size_of_world());
@@ -371,7 +297,5 @@ TEST_F(PCTest, AsciiViewShowsTheLevelTable)
          {"type: amgmatching", "level         rows", "    0         1728", "operator complexity 1.", "dense inverse", "space=auto"})
       EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
   }
-  OK(KSPDestroy(&ksp));
-  OK(MatDestroy(&A));
 }
 } // namespace amgkit::test

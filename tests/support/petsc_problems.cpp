@@ -1,5 +1,7 @@
 #include "support/petsc_problems.hpp"
 
+#include "amgkit.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -52,6 +54,79 @@ PetscErrorCode make_system(Mat A, Vec *x, Vec *b)
   PetscCall(VecAssemblyEnd(*x));
   PetscCall(MatMult(A, *x, *b));
   PetscCall(VecSet(*x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::vector<Use> uses()
+{
+  std::vector<Use> all = {{"host", false, "-pc_amgmatching_space auto"}, {"debug", false, "-pc_amgmatching_space debug"}};
+  if (have_gpu()) all.push_back({"cuda", true, "-pc_amgmatching_space auto"});
+  if (have_gpu()) all.push_back({"host", true, "-pc_amgmatching_space host"}); // a matrix on the device, worked on by the CPU
+  return all;
+}
+
+namespace
+{
+PetscErrorCode replace_options(const std::string &options)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsClear(nullptr));
+  PetscCall(PetscOptionsInsertString(nullptr, options.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBegin;
+  PetscCall(replace_options(options));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCAMGMATCHING));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc)
+{
+  PetscFunctionBegin;
+  PetscCall(replace_options(options));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(PCSetType(*pc, PCAMGMATCHING));
+  PetscCall(PCSetFromOptions(*pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode true_residual(Mat A, Vec b, Vec x, PetscReal *relative)
+{
+  OwnedVec r;
+  PetscReal of_b;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(b, r.out()));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(r, NORM_2, relative));
+  PetscCall(VecNorm(b, NORM_2, &of_b));
+  if (of_b > 0) *relative /= of_b;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode solve(KSP ksp, Vec b, Vec x, Solution *out)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &out->reason));
+  PetscCall(KSPGetIterationNumber(ksp, &out->iterations));
+  PetscCall(KSPGetOperators(ksp, &A, nullptr));
+  PetscCall(true_residual(A, b, x, &out->residual));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,9 +1,8 @@
-// Distributed test matrices as PETSc Mats, of the type that a space reads.
+// Distributed test matrices as PETSc Mats, of the type that a space reads, and their solution.
 #pragma once
 #include "support/gallery.hpp"
+#include "support/petsc_objects.hpp"
 #include "support/spaces.hpp"
-
-#include <petscksp.h>
 
 namespace amgkit::test
 {
@@ -11,6 +10,28 @@ namespace amgkit::test
 PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows = -1);
 // b such that the solution of A x = b is a wave; x zero
 PetscErrorCode make_system(Mat A, Vec *x, Vec *b);
+
+// How a program uses each space: the matrix's type and the option.
+struct Use {
+  const char *name;
+  bool on_device;
+  const char *option;
+};
+std::vector<Use> uses();
+
+// A KSP for A, to 1e-8 in 200 iterations, with amgmatching, unless the options say otherwise. They replace all that PETSc had before.
+PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp);
+PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc); // the same without a Krylov method
+// What a solve says of itself, and |b - A x| / |b|, or |A x| for b = 0.
+struct Solution {
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscInt iterations = -1;
+  PetscReal residual = -1;
+  bool converged() const { return reason > 0; }
+};
+PetscErrorCode solve(KSP ksp, Vec b, Vec x, Solution *out);
+PetscErrorCode true_residual(Mat A, Vec b, Vec x, PetscReal *relative);
+
 int rank_of_world();
 int size_of_world();
 
