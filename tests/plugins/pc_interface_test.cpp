@@ -15,19 +15,6 @@ protected:
   void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 };
 
-// A grid without two of three couplings to smaller rows: the diagonal still dominates
-HostCsr one_sided()
-{
-  const HostCsr A = grid7(11, 10, 9);
-  std::map<std::pair<int, int>, double> entries;
-  for (int i = 0; i < A.rows; i++) {
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
-      if (A.col[k] >= i || (i + A.col[k]) % 3 == 0) entries[{i, A.col[k]}] = A.val[k];
-    }
-  }
-  return make_csr(A.rows, A.cols, entries);
-}
-
 const std::string coarse_30 = " -pc_amgmatching_coarse_eq_limit 30 ";
 
 PetscErrorCode random_vector(Mat A, PetscInt seed, Vec *x)
@@ -50,7 +37,7 @@ TEST_F(PCInterface, AppliesTheTranspose)
   for (const Use &use : uses()) {
     OwnedMat A;
     OwnedVec x, y, Bx, Bty;
-    OK(distribute(one_sided(), use.on_device, A.out()));
+    OK(distribute(one_sided(grid7(11, 10, 9)), use.on_device, A.out()));
     OK(random_vector(A, 1, x.out()));
     OK(random_vector(A, 2, y.out()));
     OK(VecDuplicate(x, Bx.out()));
@@ -86,7 +73,7 @@ TEST_F(PCInterface, SolvesWithTheTranspose)
     OwnedMat A;
     OwnedVec x, b, r;
     Solution solution;
-    OK(distribute(one_sided(), use.on_device, A.out()));
+    OK(distribute(one_sided(grid7(11, 10, 9)), use.on_device, A.out()));
     OK(make_system(A, x.out(), b.out()));
     OK(VecDuplicate(b, r.out()));
     OwnedKSP bicg, gmres;
@@ -206,7 +193,7 @@ TEST_F(PCInterface, GivesItsLevelsAsMatrices)
       OwnedPC pc;
       PetscInt levels, again;
       Mat *P, *operators;
-      OK(distribute(one_sided(), use.on_device, A.out()));
+      OK(distribute(one_sided(grid7(11, 10, 9)), use.on_device, A.out()));
       OK(make_pc(A, use.option + coarse_30 + "-pc_amgmatching_process_eq_limit " + limit, pc.out()));
       OK(PCSetUp(pc));
       OK(PCGetInterpolations(pc, &levels, &P));
