@@ -100,10 +100,21 @@ PetscErrorCode PCSetUp_AMG(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// y <- f(), or without a hierarchy, where there is no answer, infinity: it makes every rank's KSP stop.
-template <class F> PetscErrorCode answer(const AmgPC &data, Vec y, F f)
+// MatBindToCPU() moves a matrix to where the levels cannot read it, and PETSc sees no change that calls for a setup.
+PetscErrorCode follow_matrix(PC pc)
 {
+  const AmgPC &data = data_of(pc);
   PetscFunctionBegin;
+  if (data.solver && !data.solver->stands_where(pc->pmat)) PetscCall(PCSetUp_AMG(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y <- f(), or without a hierarchy, where there is no answer, infinity: it makes every rank's KSP stop.
+template <class F> PetscErrorCode answer(PC pc, Vec y, F f)
+{
+  const AmgPC &data = data_of(pc);
+  PetscFunctionBegin;
+  PetscCall(follow_matrix(pc));
   if (!data.solver)
     PetscCall(VecSet(y, std::numeric_limits<PetscReal>::infinity()));
   else
@@ -114,13 +125,13 @@ template <class F> PetscErrorCode answer(const AmgPC &data, Vec y, F f)
 PetscErrorCode PCApply_AMG(PC pc, Vec x, Vec y)
 {
   AmgPC &data = data_of(pc);
-  return answer(data, y, [&] { return data.mg ? PCApply(data.mg, x, y) : data.solver->apply(x, y); });
+  return answer(pc, y, [&] { return data.mg ? PCApply(data.mg, x, y) : data.solver->apply(x, y); });
 }
 
 PetscErrorCode PCApplyTranspose_AMG(PC pc, Vec x, Vec y)
 {
   AmgPC &data = data_of(pc);
-  return answer(data, y, [&] { return data.mg ? PCApplyTranspose(data.mg, x, y) : data.solver->apply_transpose(x, y); });
+  return answer(pc, y, [&] { return data.mg ? PCApplyTranspose(data.mg, x, y) : data.solver->apply_transpose(x, y); });
 }
 
 // One cycle from y. The levels' matrices include the finest, so that no product for the residual is needed.
@@ -128,7 +139,7 @@ PetscErrorCode improve(PC pc, Vec b, Vec y, bool zero_guess)
 {
   AmgPC &data = data_of(pc);
   if (zero_guess) return PCApply_AMG(pc, b, y);
-  return answer(data, y, [&] { return data.solver->improve(b, y); });
+  return answer(pc, y, [&] { return data.solver->improve(b, y); });
 }
 
 PetscErrorCode residual_norm(PC pc, Vec b, Vec y, Vec w, PetscReal *norm)

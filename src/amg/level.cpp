@@ -22,13 +22,18 @@ template <class Ex> PetscErrorCode Level<Ex>::analyse_again(Ex &ex, const AmgPar
 
 template <class Ex> PetscErrorCode Level<Ex>::analyse_rows(Ex &ex, const AmgParameters &parameters)
 {
-  Array<double, Ex> l1;
+  Array<double, Ex> scaling;
 
   PetscFunctionBegin;
-  PetscCall(l1.allocate(ex, A.rows));
+  PetscCall(scaling.allocate(ex, A.rows));
   PetscCall(diagonal.allocate(ex, A.rows));
-  PetscCall(diagonal_and_l1(ex, A.diag, A.offd, diagonal.data(), l1.data()));
-  PetscCall(smoother.allocate(ex, A, parameters, diagonal.data(), std::move(l1)));
+  if (parameters.smoother == static_cast<int>(SmootherKind::l1jacobi)) {
+    PetscCall(diagonal_and_l1(ex, A.diag, A.offd, diagonal.data(), scaling.data()));
+  } else {
+    PetscCall(diagonal_of(ex, A.diag, diagonal.data()));
+    PetscCall(invert_entries(ex, A.rows, diagonal.data(), scaling.data()));
+  }
+  smoother.set_scaling(std::move(scaling));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,11 +30,15 @@ public:
 
   PetscErrorCode can_refresh(Mat A, bool *possible) const override
   {
-    const bool in_place = parameters_.space != static_cast<int>(SpaceKind::automatic) || on_cuda(A) == Ex::on_device;
     PetscFunctionBegin;
     PetscCall(hierarchy_->finest.matches(A, possible));
-    *possible = *possible && in_place;
+    *possible = *possible && stands_where(A);
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  bool stands_where(Mat A) const override
+  {
+    return parameters_.space != static_cast<int>(SpaceKind::automatic) || on_cuda(A) == Ex::on_device;
   }
 
   PetscErrorCode refresh(Mat A, SetupStatus *status) override

@@ -17,6 +17,8 @@ public:
   // Whether refresh() can take the place of a new preconditioner's setup(): the same matrix, where it was, with the same pattern.
   // Collective.
   virtual PetscErrorCode can_refresh(Mat, bool *) const = 0;
+  // Whether the matrix is still on the side, host or device, where the space that was opened for it reads it.
+  virtual bool stands_where(Mat) const = 0;
   // As setup(), with the aggregates and prolongators that are there.
   virtual PetscErrorCode refresh(Mat, SetupStatus *) = 0;
   // Whether whoever applies the preconditioner next allows it to change from one application to the next; false after setup().

@@ -28,7 +28,7 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(log_begin(Phase::rap));
-    PetscCall(galerkin_values(ex, fine, aggregation, p.data(), ghosts, coarse));
+    PetscCall(galerkin_values(ex, fine, aggregation, p.data(), slot, ghosts, coarse));
     PetscCall(log_end(Phase::rap));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -47,10 +47,11 @@ public:
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::size_t bytes() const override { return aggregation.bytes() + p.bytes() + ghosts.bytes(); }
+  std::size_t bytes() const override { return aggregation.bytes() + p.bytes() + slot.bytes() + ghosts.bytes(); }
 
   Aggregation<Ex> aggregation;
   Array<double, Ex> p;
+  Array<unsigned char, Ex> slot; // of the rank's own block, as contract() gives it
   GhostAggregates<Ex> ghosts;
 };
 
@@ -150,9 +151,11 @@ template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, con
 
 template <class Ex> PetscErrorCode contract_step(Ex &ex, CsrView<double> A, Step<Ex> &step)
 {
+  Array<unsigned char, Ex> slot;
+
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::rap));
-  PetscCall(contract(ex, A, step.pairs, step.p.data(), step.pairs.id.data(), step.p.data(), step.pairs.coarse, step.A));
+  PetscCall(contract(ex, A, step.pairs, step.p.data(), step.pairs.id.data(), step.p.data(), step.pairs.coarse, step.A, slot));
   PetscCall(step.diagonal.allocate(ex, step.A.rows));
   PetscCall(diagonal_of(ex, step.A.view(), step.diagonal.data()));
   PetscCall(log_end(Phase::rap));
@@ -209,7 +212,7 @@ private:
     const Aggregation<Ex> &aggregation = total.aggregation;
     const double *p = total.p.data();
     PetscCall(log_begin(Phase::rap));
-    PetscCall(contract(ex, fine.A.diag, aggregation, p, aggregation.id.data(), p, aggregation.coarse, coarse.A.own_diag));
+    PetscCall(contract(ex, fine.A.diag, aggregation, p, aggregation.id.data(), p, aggregation.coarse, coarse.A.own_diag, total.slot));
     PetscCall(log_end(Phase::rap));
     coarse.block_size = fine.block_size;
     coarse.smooth_vector = std::move(last.w);

@@ -27,15 +27,6 @@ std::vector<RelaxStep> chebyshev_steps(PetscInt degree, double rho)
 }
 } // namespace
 
-template <class Ex>
-PetscErrorCode Smoother<Ex>::allocate(Ex &ex, const DistMatrix<Ex> &A, const AmgParameters &parameters, const double *diagonal,
-                                      Array<double, Ex> &&l1)
-{
-  d_ = std::move(l1);
-  if (parameters.smoother == static_cast<int>(SmootherKind::l1jacobi)) return PETSC_SUCCESS;
-  return invert_entries(ex, A.rows, diagonal, d_.data());
-}
-
 template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters, bool *out_of_memory)
 {
   PetscFunctionBegin;

@@ -20,8 +20,8 @@ struct Iterate {
 
 template <class Ex> class Smoother {
 public:
-  // Local: D⁻¹ and the memory; diagonal: a_ii, A's for jacobi and chebyshev; l1: sign(a_ii) / sum_j |a_ij|, taken over for l1jacobi.
-  PetscErrorCode allocate(Ex &, const DistMatrix<Ex> &, const AmgParameters &, const double *diagonal, Array<double, Ex> &&l1);
+  // Takes D⁻¹ over: 1 / a_ii, for l1jacobi sign(a_ii) / sum_j |a_ij|.
+  void set_scaling(Array<double, Ex> &&d) { d_ = std::move(d); }
   // Collective: rho where it is needed, and the steps of a sweep. Uses A.work; *out_of_memory as in attempt().
   PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool *out_of_memory);
   // sweeps sweeps on A x = b from x.here to x.here. zero_guess: what x.here holds on entry is not read, it stands for zeros.

@@ -14,7 +14,8 @@
 //
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
 // sync(); add_in_order(begin, end, term, sums): sums[position] += value for {position, value} = term(k), begin <= k < end, in ascending
-// order of k for each position, position -1 left out; sums is memory that the team shares.
+// order of k for each position, position -1 left out. The lane to which share(0, n) gives a position is the one that reads and writes its
+// sum, so that no sync() is needed where the sums are set to 0 and used by such shares.
 #pragma once
 #include "base/array.hpp"
 
@@ -118,7 +119,7 @@ template <int N> struct AddParts {
 // The same bits in every run of a space: the parts depend on n alone.
 template <int N, class Ex, class F> PetscErrorCode sum_into(Ex &ex, std::int64_t n, F f, double *work, double *sums)
 {
-  const std::int64_t least = 512, length = std::max(least, (n + sum_parts - 1) / sum_parts), count = (n + length - 1) / length;
+  const std::int64_t least = 64, length = std::max(least, (n + sum_parts - 1) / sum_parts), count = (n + length - 1) / length;
 
   PetscFunctionBegin;
   PetscCall(for_rows<32>(ex, count, detail::PartialSums<N, F>{f, n, length, work}));

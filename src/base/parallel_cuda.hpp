@@ -28,23 +28,17 @@ template <int Lanes> struct CudaTeam {
     if (rank() == 0) f();
   }
   __device__ void sync() const { tile.sync(); }
-  // Of the lanes with the same position the first adds all their values, lane after lane.
+  // Every lane sees all terms and adds those of the positions that share() gives it, one after the other.
   template <class F> __device__ void add_in_order(int begin, int end, F term, double *sums) const
   {
     for (int base = begin; base < end; base += Lanes) {
-      const int k = base + rank();
+      const int k = base + rank(), here = end - base < Lanes ? end - base : Lanes;
       const Term mine = k < end ? term(k) : Term{-1, 0};
-      const unsigned group = tile.match_any(mine.position);
-      const bool first = mine.position >= 0 && (group & ((1U << rank()) - 1)) == 0;
-      unsigned rest = mine.position >= 0 ? group : 0;
-      double s = first ? sums[mine.position] : 0;
-      while (tile.any(rest != 0)) {
-        const double value = tile.shfl(mine.value, rest ? __ffs(static_cast<int>(rest)) - 1 : rank());
-        if (rest) s += value;
-        rest &= rest - 1;
+      for (int lane = 0; lane < here; lane++) {
+        const int position = tile.shfl(mine.position, lane);
+        const double value = tile.shfl(mine.value, lane);
+        if (position >= 0 && position % Lanes == rank()) sums[position] += value;
       }
-      if (first) sums[mine.position] = s;
-      tile.sync();
     }
   }
 };

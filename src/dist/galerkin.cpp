@@ -72,7 +72,7 @@ PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex
         PetscFunctionBegin;
         PetscCall(number_ghosts(ex, A, ghosts, coarse));
         PetscCall(contract(ex, A.offd, aggregation, p, ghosts.column.data(), ghosts.weight.data(), static_cast<int>(coarse.ghosts.size()),
-                           coarse.own_offd));
+                           coarse.own_offd, ghosts.slot));
         coarse.diag = coarse.own_diag.view();
         coarse.offd = coarse.own_offd.view();
         PetscFunctionReturn(PETSC_SUCCESS);
@@ -87,11 +87,11 @@ PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex
 
 template <class Ex>
 PetscErrorCode galerkin_values(Ex &ex, const DistMatrix<Ex> &A, const Aggregation<Ex> &aggregation, const double *p,
-                               const GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
+                               const Array<unsigned char, Ex> &slot, const GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
-  PetscCall(contract_values(ex, A.diag, aggregation, p, aggregation.id.data(), p, coarse.own_diag));
-  PetscCall(contract_values(ex, A.offd, aggregation, p, ghosts.column.data(), ghosts.weight.data(), coarse.own_offd));
+  PetscCall(contract_values(ex, A.diag, aggregation, p, aggregation.id.data(), p, slot, coarse.own_diag));
+  PetscCall(contract_values(ex, A.offd, aggregation, p, ghosts.column.data(), ghosts.weight.data(), ghosts.slot, coarse.own_offd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,7 +99,7 @@ PetscErrorCode galerkin_values(Ex &ex, const DistMatrix<Ex> &A, const Aggregatio
   template PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &, const Aggregation<Ex> &, const double *, GhostAggregates<Ex> &,        \
                                             DistMatrix<Ex> &, bool *);                                                                     \
   template PetscErrorCode galerkin_values(Ex &, const DistMatrix<Ex> &, const Aggregation<Ex> &, const double *,                           \
-                                          const GhostAggregates<Ex> &, DistMatrix<Ex> &);
+                                          const Array<unsigned char, Ex> &, const GhostAggregates<Ex> &, DistMatrix<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

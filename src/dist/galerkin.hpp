@@ -7,10 +7,11 @@ namespace amgkit
 {
 // What a rank knows of the aggregates that its ghost columns belong to.
 template <class Ex> struct GhostAggregates {
-  Array<int, Ex> column;    // ghost column of A -> ghost column of the coarse matrix, -1: in no aggregate
-  Array<double, Ex> weight; // p of the ghost's row
+  Array<int, Ex> column;         // ghost column of A -> ghost column of the coarse matrix, -1: in no aggregate
+  Array<double, Ex> weight;      // p of the ghost's row
+  Array<unsigned char, Ex> slot; // of offd's entries, as contract() gives it
 
-  std::size_t bytes() const { return column.bytes() + weight.bytes(); }
+  std::size_t bytes() const { return column.bytes() + weight.bytes() + slot.bytes(); }
 };
 
 // Completes coarse = Pᵀ A P for a prolongator with one entry a row, p, and aggregates that do not cross ranks.
@@ -19,8 +20,8 @@ template <class Ex> struct GhostAggregates {
 template <class Ex>
 PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &A, const Aggregation<Ex> &, const double *p, GhostAggregates<Ex> &,
                                  DistMatrix<Ex> &coarse, bool *out_of_memory);
-// Both blocks' values anew, for other values of A on the same pattern. Local.
+// Both blocks' values anew, for other values of A on the same pattern; slot: of diag's entries, as contract() gave it. Local.
 template <class Ex>
-PetscErrorCode galerkin_values(Ex &, const DistMatrix<Ex> &A, const Aggregation<Ex> &, const double *p, const GhostAggregates<Ex> &,
-                               DistMatrix<Ex> &coarse);
+PetscErrorCode galerkin_values(Ex &, const DistMatrix<Ex> &A, const Aggregation<Ex> &, const double *p,
+                               const Array<unsigned char, Ex> &slot, const GhostAggregates<Ex> &, DistMatrix<Ex> &coarse);
 } // namespace amgkit

@@ -10,6 +10,7 @@ template <class Ex> PetscErrorCode condense_to_nodes(Ex &ex, CsrView<double> A, 
 {
   Aggregation<Ex> rows;
   Array<double, Ex> squares, ones;
+  Array<unsigned char, Ex> slot;
 
   PetscFunctionBegin;
   rows.fine = A.rows;
@@ -30,7 +31,7 @@ template <class Ex> PetscErrorCode condense_to_nodes(Ex &ex, CsrView<double> A, 
   PetscCall(for_each(ex, A.nnz, [=] AMGKIT_FN(std::int64_t k) { square[k] = A.val[k] * A.val[k]; }));
   CsrView<double> of_squares = A;
   of_squares.val = square;
-  PetscCall(contract(ex, of_squares, rows, one, id, one, rows.coarse, nodes));
+  PetscCall(contract(ex, of_squares, rows, one, id, one, rows.coarse, nodes, slot));
   const int *node_ptr = nodes.ptr.data(), *node_col = nodes.col.data();
   double *val = nodes.val.data();
   PetscCall(for_each(ex, nodes.rows, [=] AMGKIT_FN(std::int64_t I) {

@@ -1,4 +1,5 @@
-// One team per aggregate collects its distinct columns in a small hash table, sorts them and sums the products in order.
+// One team per aggregate collects its distinct columns in a small hash table, sorts them and notes for every entry the place of its
+// product. Another pass, the only one for new values, sums the products there, in order.
 // Aggregates with more columns than the table holds go through a stable sort of all their products.
 #include "base/parallel.hpp"
 #include "sparse/contract.hpp"
@@ -21,10 +22,11 @@ template <int Slots> struct Columns {
   int used;
   int key[Slots], slot_of[Slots];
 };
-template <int Slots> struct ColumnSums : Columns<Slots> {
-  int rank[Slots];   // slot -> position of its column among the sorted ones
-  double sum[Slots]; // by that position
+template <int Slots> struct RankedColumns : Columns<Slots> {
+  unsigned char rank[Slots]; // slot -> position of its column among the sorted ones
 };
+// The most columns a table may hold, so that a place fits a byte and this value is none of them.
+constexpr int nowhere = 255;
 
 template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table &table)
 {
@@ -71,7 +73,7 @@ template <class Team, class Table> AMGKIT_FN bool collect(const Team &team, cons
   }
   full = team.any(full);
   team.sync();
-  return !full;
+  return !full && table.used <= nowhere;
 }
 
 // count[I] <- number of distinct columns of aggregate I, -1 when there are more than Slots
@@ -83,36 +85,54 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode count_columns(Ex &ex, c
   });
 }
 
-// Fills the rows of C with at most Slots columns
-template <int Lanes, int Slots, class Ex> PetscErrorCode fill_rows(Ex &ex, const Product &in, Csr<double, Ex> &C)
+// Whether a row of so many columns went through a table of this size
+template <int Slots> AMGKIT_FN bool fits_table(int n) { return n <= Slots && n <= nowhere; }
+
+// The columns of the rows of C that fit a table, ascending, and the places of their products.
+template <int Lanes, int Slots, class Ex> PetscErrorCode place_columns(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place)
 {
   const int *ptr = C.ptr.data();
   int *col = C.col.data();
-  double *val = C.val.data();
-  return for_rows_with<Lanes, ColumnSums<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
+  return for_rows_with<Lanes, RankedColumns<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
     const int begin = ptr[I], n = ptr[I + 1] - begin;
-    if (n > Slots) return;
+    if (!fits_table<Slots>(n)) return;
     collect(team, in, I, table);
     for (int u : team.share(0, n)) {
       const int slot = table.slot_of[u], column = table.key[slot];
       int rank = 0;
       for (int v = 0; v < n; v++) rank += table.key[table.slot_of[v]] < column;
-      table.rank[slot] = rank;
-      table.sum[rank] = 0;
+      table.rank[slot] = static_cast<unsigned char>(rank);
       col[begin + rank] = column;
     }
     team.sync();
     for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
       const int i = in.member[m];
+      for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) {
+        const int column = in.column_id[in.A.col[k]];
+        place[k] = column < 0 ? static_cast<unsigned char>(nowhere) : table.rank[find(table, column)];
+      }
+    }
+  });
+}
+
+// The values of the rows of C that fit a table. A value belongs to the lane that add_in_order() lets sum it.
+template <int Slots, class Ex> PetscErrorCode sum_products(Ex &ex, const Product &in, const unsigned char *place, Csr<double, Ex> &C)
+{
+  const int *ptr = C.ptr.data();
+  double *val = C.val.data();
+  return for_rows<8>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I) {
+    const int begin = ptr[I], n = ptr[I + 1] - begin;
+    if (!fits_table<Slots>(n)) return;
+    for (int u : team.share(0, n)) val[begin + u] = 0;
+    for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
+      const int i = in.member[m];
       team.add_in_order(
           in.A.ptr[i], in.A.ptr[i + 1],
           [&](int k) {
-            const int j = in.A.col[k], column = in.column_id[j];
-            return column < 0 ? Term{-1, 0} : Term{table.rank[find(table, column)], in.p[i] * in.A.val[k] * in.q[j]};
+            return place[k] == nowhere ? Term{-1, 0} : Term{place[k], in.p[i] * in.A.val[k] * in.q[in.A.col[k]]};
           },
-          table.sum);
+          val + begin);
     }
-    for (int u : team.share(0, n)) val[begin + u] = table.sum[u];
   });
 }
 
@@ -211,16 +231,7 @@ template <class Ex, class F> PetscErrorCode find_long_rows(Ex &ex, const Product
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int Lanes, int Slots, class Ex>
-PetscErrorCode fill_values(Ex &ex, const Product &in, const LongRows<Ex> &rows, Csr<double, Ex> &C)
-{
-  PetscFunctionBegin;
-  PetscCall((fill_rows<Lanes, Slots>(ex, in, C)));
-  if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, const Product &in, Csr<double, Ex> &C)
+template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place)
 {
   LongRows<Ex> rows;
   std::int64_t nnz = 0;
@@ -236,19 +247,22 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, c
   PetscCall(exclusive_scan(ex, n, count, &nnz));
   PetscCall(C.col.allocate(ex, nnz));
   PetscCall(C.val.allocate(ex, nnz));
-  PetscCall((fill_values<Lanes, Slots>(ex, in, rows, C)));
+  PetscCall((place_columns<Lanes, Slots>(ex, in, C, place)));
+  PetscCall((sum_products<Slots>(ex, in, place, C)));
+  if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int Lanes, int Slots, class Ex> PetscErrorCode refill_with(Ex &ex, const Product &in, Csr<double, Ex> &C)
+template <int Slots, class Ex> PetscErrorCode refill_with(Ex &ex, const Product &in, Csr<double, Ex> &C, const unsigned char *place)
 {
   LongRows<Ex> rows;
   const int *ptr = C.ptr.data();
 
   PetscFunctionBegin;
   PetscCall(find_long_rows(
-      ex, in, C.rows, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{ptr[I + 1] - ptr[I] > Slots}; }, rows));
-  PetscCall((fill_values<Lanes, Slots>(ex, in, rows, C)));
+      ex, in, C.rows, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{!fits_table<Slots>(ptr[I + 1] - ptr[I])}; }, rows));
+  PetscCall((sum_products<Slots>(ex, in, place, C)));
+  if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,31 +272,32 @@ bool few_products(const CsrView<double> &A, int aggregates) { return aggregates 
 
 template <class Ex>
 PetscErrorCode contract(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, const double *p, const int *column_id, const double *q,
-                        int columns, Csr<double, Ex> &C)
+                        int columns, Csr<double, Ex> &C, Array<unsigned char, Ex> &slot)
 {
   const Product in{A, rows.ptr.data(), rows.member.data(), p, q, column_id};
 
   PetscFunctionBegin;
   C.rows = rows.coarse;
   C.cols = columns;
+  PetscCall(slot.allocate(ex, A.nnz));
   if (few_products(A, rows.coarse))
-    PetscCall((contract_with<8, 64>(ex, in, C)));
+    PetscCall((contract_with<8, 64>(ex, in, C, slot.data())));
   else
-    PetscCall((contract_with<32, 256>(ex, in, C)));
+    PetscCall((contract_with<32, 256>(ex, in, C, slot.data())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
 PetscErrorCode contract_values(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, const double *p, const int *column_id,
-                               const double *q, Csr<double, Ex> &C)
+                               const double *q, const Array<unsigned char, Ex> &slot, Csr<double, Ex> &C)
 {
   const Product in{A, rows.ptr.data(), rows.member.data(), p, q, column_id};
-  return few_products(A, rows.coarse) ? refill_with<8, 64>(ex, in, C) : refill_with<32, 256>(ex, in, C);
+  return few_products(A, rows.coarse) ? refill_with<64>(ex, in, C, slot.data()) : refill_with<256>(ex, in, C, slot.data());
 }
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode contract(Space &, CsrView<double>, const Aggregation<Space> &, const double *, const int *, const double *, int,
-                                 Csr<double, Space> &);
+                                 Csr<double, Space> &, Array<unsigned char, Space> &);
 template PetscErrorCode contract_values(Space &, CsrView<double>, const Aggregation<Space> &, const double *, const int *, const double *,
-                                        Csr<double, Space> &);
+                                        const Array<unsigned char, Space> &, Csr<double, Space> &);
 } // namespace amgkit

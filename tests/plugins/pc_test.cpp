@@ -230,7 +230,9 @@ TEST_F(PCTest, PhasesAreLogged)
     OK(PetscLogEventGetId(name, &event));
     ASSERT_GE(event, 0) << name;
     OK(PetscLogEventGetPerfInfo(0, event, &info));
-    EXPECT_GT(info.count, 0) << name;
+    if (rank_of_world() == 0 || std::string(name) != "AMGKitCoarse") { // the coarsest level is on the first rank
+      EXPECT_GT(info.count, 0) << name;
+    }
   }
 }
 

@@ -61,6 +61,7 @@ TYPED_TEST(Contract, EqualsItsDefinitionBitForBit)
       const Partition rows = random_partition(A.rows, size, 11);
       const HostCsr expected = reference(A, rows);
       Csr<double, TypeParam> M, C;
+      Array<unsigned char, TypeParam> slot;
       Aggregation<TypeParam> aggregation;
       OK(upload(this->ex, A, M));
       aggregation.fine = A.rows;
@@ -69,7 +70,7 @@ TYPED_TEST(Contract, EqualsItsDefinitionBitForBit)
       aggregation.ptr = this->to_space(rows.ptr);
       aggregation.member = this->to_space(rows.member);
       auto p = this->to_space(rows.p);
-      OK(contract(this->ex, M.view(), aggregation, p.data(), aggregation.id.data(), p.data(), rows.coarse, C));
+      OK(contract(this->ex, M.view(), aggregation, p.data(), aggregation.id.data(), p.data(), rows.coarse, C, slot));
       HostCsr got;
       OK(download(this->ex, C, got));
       EXPECT_EQ(got.ptr, expected.ptr) << name << " by " << size;
@@ -78,7 +79,7 @@ TYPED_TEST(Contract, EqualsItsDefinitionBitForBit)
       HostCsr changed = A; // new values on the same pattern
       for (std::size_t k = 0; k < changed.val.size(); k++) changed.val[k] *= 1 + 0.1 * static_cast<double>(k % 7);
       OK(upload(this->ex, changed, M));
-      OK(contract_values(this->ex, M.view(), aggregation, p.data(), aggregation.id.data(), p.data(), C));
+      OK(contract_values(this->ex, M.view(), aggregation, p.data(), aggregation.id.data(), p.data(), slot, C));
       OK(download(this->ex, C, got));
       EXPECT_EQ(got.val, reference(changed, rows).val) << name << " by " << size;
       EXPECT_EQ(got.col, expected.col) << name << " by " << size;
