@@ -1,4 +1,4 @@
-# cmake --install: the library, its header, a CMake package (find_package(AMGKit), target AMGKit::amgkit), amgkit.pc, and share/amgkit.
+# cmake --install: the library, its header, a CMake package (find_package(AMGKit), target AMGKit::amgkit), amgkit.pc, and the option files.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS amgkit EXPORT AMGKitTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -12,4 +12,4 @@ install(FILES ${PROJECT_BINARY_DIR}/AMGKitConfig.cmake ${PROJECT_BINARY_DIR}/AMG
 file(RELATIVE_PATH AMGKIT_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/amgkit.pc.in ${PROJECT_BINARY_DIR}/amgkit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/amgkit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(DIRECTORY share/amgkit/options share/amgkit/doc DESTINATION ${CMAKE_INSTALL_DATADIR}/amgkit)
+install(DIRECTORY share/amgkit/options DESTINATION ${CMAKE_INSTALL_DATADIR}/amgkit)

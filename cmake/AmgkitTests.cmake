@@ -1,21 +1,29 @@
-# amgkit_mpi_test(NAME name COMMAND cmd... RANKS 1 2 ... [LABELS l...] [TIMEOUT s]): one ctest per number of ranks, name_np<N>.
+# amgkit_mpi_test(NAME name COMMAND cmd... RANKS 1 2 ... [CHECK how what] [LABELS l...] [ENVIRONMENT e...] [TIMEOUT s]): one ctest per
+# number of ranks, name_np<N>. With CHECK, tests/petsc/run_and_check.sh judges what is printed as well.
 # Open MPI gets its permission to run as root and to share cores; other MPIs ignore these variables.
 set(AMGKIT_TEST_ENVIRONMENT
     "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" "OMPI_MCA_rmaps_base_oversubscribe=1" "OMPI_MCA_btl_base_warn_component_unused=0"
     "OMPI_MCA_mpi_yield_when_idle=1" "OMP_NUM_THREADS=1" "OPENBLAS_NUM_THREADS=1" "ASAN_OPTIONS=detect_leaks=0" "UBSAN_OPTIONS=print_stacktrace=1")
 
 function(amgkit_mpi_test)
-  cmake_parse_arguments(T "" "NAME;TIMEOUT;PASS" "COMMAND;RANKS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(T "" "NAME;TIMEOUT" "COMMAND;RANKS;CHECK;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 300)
   endif()
+  set(check)
+  if(T_CHECK)
+    set(check bash ${PROJECT_SOURCE_DIR}/tests/petsc/run_and_check.sh ${T_CHECK})
+  endif()
   foreach(ranks ${T_RANKS})
     set(name ${T_NAME}_np${ranks})
-    add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${T_COMMAND})
+    add_test(NAME ${name} COMMAND ${check} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${T_COMMAND})
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${AMGKIT_TEST_ENVIRONMENT};${T_ENVIRONMENT}" LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT}
       PROCESSORS ${ranks} SKIP_RETURN_CODE 77)
-    if(T_PASS)
-      set_tests_properties(${name} PROPERTIES PASS_REGULAR_EXPRESSION "${T_PASS}")
-    endif()
   endforeach()
+endfunction()
+
+function(amgkit_skipped_test name label reason)
+  message(STATUS "Test ${name} is skipped: ${reason}")
+  add_test(NAME ${name} COMMAND sh -c "echo 'skipped: ${reason}'; exit 77")
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS ${label})
 endfunction()

@@ -1,12 +1,12 @@
 #include "plugins/pc_amg.hpp"
 
 #include "amgkit.h"
+#include "plugins/pc_amg_mg.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
-#include <new>
 
 namespace amgkit
 {
@@ -14,21 +14,10 @@ namespace
 {
 AmgPC &data_of(PC pc) { return *static_cast<AmgPC *>(pc->data); }
 
-// Runs the body of a callback; what the standard library throws becomes a PETSc error.
-template <class F> PetscErrorCode guarded(F body)
-{
-  try {
-    return body();
-  } catch (const std::bad_alloc &) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Out of host memory");
-  } catch (const std::exception &e) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", e.what());
-  }
-}
-
 PetscErrorCode close_solver(AmgPC &data)
 {
   PetscFunctionBegin;
+  PetscCall(PCDestroy(&data.mg));
   if (data.solver) PetscCall(data.solver->close());
   data.solver.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,6 +70,21 @@ PetscErrorCode build(PC pc, AmgPC &data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// KSPRICHARDSON leaves its iteration to a preconditioner that has one of its own, which knows of one matrix only.
+PetscErrorCode PCApplyRichardson_AMG(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *,
+                                     PCRichardsonConvergedReason *);
+
+PetscErrorCode prepare_to_apply(PC pc, AmgPC &data)
+{
+  PetscFunctionBegin;
+  if (data.parameters.export_mg)
+    PetscCall(export_to_mg(pc));
+  else
+    PetscCall(PCDestroy(&data.mg));
+  pc->ops->applyrichardson = pc->mat == pc->pmat ? PCApplyRichardson_AMG : nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Whatever goes wrong, no half-built solver stays: PETSc may apply a PC again whose setup ended in an error.
 PetscErrorCode PCSetUp_AMG(PC pc)
 {
@@ -91,20 +95,86 @@ PetscErrorCode PCSetUp_AMG(PC pc)
   if (code) data.status = SetupStatus::error;
   if (data.status != SetupStatus::ready) PetscCall(close_solver(data));
   if (code) PetscFunctionReturn(code);
+  if (data.status == SetupStatus::ready) PetscCall(prepare_to_apply(pc, data));
   PetscCall(report(pc, data.status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y <- f(), or without a hierarchy, where there is no answer, infinity: it makes every rank's KSP stop.
+template <class F> PetscErrorCode answer(const AmgPC &data, Vec y, F f)
+{
+  PetscFunctionBegin;
+  if (!data.solver)
+    PetscCall(VecSet(y, std::numeric_limits<PetscReal>::infinity()));
+  else
+    PetscCall(guarded(f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCApply_AMG(PC pc, Vec x, Vec y)
 {
   AmgPC &data = data_of(pc);
+  return answer(data, y, [&] { return data.mg ? PCApply(data.mg, x, y) : data.solver->apply(x, y); });
+}
+
+PetscErrorCode PCApplyTranspose_AMG(PC pc, Vec x, Vec y)
+{
+  AmgPC &data = data_of(pc);
+  return answer(data, y, [&] { return data.mg ? PCApplyTranspose(data.mg, x, y) : data.solver->apply_transpose(x, y); });
+}
+
+// One cycle from y. The levels' matrices include the finest, so that no product for the residual is needed.
+PetscErrorCode improve(PC pc, Vec b, Vec y, bool zero_guess)
+{
+  AmgPC &data = data_of(pc);
+  if (zero_guess) return PCApply_AMG(pc, b, y);
+  return answer(data, y, [&] { return data.solver->improve(b, y); });
+}
+
+PetscErrorCode residual_norm(PC pc, Vec b, Vec y, Vec w, PetscReal *norm)
+{
+  PetscFunctionBegin;
+  PetscCall(MatResidual(pc->pmat, b, y, w));
+  PetscCall(VecNorm(w, NORM_2, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What KSPConvergedDefault() would say of a residual norm.
+KSPConvergedReason judge(PetscReal norm, PetscReal start, PetscReal rtol, PetscReal abstol, PetscReal dtol)
+{
+  if (PetscIsInfOrNanReal(norm)) return KSP_DIVERGED_NANORINF;
+  if (norm <= abstol) return KSP_CONVERGED_ATOL;
+  if (norm <= rtol * start) return KSP_CONVERGED_RTOL;
+  return norm > dtol * start ? KSP_DIVERGED_DTOL : KSP_CONVERGED_ITERATING;
+}
+
+// y <- its steps of y + B (b - A y). Tests the true residual before each, unless the KSP takes a fixed number of steps. The reason is
+// KSP's, also where PCRichardsonConvergedReason has no name for it.
+PetscErrorCode PCApplyRichardson_AMG(PC pc, Vec b, Vec y, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its,
+                                     PetscBool zero_guess, PetscInt *taken, PCRichardsonConvergedReason *reason)
+{
+  const AmgPC &data = data_of(pc);
+  const bool test = !data.fixed_steps && (rtol > 0 || abstol > 0);
+  PetscReal start = 0, norm;
+  KSPConvergedReason why = KSP_CONVERGED_ITERATING;
 
   PetscFunctionBegin;
-  // without a hierarchy there is no answer: infinity makes every rank's KSP stop
-  if (!data.solver)
-    PetscCall(VecSet(y, std::numeric_limits<PetscReal>::infinity()));
-  else
-    PetscCall(guarded([&] { return data.solver->apply(x, y); }));
+  *taken = 0;
+  if (data.mg) PetscFunctionReturn(PCApplyRichardson(data.mg, b, y, w, rtol, abstol, dtol, its, zero_guess, taken, reason));
+  if (test && zero_guess) PetscCall(VecNorm(b, NORM_2, &start));
+  if (test && !zero_guess) PetscCall(residual_norm(pc, b, y, w, &start));
+  norm = start;
+  while (true) {
+    if (test) why = judge(norm, start, rtol, abstol, dtol);
+    if (why == KSP_CONVERGED_ITERATING && *taken == its) why = test ? KSP_DIVERGED_ITS : KSP_CONVERGED_ITS;
+    if (why != KSP_CONVERGED_ITERATING) break;
+    PetscCall(improve(pc, b, y, zero_guess && *taken == 0));
+    ++*taken;
+    if (test) PetscCall(residual_norm(pc, b, y, w, &norm));
+  }
+  if (zero_guess && *taken == 0) PetscCall(VecSet(y, 0));
+  if (!data.solver) why = KSP_DIVERGED_PC_FAILED;
+  *reason = static_cast<PCRichardsonConvergedReason>(why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,14 +188,25 @@ template <class List> bool is_any_of(const char *type, const List &list)
   return std::any_of(list.begin(), list.end(), [=](const char *entry) { return std::strcmp(entry, type) == 0; });
 }
 
+PetscErrorCode takes_fixed_steps(KSP ksp, bool *fixed)
+{
+  PetscErrorCode (*test)(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *);
+  PetscFunctionBegin;
+  PetscCall(KSPGetConvergenceTest(ksp, &test, nullptr, nullptr));
+  *fixed = test == KSPConvergedSkip;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The KSP that is about to solve decides whether the preconditioner may change. With others than a flexible method a k-cycle gives wrong
 // answers, and the method would not notice.
 PetscErrorCode PCPreSolve_AMG(PC pc, KSP ksp, Vec, Vec)
 {
-  const AmgPC &data = data_of(pc);
+  AmgPC &data = data_of(pc);
   KSPType type;
 
   PetscFunctionBegin;
+  PetscCall(takes_fixed_steps(ksp, &data.fixed_steps));
+  if (data.mg) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetType(ksp, &type));
   const bool flexible = is_any_of(type, flexible_methods);
   PetscCheck(flexible || is_any_of(type, neutral_methods) || data.parameters.cycle_type != static_cast<int>(CycleKind::k),
@@ -139,8 +220,9 @@ PetscErrorCode PCPreSolve_AMG(PC pc, KSP ksp, Vec, Vec)
 
 PetscErrorCode PCPostSolve_AMG(PC pc, KSP, Vec, Vec)
 {
-  const AmgPC &data = data_of(pc);
+  AmgPC &data = data_of(pc);
   PetscFunctionBegin;
+  data.fixed_steps = false;
   if (data.solver) PetscCall(guarded([&] { return data.solver->set_flexible(false); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -181,6 +263,7 @@ PetscErrorCode PCView_AMG(PC pc, PetscViewer viewer)
     PetscCall(guarded([&] { return view_ascii(data_of(pc), viewer); }));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
+  if (ascii && data_of(pc).mg) PetscCall(PCView(data_of(pc).mg, viewer));
   if (string)
     PetscCall(PetscViewerStringSPrintf(viewer, " AMGKit %s, %s", data_of(pc).type.c_str(), parameters_summary(data_of(pc).list).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -198,6 +281,7 @@ PetscErrorCode PCDestroy_AMG(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PCReset_AMG(pc));
+  PetscCall(remove_getters(pc));
   delete static_cast<AmgPC *>(pc->data);
   pc->data = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -210,12 +294,14 @@ PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data)
   pc->data = data.release();
   pc->ops->setup = PCSetUp_AMG;
   pc->ops->apply = PCApply_AMG;
+  pc->ops->applytranspose = PCApplyTranspose_AMG;
   pc->ops->presolve = PCPreSolve_AMG;
   pc->ops->postsolve = PCPostSolve_AMG;
   pc->ops->setfromoptions = PCSetFromOptions_AMG;
   pc->ops->view = PCView_AMG;
   pc->ops->reset = PCReset_AMG;
   pc->ops->destroy = PCDestroy_AMG;
+  PetscCall(compose_getters(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -100,6 +100,11 @@ install_packages() {
     if [[ $mode-$preset == demo-host-int64 ]]; then names+=(libpetsc64-real-dev); fi
     # tests: the plugin must refuse a complex PETSc and one with the other size of PetscInt
     if [[ $mode == test ]]; then names+=(libpetsc-complex-dev libpetsc64-real-dev); fi
+    # and the tutorial in Python runs with the petsc4py of the preset's PETSc; Python itself cannot be sanitized
+    case $mode-$preset in
+      test-host) names+=(python3-petsc4py-real) ;;
+      test-host-int64) names+=(python3-petsc4py-64-real) ;;
+    esac
     need "${names[@]}" petsc-dev
     # The package of the examples has the X.Y of PETSc's version in its name.
     need "libpetsc$(dpkg-query -W -f '${Version}' petsc-dev | sed -E 's/^([0-9]+:)?([0-9]+\.[0-9]+).*/\2/')-dev-examples"

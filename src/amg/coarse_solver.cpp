@@ -5,79 +5,46 @@
 
 #include <array>
 #include <limits>
-#include <numeric>
 
 namespace amgkit
 {
-// Point to point, so that a GPU-aware MPI is asked for nothing else.
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_gather(const DistMatrix<Ex> &A)
+// Local, on the rank that has the whole matrix.
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::fill_inverse(Ex &ex, const DistMatrix<Ex> &whole)
 {
-  PetscLayout layout;
-  std::vector<PetscInt> all(static_cast<std::size_t>(gathered_));
-
   PetscFunctionBegin;
-  std::iota(all.begin(), all.end(), 0);
-  PetscCall(PetscLayoutCreateFromSizes(A.comm, A.rows, PETSC_DETERMINE, 1, &layout));
-  PetscCall(PetscSFDestroy(&gather_));
-  PetscCall(PetscSFCreate(A.comm, &gather_));
-  PetscCall(PetscSFSetGraphLayout(gather_, layout, gathered_, nullptr, PETSC_COPY_VALUES, all.data()));
-  PetscCall(PetscSFSetUp(gather_));
-  PetscCall(PetscLayoutDestroy(&layout));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::fill_rows(Ex &ex, const DistMatrix<Ex> &A, double *rows) const
-{
-  std::vector<int> columns(A.ghosts.begin(), A.ghosts.end());
-  Array<int, Ex> ghost;
-  int rank;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  PetscCall(upload(ex, columns, ghost));
-  PetscCall(dense_rows(ex, A.diag, A.offd, static_cast<int>(A.first(rank)), ghost.data(), n_, rows));
+  if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(inverse_.allocate(ex, std::int64_t{n_} * n_));
+  if (gather_) PetscCall(b_.allocate(ex, n_));
+  if (gather_) PetscCall(x_.allocate(ex, n_));
+  PetscCall(dense_rows(ex, whole.diag, whole.offd, 0, nullptr, n_, inverse_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const DistMatrix<Ex> &A, bool *out_of_memory)
 {
-  const std::int64_t n = n_;
-  MPI_Datatype row;
+  DistMatrix<Ex> moved;
+  int size;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(A.comm, &size));
+  if (size > 1 && !gather_) {
+    gather_ = std::make_unique<Redistribution<Ex>>();
+    PetscCall(gather_->create(ex, A, 1, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (gather_) PetscCall(gather_->move_matrix(ex, A, &moved, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(inverse_.allocate(ex, n * gathered_, gather_ ? Memory::communicated : Memory::scratch));
-        if (gather_) {
-          PetscCall(rows_.allocate(ex, n * A.rows, Memory::communicated));
-          PetscCall(part_.allocate(ex, A.rows, Memory::communicated));
-          PetscCall(b_.allocate(ex, gathered_, Memory::communicated));
-          PetscCall(x_.allocate(ex, gathered_, Memory::communicated));
-        }
-        PetscCall(fill_rows(ex, A, gather_ ? rows_.data() : inverse_.data()));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory || !gather_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Type_contiguous(n_, MPI_DOUBLE, &row));
-  PetscCallMPI(MPI_Type_commit(&row));
-  PetscCall(PetscSFBcastWithMemTypeBegin(gather_, row, memory_type<Ex>, rows_.data(), memory_type<Ex>, inverse_.data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(gather_, row, rows_.data(), inverse_.data(), MPI_REPLACE));
-  PetscCallMPI(MPI_Type_free(&row));
+      A.comm, [&] { return fill_inverse(ex, gather_ ? moved : A); }, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// b_ <- the vector's entries of all ranks, on rank 0
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_vector(Ex &ex, const double *owned)
+// b_ <- the vector's entries of all ranks, on rank 0; n of them are this rank's
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_vector(Ex &ex, const double *owned, std::int64_t n)
 {
-  double *part = part_.data();
-
   PetscFunctionBegin;
-  PetscCall(memory_copy(ex, part, owned, part_.bytes()));
-  PetscCall(PetscSFBcastWithMemTypeBegin(gather_, MPI_DOUBLE, memory_type<Ex>, part, memory_type<Ex>, b_.data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(gather_, MPI_DOUBLE, part, b_.data(), MPI_REPLACE));
+  PetscCall(memory_copy(ex, gather_->part(), owned, static_cast<std::size_t>(n) * sizeof(double)));
+  PetscCall(gather_->collect(ex, b_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +74,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, Level<Ex> &l
   bool singular = false, regularised = false;
 
   PetscFunctionBegin;
-  if (gather_) PetscCall(gather_vector(ex, level.smooth_vector.data()));
+  if (gather_) PetscCall(gather_vector(ex, level.smooth_vector.data(), level.A.rows));
   PetscCall(attempt(
       level.A.comm,
       [&] {
@@ -122,45 +89,50 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, Level<Ex> &l
 
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &level, const AmgParameters &parameters, bool *out_of_memory)
 {
-  int rank, size;
+  int rank;
 
   PetscFunctionBegin;
   *out_of_memory = false;
   PetscCallMPI(MPI_Comm_rank(level.A.comm, &rank));
-  PetscCallMPI(MPI_Comm_size(level.A.comm, &size));
   sweeps_ = parameters.coarse_sweeps;
   kind_ = is_dense(parameters, level.A) ? Kind::inverse : Kind::smoother;
   if (kind_ == Kind::smoother || level.A.global_rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   n_ = static_cast<int>(level.A.global_rows());
   gathered_ = rank == 0 ? n_ : 0;
-  if (size > 1 && !gather_) PetscCall(create_gather(level.A));
   PetscCall(gather_matrix(ex, level.A, out_of_memory));
   if (!*out_of_memory) PetscCall(invert(ex, level, out_of_memory));
   if (kind_ == Kind::singular) inverse_.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::smooth(Ex &ex, Level<Ex> &level, const double *b, double *x) const
+template <class Ex>
+template <class Operator>
+PetscErrorCode CoarseSolver<Ex>::smooth(Ex &ex, Level<Ex> &level, Operator &A, const double *b, double *x) const
 {
   Iterate iterate{x, level.A.work.data()};
   if (level.smoother.flips(sweeps_, true) % 2 == 1) std::swap(iterate.here, iterate.there);
-  return level.smoother.apply(ex, level.A, sweeps_, true, b, iterate);
+  return level.smoother.apply(ex, A, sweeps_, true, b, iterate);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Level<Ex> &level, const double *b, double *x)
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::apply_inverse(Ex &ex, bool transposed, const double *b, double *x) const
 {
+  return transposed ? dense_apply_transposed(ex, gathered_, inverse_.data(), b, x) : dense_apply(ex, gathered_, inverse_.data(), b, x);
+}
+
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Level<Ex> &level, bool transposed, const double *b, double *x)
+{
+  const auto bytes = static_cast<std::size_t>(level.A.rows) * sizeof(double);
+
   PetscFunctionBegin;
   if (smooths()) {
-    PetscCall(smooth(ex, level, b, x));
+    PetscCall(transposed ? smooth(ex, level, *level.transposed, b, x) : smooth(ex, level, level.A, b, x));
   } else if (!gather_) {
-    PetscCall(dense_apply(ex, n_, inverse_.data(), b, x));
+    PetscCall(apply_inverse(ex, transposed, b, x));
   } else {
-    double *part = part_.data();
-    PetscCall(gather_vector(ex, b));
-    PetscCall(dense_apply(ex, gathered_, inverse_.data(), b_.data(), x_.data()));
-    PetscCall(PetscSFReduceWithMemTypeBegin(gather_, MPI_DOUBLE, memory_type<Ex>, x_.data(), memory_type<Ex>, part, MPI_REPLACE));
-    PetscCall(PetscSFReduceEnd(gather_, MPI_DOUBLE, x_.data(), part, MPI_REPLACE));
-    PetscCall(memory_copy(ex, x, part, part_.bytes()));
+    PetscCall(gather_vector(ex, b, level.A.rows));
+    PetscCall(apply_inverse(ex, transposed, b_.data(), x_.data()));
+    PetscCall(gather_->spread(ex, x_.data()));
+    PetscCall(memory_copy(ex, x, gather_->part(), bytes));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "amg/level.hpp"
 #include "amg/parameters.hpp"
+#include "dist/redistribution.hpp"
 
 namespace amgkit
 {
@@ -12,7 +13,7 @@ public:
   CoarseSolver &operator=(const CoarseSolver &) = delete;
   CoarseSolver(CoarseSolver &&) = delete;
   CoarseSolver &operator=(CoarseSolver &&) = delete;
-  ~CoarseSolver() { static_cast<void>(PetscSFDestroy(&gather_)); }
+  ~CoarseSolver() = default;
 
   // Collective, and again for new values of the same level. Gathers the matrix to rank 0 and inverts it there, when the parameters ask for
   // it and it has at most coarse_eq_limit rows. A matrix that is singular along the level's smooth vector, as a pure Neumann problem's is,
@@ -20,34 +21,32 @@ public:
   // prepared afterwards. Singular: the condition number in the maximum norm is 1/eps or more. *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &, bool *out_of_memory);
   bool smooths() const { return kind_ != Kind::inverse && kind_ != Kind::regularised_inverse; }
-  // Collective: x ~ A⁻¹ b.
-  PetscErrorCode solve(Ex &, Level<Ex> &, const double *b, double *x);
+  // Collective: x ~ A⁻¹ b; transposed: x ~ A⁻ᵀ b, where the level has its transposed matrix.
+  PetscErrorCode solve(Ex &, Level<Ex> &, bool transposed, const double *b, double *x);
   // Whether create() makes a dense inverse of this matrix.
   static bool is_dense(const AmgParameters &parameters, const DistMatrix<Ex> &A)
   {
     return parameters.coarse_solver == static_cast<int>(CoarseKind::dense) && A.global_rows() <= parameters.coarse_eq_limit;
   }
-  std::size_t bytes() const { return inverse_.bytes() + rows_.bytes() + b_.bytes() + x_.bytes() + part_.bytes(); }
+  std::size_t bytes() const { return inverse_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0); }
   // For the view: "dense inverse", "20 sweeps of the smoother", ...
   std::string description() const;
 
 private:
-  PetscErrorCode create_gather(const DistMatrix<Ex> &);
-  PetscErrorCode fill_rows(Ex &, const DistMatrix<Ex> &, double *rows) const;
   PetscErrorCode gather_matrix(Ex &, const DistMatrix<Ex> &, bool *out_of_memory);
-  PetscErrorCode gather_vector(Ex &, const double *owned);
+  PetscErrorCode fill_inverse(Ex &, const DistMatrix<Ex> &whole);
+  PetscErrorCode gather_vector(Ex &, const double *owned, std::int64_t n);
+  PetscErrorCode apply_inverse(Ex &, bool transposed, const double *b, double *x) const;
   PetscErrorCode invert(Ex &, Level<Ex> &, bool *out_of_memory);
   PetscErrorCode invert_here(Ex &, const double *smooth_vector, bool *singular, bool *regularised);
-  PetscErrorCode smooth(Ex &, Level<Ex> &, const double *b, double *x) const;
+  template <class Operator> PetscErrorCode smooth(Ex &, Level<Ex> &, Operator &, const double *b, double *x) const;
 
   enum class Kind { smoother, inverse, regularised_inverse, singular };
   Kind kind_ = Kind::smoother;
   PetscInt sweeps_ = 0;
-  int n_ = 0, gathered_ = 0;  // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
-  PetscSF gather_ = nullptr;  // roots: the level's rows; leaves: all of them, on rank 0. None on a single rank
-  Array<double, Ex> inverse_; // n x n on rank 0
-  Array<double, Ex> rows_;    // this rank's rows of the matrix: what the gather sends; kept, as MPI may know its address
-  Array<double, Ex> b_, x_;   // gathered
-  Array<double, Ex> part_;    // this rank's part of either, where MPI reads and writes it
+  int n_ = 0, gathered_ = 0;                   // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
+  std::unique_ptr<Redistribution<Ex>> gather_; // to rank 0; none on a single rank
+  Array<double, Ex> inverse_;                  // n x n on rank 0
+  Array<double, Ex> b_, x_;                    // gathered
 };
 } // namespace amgkit

@@ -1,85 +1,134 @@
 #include "amg/cycle.hpp"
 
 #include "base/log.hpp"
+#include "dist/agree.hpp"
 #include "dist/global_sum.hpp"
 
 namespace amgkit
 {
 namespace
 {
-template <class Ex> class Cycle {
+template <class Ex> DistMatrix<Ex> &operator_of(Level<Ex> &level, DistMatrix<Ex> *) { return level.A; }
+template <class Ex> TransposedMatrix<Ex> &operator_of(Level<Ex> &level, TransposedMatrix<Ex> *) { return *level.transposed; }
+
+// Operator: DistMatrix, or TransposedMatrix for the transposed cycle.
+template <class Ex, class Operator> class Cycle {
 public:
+  static constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
+
   Cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind)
-      : ex_(ex), hierarchy_(hierarchy), parameters_(parameters), kind_(kind)
+      : ex_(ex), hierarchy_(hierarchy), parameters_(parameters), kind_(kind),
+        before_(transposed ? parameters.sweeps_after() : parameters.sweeps_before()),
+        after_(transposed ? parameters.sweeps_before() : parameters.sweeps_after())
   {}
 
-  // What the finest level asks of the levels below.
-  PetscErrorCode solve_below_finest()
+  // x = one cycle of this kind for A x = b on level l, from zero or from x
+  PetscErrorCode visit(std::size_t l, CycleKind kind, const double *b, double *x, bool zero_guess = true)
   {
-    Level<Ex> &coarse = *hierarchy_.levels[1];
-    return solve(1, kind_, coarse.b.data(), coarse.x.data());
-  }
+    Level<Ex> &level = *hierarchy_.levels[l];
 
-  // x = one cycle of this kind for A x = b on level l
-  PetscErrorCode visit(std::size_t l, CycleKind kind, const double *b, double *x)
-  {
     PetscFunctionBegin;
-    if (coarsest(l)) {
-      PetscCall(log_begin(Phase::coarse));
-      PetscCall(hierarchy_.coarse_solver.solve(ex_, *hierarchy_.levels[l], b, x));
-      PetscCall(log_end(Phase::coarse));
+    if (level.transfer) {
+      PetscCall(smooth_and_correct(l, kind, b, x, zero_guess));
+    } else if (zero_guess) {
+      PetscCall(solve_coarsest(level, b, x));
     } else {
-      PetscCall(smooth_and_correct(l, kind, b, x));
+      PetscCall(matrix(l).residual(ex_, b, x, level.b.data()));
+      PetscCall(solve_coarsest(level, level.b.data(), level.x.data()));
+      PetscCall(add(ex_, level.A.rows, level.x.data(), x));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-private:
-  bool coarsest(std::size_t l) const { return l + 1 == hierarchy_.levels.size(); }
+  // What level l asks of the levels below.
+  PetscErrorCode solve_below(std::size_t l, CycleKind kind)
+  {
+    Level<Ex> &coarse = *hierarchy_.levels[l + 1];
+    return solve(l + 1, kind, coarse.b.data(), coarse.x.data());
+  }
 
-  PetscErrorCode smooth(Level<Ex> &level, PetscInt sweeps, bool zero_guess, const double *b, Iterate &x)
+private:
+  Operator &matrix(std::size_t l) { return operator_of<Ex>(*hierarchy_.levels[l], static_cast<Operator *>(nullptr)); }
+
+  PetscErrorCode solve_coarsest(Level<Ex> &level, const double *b, double *x)
+  {
+    PetscFunctionBegin;
+    PetscCall(log_begin(Phase::coarse));
+    PetscCall(hierarchy_.coarse_solver.solve(ex_, level, transposed, b, x));
+    PetscCall(log_end(Phase::coarse));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode smooth(std::size_t l, PetscInt sweeps, bool zero_guess, const double *b, Iterate &x)
   {
     PetscFunctionBegin;
     PetscCall(log_begin(Phase::smooth));
-    PetscCall(level.smoother.apply(ex_, level.A, sweeps, zero_guess, b, x));
+    PetscCall(hierarchy_.levels[l]->smoother.apply(ex_, matrix(l), sweeps, zero_guess, b, x));
     PetscCall(log_end(Phase::smooth));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, const double *b, double *x)
+  PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, const double *b, double *x, bool zero_guess)
   {
-    Level<Ex> &level = *hierarchy_.levels[l], &coarse = *hierarchy_.levels[l + 1];
-    const PetscInt before = parameters_.sweeps_before(), after = parameters_.sweeps_after();
-    Iterate iterate{level.A.work.data(), x};
-    if ((level.smoother.flips(before, true) + level.smoother.flips(after, false)) % 2 == 0) std::swap(iterate.here, iterate.there);
+    Level<Ex> &level = *hierarchy_.levels[l];
+    const bool ends_in_other = (level.smoother.flips(before_, zero_guess) + level.smoother.flips(after_, false)) % 2 != 0;
+    Iterate iterate{x, level.A.work.data()};
 
     PetscFunctionBegin;
-    PetscCall(smooth(level, before, true, b, iterate));
+    if (ends_in_other) {
+      std::swap(iterate.here, iterate.there);
+      if (!zero_guess) PetscCall(memory_copy(ex_, iterate.here, x, static_cast<std::size_t>(level.A.rows) * sizeof(double)));
+    }
+    PetscCall(smooth(l, before_, zero_guess, b, iterate));
+    const double *r = b;
+    if (before_ > 0 || !zero_guess) {
+      PetscCall(log_begin(Phase::transfer));
+      PetscCall(matrix(l).residual(ex_, b, iterate.here, iterate.there));
+      PetscCall(log_end(Phase::transfer));
+      r = iterate.there;
+    }
+    PetscCall(correct(l, kind, r, iterate.here));
+    PetscCall(smooth(l, after_, false, b, iterate));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // x += P (coarse solution for Pᵀ r); on ranks that have no share of the coarser level the rest of its group solves it.
+  PetscErrorCode correct(std::size_t l, CycleKind kind, const double *r, double *x)
+  {
+    Level<Ex> &level = *hierarchy_.levels[l];
+    Level<Ex> *coarse = l + 1 < hierarchy_.levels.size() ? hierarchy_.levels[l + 1].get() : nullptr;
+    Redistribution<Ex> *move = level.to_fewer.get();
+    double *b = coarse ? coarse->b.data() : nullptr, *e = coarse ? coarse->x.data() : nullptr;
+
+    PetscFunctionBegin;
     PetscCall(log_begin(Phase::transfer));
-    if (before > 0) PetscCall(level.A.residual(ex_, b, iterate.here, iterate.there));
-    PetscCall(level.transfer->restrict_residual(ex_, before > 0 ? iterate.there : b, coarse.b.data()));
+    PetscCall(level.transfer->restrict_residual(ex_, r, move ? move->part() : b));
+    if (move) PetscCall(move->collect(ex_, b));
     PetscCall(log_end(Phase::transfer));
-    PetscCall(l == 0 ? hierarchy_.coarse_recording.play(ex_, [&] { return solve_below_finest(); })
-                     : solve(l + 1, kind, coarse.b.data(), coarse.x.data()));
+    if (coarse && !transposed && hierarchy_.recorded_below == l && kind == kind_)
+      PetscCall(hierarchy_.recording.play(ex_, [&] { return solve_below(l, kind); }));
+    else if (coarse)
+      PetscCall(solve_below(l, kind));
     PetscCall(log_begin(Phase::transfer));
-    PetscCall(level.transfer->add_correction(ex_, coarse.x.data(), iterate.here));
+    if (move) PetscCall(move->spread(ex_, e));
+    PetscCall(level.transfer->add_correction(ex_, move ? move->part() : e, x));
     PetscCall(log_end(Phase::transfer));
-    PetscCall(smooth(level, after, false, b, iterate));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // x ~ A⁻¹ b on a coarse level, as the kind of cycle has it. b is overwritten.
   PetscErrorCode solve(std::size_t l, CycleKind kind, double *b, double *x)
   {
-    if (coarsest(l)) return visit(l, kind, b, x);
+    if (!hierarchy_.levels[l]->transfer) return visit(l, kind, b, x);
     if (static_cast<PetscInt>(l) > parameters_.kcycle_levels) return visit(l, CycleKind::v, b, x);
     switch (kind) {
     case CycleKind::w:
-      return twice(l, CycleKind::w, b, x);
+      return twice(l, CycleKind::w, CycleKind::w, b, x);
     case CycleKind::f:
-      return twice(l, CycleKind::v, b, x);
+      return transposed ? twice(l, CycleKind::v, CycleKind::f, b, x) : twice(l, CycleKind::f, CycleKind::v, b, x);
     case CycleKind::k:
-      return krylov(l, b, x);
+      if constexpr (!transposed) return krylov(l, b, x);
+      break;
     case CycleKind::v:
     case CycleKind::automatic:
       break;
@@ -87,12 +136,13 @@ private:
     return visit(l, CycleKind::v, b, x);
   }
 
-  PetscErrorCode twice(std::size_t l, CycleKind second, double *b, double *x)
+  // With the two visits' operators F and S: x = (F + S (I - A F)) b, whose transpose is S' + F' (I - A' S').
+  PetscErrorCode twice(std::size_t l, CycleKind first, CycleKind second, double *b, double *x)
   {
     Level<Ex> &level = *hierarchy_.levels[l];
     PetscFunctionBegin;
-    PetscCall(visit(l, second == CycleKind::w ? CycleKind::w : CycleKind::f, b, x));
-    PetscCall(level.A.residual(ex_, b, x, b));
+    PetscCall(visit(l, first, b, x));
+    PetscCall(matrix(l).residual(ex_, b, x, b));
     PetscCall(visit(l, second, b, level.kcycle.c.data()));
     PetscCall(add(ex_, level.A.rows, level.kcycle.c.data(), x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -129,29 +179,74 @@ private:
   Hierarchy<Ex> &hierarchy_;
   const AmgParameters &parameters_;
   CycleKind kind_;
+  PetscInt before_, after_;
 };
+
+// Collective
+template <class Ex> PetscErrorCode make_transposes(Ex &ex, Hierarchy<Ex> &hierarchy, bool *out_of_memory)
+{
+  return attempt(
+      hierarchy.levels.front()->A.comm,
+      [&] {
+        PetscFunctionBegin;
+        for (auto &level : hierarchy.levels) {
+          if (level->transposed) continue;
+          auto made = std::make_unique<TransposedMatrix<Ex>>();
+          PetscCall(made->create(ex, level->A));
+          level->transposed = std::move(made);
+        }
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory);
+}
 } // namespace
 
 template <class Ex>
 PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b, double *x)
 {
-  return Cycle<Ex>(ex, hierarchy, parameters, kind).visit(0, kind, b, x);
+  return Cycle<Ex, DistMatrix<Ex>>(ex, hierarchy, parameters, kind).visit(0, kind, b, x);
+}
+
+template <class Ex>
+PetscErrorCode improve_by_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b,
+                                double *x)
+{
+  return Cycle<Ex, DistMatrix<Ex>>(ex, hierarchy, parameters, kind).visit(0, kind, b, x, false);
+}
+
+template <class Ex>
+PetscErrorCode apply_transposed_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b,
+                                      double *x, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  PetscCall(make_transposes(ex, hierarchy, out_of_memory));
+  if (!*out_of_memory) PetscCall(Cycle<Ex, TransposedMatrix<Ex>>(ex, hierarchy, parameters, kind).visit(0, kind, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind)
 {
-  Cycle<Ex> cycle(ex, hierarchy, parameters, kind);
-  int size;
+  Cycle<Ex, DistMatrix<Ex>> cycle(ex, hierarchy, parameters, kind);
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(hierarchy.levels.front()->A.comm, &size));
-  if (size == 1 && hierarchy.levels.size() > 1 && parameters.cuda_graph)
-    PetscCall(hierarchy.coarse_recording.record(ex, [&] { return cycle.solve_below_finest(); }));
+  hierarchy.recorded_below = hierarchy.levels.size();
+  if (!parameters.cuda_graph) PetscFunctionReturn(PETSC_SUCCESS);
+  for (std::size_t l = 0; l + 1 < hierarchy.levels.size(); l++) {
+    int size;
+    PetscCallMPI(MPI_Comm_size(hierarchy.levels[l + 1]->A.comm, &size));
+    if (size > 1) continue;
+    PetscCall(hierarchy.recording.record(ex, [&] { return cycle.solve_below(l, kind); }));
+    hierarchy.recorded_below = l;
+    break;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *);                  \
+  template PetscErrorCode improve_by_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *);             \
+  template PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *,        \
+                                                 bool *);                                                                                  \
   template PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE

@@ -5,15 +5,25 @@
 //   f   as w, but the second visit is a v-cycle
 //   k   two steps of a flexible Krylov method (kcycle.hpp)
 // The last three act on the kcycle_levels finest coarse problems, a v-cycle below.
+//
+// B, one cycle on a zero guess, is symmetric when A is, the sweeps before and after are as many and the cycle is v or w; f is linear but
+// not symmetric, k not even linear. All functions are collective, take a kind that is not automatic, and need the finest matrix's memory
+// to be accessible; x must not be b.
 #pragma once
 #include "amg/hierarchy.hpp"
 
 namespace amgkit
 {
-// x = B b, one cycle on a zero guess; not automatic. B is symmetric when A is, the sweeps before and after are as many and the cycle
-// is v or w; f is linear but not symmetric, k not even linear. Collective; the finest matrix's memory must be accessible; x must not be b.
+// x = B b
 template <class Ex> PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *b, double *x);
-// Records the part of this cycle below the finest level as one launch, when that is possible: on a GPU, with one rank. apply_cycle()
-// then must be asked for this kind until the next recording. Collective.
+// x <- x + B (b - A x), without a product for the residual
+template <class Ex> PetscErrorCode improve_by_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *b, double *x);
+// x = Bᵀ b, for v, w and f: the cycle for Aᵀ with the sweeps before and after exchanged. The first call after a setup makes the transposes
+// of all levels; *out_of_memory as in attempt().
+template <class Ex>
+PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *b, double *x,
+                                      bool *out_of_memory);
+// Records the part of this cycle that one rank does alone as one launch, when that is possible: on a GPU, below the level from which
+// everything coarser is on one rank. apply_cycle() then must be asked for this kind until the next recording. Local.
 template <class Ex> PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind);
 } // namespace amgkit

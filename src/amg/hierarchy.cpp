@@ -13,6 +13,33 @@ namespace
 {
 // Coarsening has stalled when it keeps more than this share of the rows.
 constexpr double stall = 0.8;
+// process_eq_limit 0: below so many rows a rank, the messages between ranks take longer than the work they share. The work of a GPU with
+// this many rows is that of its launches.
+constexpr PetscInt rows_worth_a_cpu = 500, rows_worth_a_gpu = 50000;
+
+// How many ranks shall hold a coarse level instead of all that do now; 0: no fewer. What is solved by a dense inverse goes to one.
+template <class Ex> int fewer_ranks(const AmgParameters &parameters, const DistMatrix<Ex> &A)
+{
+  const auto size = static_cast<PetscInt>(A.range.size()) - 1, rows = A.global_rows();
+  const PetscInt automatic = Ex::on_device ? rows_worth_a_gpu : rows_worth_a_cpu;
+  const PetscInt limit = parameters.process_eq_limit > 0 ? parameters.process_eq_limit : automatic;
+  const PetscInt wanted = CoarseSolver<Ex>::is_dense(parameters, A) ? 1 : (rows - 1) / limit + 1;
+  return size > 1 && rows <= INT32_MAX && wanted <= size / 2 ? static_cast<int>(wanted) : 0;
+}
+
+// A part of the work that may involve fewer ranks than comm has, each of which knows how it went: tells all.
+template <class F> PetscErrorCode attempt_below(MPI_Comm comm, F work, bool *out_of_memory)
+{
+  return attempt(
+      comm,
+      [&] {
+        bool none_left = false;
+        PetscFunctionBegin;
+        PetscCall(work(&none_left));
+        PetscFunctionReturn(none_left ? PETSC_ERR_MEM : PETSC_SUCCESS);
+      },
+      out_of_memory);
+}
 
 // Local: what coarse level l needs once its matrix is complete.
 template <class Ex> PetscErrorCode finish_level(Ex &ex, const AmgParameters &parameters, std::size_t l, Level<Ex> &level)
@@ -64,6 +91,44 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, co
 }
 
 template <class Ex>
+PetscErrorCode Hierarchy<Ex>::add_level(Ex &ex, const AmgParameters &parameters, std::unique_ptr<Level<Ex>> level, bool *out_of_memory)
+{
+  Level<Ex> &added = *level;
+
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      added.A.comm, [&] { return finish_level(ex, parameters, levels.size(), added); }, out_of_memory));
+  levels.push_back(std::move(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective over fine's ranks. moved <- coarse on fewer ranks, nullptr on those that get no share of it.
+template <class Ex>
+PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks,
+                                            std::unique_ptr<Level<Ex>> &moved, bool *out_of_memory)
+{
+  fine.to_fewer = std::make_unique<Redistribution<Ex>>();
+  fine.unmoved = std::move(coarse);
+  Redistribution<Ex> &move = *fine.to_fewer;
+  Level<Ex> &from = *fine.unmoved;
+
+  PetscFunctionBegin;
+  PetscCall(move.create(ex, from.A, ranks, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  if (move.receives()) moved = std::make_unique<Level<Ex>>();
+  PetscCall(move.move_matrix(ex, from.A, moved ? &moved->A : nullptr, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(
+      fine.A.comm, [&] { return moved ? moved->smooth_vector.allocate(ex, moved->A.rows) : PETSC_SUCCESS; }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(memory_copy(ex, move.part(), from.smooth_vector.data(), from.smooth_vector.bytes()));
+  PetscCall(move.collect(ex, moved ? moved->smooth_vector.data() : nullptr));
+  if (moved) moved->block_size = from.block_size;
+  from.forget_setup();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
 PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &parameters, const Prolongation<Ex> &prolongation,
                                             bool *out_of_memory)
 {
@@ -79,9 +144,23 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
       fine.transfer.reset();
       break;
     }
-    PetscCall(attempt(
-        fine.A.comm, [&] { return finish_level(ex, parameters, levels.size(), *coarse); }, out_of_memory));
-    levels.push_back(std::move(coarse));
+    if (const int ranks = fewer_ranks(parameters, coarse->A)) {
+      std::unique_ptr<Level<Ex>> moved;
+      PetscCall(move_to_fewer(ex, fine, std::move(coarse), ranks, moved, out_of_memory));
+      if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(attempt_below(
+          fine.A.comm,
+          [&](bool *none_left) {
+            PetscFunctionBegin;
+            if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
+            PetscCall(add_level(ex, parameters, std::move(moved), none_left));
+            if (!*none_left) PetscCall(build_coarser(ex, parameters, prolongation, none_left));
+            PetscFunctionReturn(PETSC_SUCCESS);
+          },
+          out_of_memory));
+      break;
+    }
+    PetscCall(add_level(ex, parameters, std::move(coarse), out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -97,7 +176,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, c
   PetscFunctionBegin;
   *out_of_memory = false;
   kcycle_gcr = form == KCycleForm::gcr;
-  if ((cycle != CycleKind::k && cycle != CycleKind::automatic) || form != KCycleForm::automatic || levels.size() < 3)
+  if ((cycle != CycleKind::k && cycle != CycleKind::automatic) || form != KCycleForm::automatic || statistics.size() < 3)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
   if (!known) {
@@ -114,36 +193,64 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
 {
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::spectrum));
-  for (std::size_t l = 0; l + 1 < levels.size() && !*out_of_memory; l++) {
-    PetscCall(levels[l]->smoother.prepare(ex, levels[l]->A, parameters, out_of_memory));
+  for (auto &level : levels) {
+    if (level->transfer && !*out_of_memory) PetscCall(level->smoother.prepare(ex, level->A, parameters, out_of_memory));
   }
   PetscCall(log_end(Phase::spectrum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Hierarchy<Ex>::finish(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
+// On the ranks that hold the coarsest level.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_coarsest(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
 {
   Level<Ex> &coarsest = *levels.back();
 
   PetscFunctionBegin;
+  if (coarsest.transfer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(log_begin(Phase::coarse));
   PetscCall(coarse_solver.create(ex, coarsest, parameters, out_of_memory));
   if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
   PetscCall(log_end(Phase::coarse));
   coarsest.diagonal.release(); // the smooth vector stays, for new values
+  if (*out_of_memory || levels.size() > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt( // the only level improves solutions by corrections of its own
+      coarsest.A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(coarsest.b.allocate(ex, coarsest.A.rows));
+        PetscCall(coarsest.x.allocate(ex, coarsest.A.rows));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Rank 0 has a share of every level.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::count()
 {
+  MPI_Comm comm = levels.front()->A.comm;
+  std::vector<double> sums;
+  std::size_t n;
+
   PetscFunctionBegin;
-  statistics.clear();
   for (const auto &level : levels) {
-    std::array<double, 2> sums = {static_cast<double>(level->A.diag.nnz + level->A.offd.nnz), level->A.rows > 0 ? 1.0 : 0.0};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, level->A.comm));
-    statistics.push_back({level->A.global_rows(), sums[0], static_cast<int>(sums[1])});
+    std::array<double, 3> of = {static_cast<double>(level->A.rows), static_cast<double>(level->A.diag.nnz + level->A.offd.nnz),
+                                level->A.rows > 0 ? 1.0 : 0.0};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, of.data(), 3, MPI_DOUBLE, MPI_SUM, level->A.comm));
+    sums.insert(sums.end(), of.begin(), of.end());
   }
+  n = sums.size();
+  PetscCallMPI(MPI_Bcast(&n, sizeof n, MPI_BYTE, 0, comm));
+  sums.resize(n);
+  PetscCallMPI(MPI_Bcast(sums.data(), static_cast<int>(n), MPI_DOUBLE, 0, comm));
+  statistics.clear();
+  for (std::size_t k = 0; k < n; k += 3) statistics.push_back({static_cast<PetscInt>(sums[k]), sums[k + 1], static_cast<int>(sums[k + 2])});
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> Hierarchy<Ex>::~Hierarchy()
+{
+  while (!levels.empty()) levels.pop_back(); // coarsest first: finer levels own its communicator
 }
 
 template <class Ex>
@@ -160,11 +267,9 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   PetscCall(check_type_and_size(A));
   PetscCall(build_finest(ex, A, parameters, &out_of_memory));
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
+  if (!out_of_memory) PetscCall(count());
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
-  if (out_of_memory)
-    *status = SetupStatus::out_of_memory;
-  else
-    PetscCall(count());
+  if (out_of_memory) *status = SetupStatus::out_of_memory;
   PetscCall(trim(ex)); // not after refresh(): who sets up once more needs the memory again
   PetscCall(finest.release());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -173,10 +278,49 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
 // What follows when all levels have their matrices.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::complete(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
 {
+  Level<Ex> &finest_level = *levels.front();
+  MPI_Comm comm = finest_level.A.comm;
+
   PetscFunctionBegin;
-  PetscCall(prepare_smoothers(ex, parameters, out_of_memory));
+  PetscCall(attempt_below(
+      comm, [&](bool *none_left) { return prepare_smoothers(ex, parameters, none_left); }, out_of_memory));
   if (!*out_of_memory) PetscCall(choose_kcycle(ex, A, parameters, out_of_memory));
-  if (!*out_of_memory) PetscCall(finish(ex, parameters, out_of_memory));
+  if (!*out_of_memory) {
+    PetscCall(attempt_below(
+        comm, [&](bool *none_left) { return prepare_coarsest(ex, parameters, none_left); }, out_of_memory));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Levels from this one on, whose matrix has its new values. Collective over its ranks.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const AmgParameters &parameters, std::size_t l, bool *out_of_memory)
+{
+  MPI_Comm comm = levels[l]->A.comm;
+  Level<Ex> *moving = nullptr; // the level whose coarser one goes to fewer ranks
+
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      comm,
+      [&] {
+        PetscFunctionBegin;
+        for (; l < levels.size() && !moving; l++) {
+          Level<Ex> &level = *levels[l];
+          level.transposed.reset();
+          PetscCall(level.analyse_again(ex, parameters));
+          level.diagonal.release();
+          if (!level.transfer) continue;
+          PetscCall(level.transfer->refresh(ex, level.A, level.to_fewer ? level.unmoved->A : levels[l + 1]->A));
+          if (level.to_fewer) moving = &level;
+        }
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory || !moving) PetscFunctionReturn(PETSC_SUCCESS);
+  Level<Ex> *moved = l < levels.size() ? levels[l].get() : nullptr;
+  PetscCall(moving->to_fewer->move_matrix(ex, moving->unmoved->A, moved ? &moved->A : nullptr, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt_below(
+      comm, [&](bool *none_left) { return moved ? refresh_from(ex, parameters, l, none_left) : PETSC_SUCCESS; }, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,20 +334,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const A
   PetscCall(attempt(
       first.comm, [&] { return finest.access(ex, first); }, &out_of_memory));
   if (!out_of_memory) PetscCall(check_entries(ex, first, &out_of_memory));
-  if (!out_of_memory) {
-    PetscCall(attempt(
-        first.comm,
-        [&] {
-          PetscFunctionBegin;
-          for (std::size_t l = 0; l < levels.size(); l++) {
-            if (l > 0) PetscCall(levels[l - 1]->transfer->refresh(ex, levels[l - 1]->A, levels[l]->A));
-            PetscCall(levels[l]->analyse_again(ex, parameters));
-            levels[l]->diagonal.release();
-          }
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        &out_of_memory));
-  }
+  if (!out_of_memory) PetscCall(refresh_from(ex, parameters, 0, &out_of_memory));
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;
   PetscCall(finest.release());

@@ -22,11 +22,19 @@ struct LevelStatistics {
 
 template <class Ex> struct Hierarchy {
   MatView<Ex> finest;
-  std::vector<std::unique_ptr<Level<Ex>>> levels; // finest first
+  std::vector<std::unique_ptr<Level<Ex>>> levels; // finest first; those in which this rank has a share
   CoarseSolver<Ex> coarse_solver;
-  std::vector<LevelStatistics> statistics;
-  bool kcycle_gcr = false;        // the form of the k-cycle, when there is one
-  Recording<Ex> coarse_recording; // the cycle's work below the finest level
+  std::vector<LevelStatistics> statistics; // of all levels, on every rank
+  bool kcycle_gcr = false;                 // the form of the k-cycle, when there is one
+  Recording<Ex> recording;                 // what the cycle does below level recorded_below, where there is such a level
+  std::size_t recorded_below = 0;
+
+  Hierarchy() = default;
+  Hierarchy(const Hierarchy &) = delete;
+  Hierarchy &operator=(const Hierarchy &) = delete;
+  Hierarchy(Hierarchy &&) = delete;
+  Hierarchy &operator=(Hierarchy &&) = delete;
+  ~Hierarchy();
 
   // Collective. Named errors for a matrix that cannot be taken; the status tells what went wrong in the numbers. Unless it is
   // ready, or on an error, the object can only be destroyed. The matrix's memory must be accessible.
@@ -38,11 +46,15 @@ template <class Ex> struct Hierarchy {
 
 private:
   PetscErrorCode build_finest(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode build_coarser(Ex &, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);
+  PetscErrorCode add_level(Ex &, const AmgParameters &, std::unique_ptr<Level<Ex>>, bool *out_of_memory);
+  PetscErrorCode move_to_fewer(Ex &, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks, std::unique_ptr<Level<Ex>> &moved,
+                               bool *out_of_memory);
   PetscErrorCode complete(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode build_coarser(Ex &, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);
-  PetscErrorCode finish(Ex &, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode prepare_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode refresh_from(Ex &, const AmgParameters &, std::size_t level, bool *out_of_memory);
   PetscErrorCode count();
 };
 } // namespace amgkit

@@ -2,7 +2,9 @@
 #pragma once
 #include "amg/kcycle.hpp"
 #include "amg/smoother.hpp"
-#include "dist/matrix.hpp"
+#include "dist/mat_export.hpp"
+#include "dist/redistribution.hpp"
+#include "dist/transposed.hpp"
 
 #include <memory>
 
@@ -21,6 +23,8 @@ public:
   virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) const = 0;
   // coarse = Pᵀ fine P for new values of fine on the same pattern, P kept.
   virtual PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse) const = 0;
+  // P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
+  virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
   virtual std::size_t bytes() const = 0;
 };
 
@@ -29,14 +33,19 @@ template <class Ex> struct Level {
   int block_size = 1; // unknowns a node
   Smoother<Ex> smoother;
   std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest
-  Array<double, Ex> x, b;                 // solution and right-hand side; the finest level uses the caller's
-  KCycle<Ex> kcycle;                      // empty on levels that only a v-cycle visits
-  Array<double, Ex> diagonal;             // a_ii; during setup only
-  Array<double, Ex> smooth_vector;        // w, what the hierarchy must represent well; during setup and on the coarsest level
+  // When the next coarser level is held by fewer ranks: the way there, and the level as transfer makes it, before it is moved.
+  std::unique_ptr<Redistribution<Ex>> to_fewer;
+  std::unique_ptr<Level<Ex>> unmoved;
+  std::unique_ptr<TransposedMatrix<Ex>> transposed; // of A, once somebody has asked for it
+  Array<double, Ex> x, b;                           // solution and right-hand side; the finest level uses the caller's
+  KCycle<Ex> kcycle;                                // empty on levels that only a v-cycle visits
+  Array<double, Ex> diagonal;                       // a_ii; during setup only
+  Array<double, Ex> smooth_vector;                  // w, what the hierarchy must represent well; during setup and on the coarsest level
 
   std::size_t bytes() const
   {
-    return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0);
+    return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0) +
+           (to_fewer ? to_fewer->bytes() + unmoved->bytes() : 0) + (transposed ? transposed->bytes() : 0);
   }
   // Local: A as the cycle reads it, diagonal and the smoother's memory; once A is complete.
   PetscErrorCode analyse(Ex &, const AmgParameters &);

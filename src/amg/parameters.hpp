@@ -14,6 +14,7 @@ enum class SpaceKind : int { automatic, host, debug };
 struct AmgParameters {
   PetscInt max_levels = 25;
   PetscInt coarse_eq_limit = 1000;
+  PetscInt process_eq_limit = 0;
   int cycle_type = static_cast<int>(CycleKind::automatic);
   PetscInt kcycle_levels = 3;
   int kcycle_form = static_cast<int>(KCycleForm::automatic);
@@ -27,6 +28,7 @@ struct AmgParameters {
   PetscBool reuse_interpolation = PETSC_TRUE;
   int storage = static_cast<int>(Storage::in_single);
   PetscBool cuda_graph = PETSC_TRUE;
+  PetscBool export_mg = PETSC_FALSE;
   int space = static_cast<int>(SpaceKind::automatic);
 
   PetscInt sweeps_before() const { return pre_sweeps < 0 ? smoother_sweeps : pre_sweeps; }
@@ -38,10 +40,11 @@ struct AmgParameters {
         {"max_levels", IntegerRange{&max_levels, 1, 100}, "Most levels of the hierarchy, the finest included", "PETSc PCMG"},
         {"coarse_eq_limit", IntegerRange{&coarse_eq_limit, 1, 20000},
          "Coarsening stops at this many global rows, and the dense coarse solver takes no more", ""},
+        {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
+         "A coarse level with fewer rows a process is gathered on fewer processes; 0: 500 on CPUs, 50000 on GPUs", "PETSc PCGAMG"},
         {"cycle_type", Choice{&cycle_type, {"auto", "v", "w", "f", "k"}},
          "Multigrid cycle. k solves coarse problems by two steps of a Krylov method, so that the preconditioner changes from one "
-         "application "
-         "to the next. auto: k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...), else w, which is linear",
+         "application to the next. auto: k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...), else w, which is linear",
          "k: Notay, Vassilevski 2008"},
         {"kcycle_levels", IntegerRange{&kcycle_levels, 1, 100},
          "The cycles w, f and k act on so many of the finest levels, a v-cycle below", ""},
@@ -65,6 +68,10 @@ struct AmgParameters {
         {"storage", Choice{&storage, {"double", "single"}},
          "Precision of the matrices that the cycle reads on a GPU; vectors and sums are double in either case", ""},
         {"cuda_graph", Flag{&cuda_graph}, "On one GPU: launch the kernels of all levels but the finest as one CUDA graph", ""},
+        {"export_mg", Flag{&export_mg},
+         "Hand the levels to a PCMG, which applies the preconditioner in place of this one: -mg_levels_*, -mg_coarse_* and -pc_mg_* then "
+         "choose its smoothers, coarse solver and cycle, by default chebyshev with jacobi",
+         "PETSc PCMG"},
         {"space", Choice{&space, {"auto", "host", "debug"}},
          "Where to run: auto follows the matrix; host forces the CPU; debug is the CPU with shuffled loops and poisoned memory", ""},
     };

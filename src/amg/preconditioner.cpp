@@ -53,22 +53,25 @@ public:
 
   PetscErrorCode apply(Vec x, Vec y) override
   {
-    DistMatrix<Ex> &A = hierarchy_->levels.front()->A;
-    const double *b;
-    double *u;
-
     PetscFunctionBegin;
     PetscCall(prepare());
-    PetscCall(reader_.access(ex, x, &b));
-    PetscCall(writer_.access(ex, y, &u));
-    PetscCall(hierarchy_->finest.access(ex, A));
-    PetscCall(apply_cycle(ex, *hierarchy_, parameters_, prepared_, b, u));
-    PetscCall(hierarchy_->finest.release());
-    PetscCall(writer_.release(ex, y));
-    PetscCall(reader_.release(x));
+    PetscCall(
+        with_arrays(x, y, false, [&](const double *b, double *u) { return apply_cycle(ex, *hierarchy_, parameters_, prepared_, b, u); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode apply_transpose(Vec x, Vec y) override;
+
+  PetscErrorCode improve(Vec b, Vec y) override
+  {
+    PetscFunctionBegin;
+    PetscCall(prepare());
+    PetscCall(with_arrays(b, y, true,
+                          [&](const double *r, double *u) { return improve_by_cycle(ex, *hierarchy_, parameters_, prepared_, r, u); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations) override;
   PetscErrorCode view(PetscViewer viewer) const override;
   const char *space() const override { return Ex::name; }
 
@@ -83,6 +86,24 @@ public:
   }
 
 private:
+  // f(x's entries, y's entries), with the finest matrix at hand; keep: y's old entries are wanted.
+  template <class F> PetscErrorCode with_arrays(Vec x, Vec y, bool keep, F f)
+  {
+    DistMatrix<Ex> &A = hierarchy_->levels.front()->A;
+    const double *from;
+    double *to;
+
+    PetscFunctionBegin;
+    PetscCall(reader_.access(ex, x, &from));
+    PetscCall(writer_.access(ex, y, keep, &to));
+    PetscCall(hierarchy_->finest.access(ex, A));
+    PetscCall(f(from, to));
+    PetscCall(hierarchy_->finest.release());
+    PetscCall(writer_.release(ex, y));
+    PetscCall(reader_.release(x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   // The cycle to apply, recorded.
   PetscErrorCode prepare()
   {
@@ -104,6 +125,49 @@ private:
   VecWriter<Ex> writer_;
 };
 
+template <class Ex> PetscErrorCode Solver<Ex>::apply_transpose(Vec x, Vec y)
+{
+  const auto chosen = static_cast<CycleKind>(parameters_.cycle_type);
+  MPI_Comm comm = hierarchy_->levels.front()->A.comm;
+  bool out_of_memory = false;
+
+  PetscFunctionBegin;
+  PetscCheck(chosen != CycleKind::k, comm, PETSC_ERR_SUP,
+             "The k-cycle is not linear and has no transpose: use cycle_type auto, v, w or f with methods that need one");
+  PetscCall(with_arrays(x, y, false, [&](const double *b, double *u) {
+    return apply_transposed_cycle(ex, *hierarchy_, parameters_, chosen == CycleKind::automatic ? CycleKind::w : chosen, b, u,
+                                  &out_of_memory);
+  }));
+  PetscCheck(!out_of_memory, comm, PETSC_ERR_MEM, "No memory left for the transposes of the levels' matrices");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, std::vector<Mat> &interpolations)
+{
+  MPI_Comm comm = hierarchy_->levels.front()->A.comm;
+  const PetscInt bs = hierarchy_->levels.front()->block_size;
+
+  PetscFunctionBegin;
+  for (std::size_t l = 1; l < hierarchy_->statistics.size(); l++) {
+    HostRows prolongator, coarse;
+    const Level<Ex> *fine = l <= hierarchy_->levels.size() ? hierarchy_->levels[l - 1].get() : nullptr;
+    const Level<Ex> *level = l < hierarchy_->levels.size() ? hierarchy_->levels[l].get() : nullptr;
+    Mat A, P;
+    if (fine) {
+      const DistMatrix<Ex> &made = fine->unmoved ? fine->unmoved->A : level->A; // global numbers are the same before and after the move
+      int rank;
+      PetscCallMPI(MPI_Comm_rank(made.comm, &rank));
+      PetscCall(fine->transfer->rows(ex, made.first(rank), prolongator));
+    }
+    if (level) PetscCall(rows_of(ex, level->A, coarse));
+    PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, prolongator, &P));
+    interpolations.push_back(P);
+    PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, coarse, &A));
+    operators.push_back(A);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
 {
   const auto &statistics = hierarchy_->statistics;
@@ -118,7 +182,7 @@ template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
     const LevelStatistics &s = statistics[l];
     PetscCall(PetscViewerASCIIPrintf(viewer, "%5d %12" PetscInt_FMT " %14.0f %8.1f %6d  %s\n", static_cast<int>(l), s.rows, s.entries,
                                      s.rows > 0 ? s.entries / static_cast<double>(s.rows) : 0, s.active_ranks,
-                                     hierarchy_->levels[l]->A.stored.description()));
+                                     l < hierarchy_->levels.size() ? hierarchy_->levels[l]->A.stored.description() : ""));
     rows += static_cast<double>(s.rows);
     entries += s.entries;
   }

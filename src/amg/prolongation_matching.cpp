@@ -32,6 +32,21 @@ public:
     PetscCall(log_end(Phase::rap));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode rows(Ex &ex, PetscInt first_coarse, HostRows &out) const override
+  {
+    std::vector<int> id;
+    std::vector<double> weight;
+
+    PetscFunctionBegin;
+    PetscCall(download(ex, aggregation.id.data(), aggregation.fine, id));
+    PetscCall(download(ex, p.data(), aggregation.fine, weight));
+    for (std::size_t i = 0; i < id.size(); i++) {
+      if (id[i] >= 0) out.col.push_back(first_coarse + id[i]);
+      if (id[i] >= 0) out.val.push_back(weight[i]);
+      out.ptr.push_back(static_cast<PetscInt>(out.col.size()));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   std::size_t bytes() const override { return aggregation.bytes() + p.bytes() + ghosts.bytes(); }
 
   Aggregation<Ex> aggregation;

@@ -62,7 +62,8 @@ template <class Ex> PetscInt Smoother<Ex>::flips(PetscInt sweeps, bool zero_gues
 }
 
 template <class Ex>
-PetscErrorCode Smoother<Ex>::apply(Ex &ex, DistMatrix<Ex> &A, PetscInt sweeps, bool zero_guess, const double *b, Iterate &x) const
+template <class Operator>
+PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, PetscInt sweeps, bool zero_guess, const double *b, Iterate &x) const
 {
   PetscFunctionBegin;
   if (sweeps == 0 && zero_guess) PetscCall(fill(ex, A.rows, 0, x.here));
@@ -80,7 +81,10 @@ PetscErrorCode Smoother<Ex>::apply(Ex &ex, DistMatrix<Ex> &A, PetscInt sweeps, b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template class Smoother<Ex>;
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class Smoother<Ex>;                                                                                                             \
+  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, bool, const double *, Iterate &) const;                    \
+  template PetscErrorCode Smoother<Ex>::apply(Ex &, TransposedMatrix<Ex> &, PetscInt, bool, const double *, Iterate &) const;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

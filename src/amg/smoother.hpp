@@ -7,7 +7,7 @@
 //              (Saad, Iterative Methods for Sparse Linear Systems, algorithm 12.1). Degree 1 is Jacobi with 1 / (0.625 rho).
 #pragma once
 #include "amg/parameters.hpp"
-#include "dist/matrix.hpp"
+#include "dist/transposed.hpp"
 
 #include <vector>
 
@@ -25,7 +25,9 @@ public:
   // Collective: rho where it is needed, and the steps of a sweep. Uses A.work; *out_of_memory as in attempt().
   PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool *out_of_memory);
   // sweeps sweeps on A x = b from x.here to x.here. zero_guess: what x.here holds on entry is not read, it stands for zeros.
-  PetscErrorCode apply(Ex &, DistMatrix<Ex> &A, PetscInt sweeps, bool zero_guess, const double *b, Iterate &x) const;
+  // Operator: DistMatrix, or TransposedMatrix of the matrix prepared for: as p(D⁻¹ A) D⁻¹ transposed is p(D⁻¹ Aᵀ) D⁻¹, that smoother is the
+  // transpose of this one.
+  template <class Operator> PetscErrorCode apply(Ex &, Operator &A, PetscInt sweeps, bool zero_guess, const double *b, Iterate &x) const;
   // How often apply() lets the two arrays change places.
   PetscInt flips(PetscInt sweeps, bool zero_guess) const;
   double spectral_radius() const { return spectral_radius_; } // of D⁻¹ A; 0 when it was not needed

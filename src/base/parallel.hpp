@@ -1,6 +1,8 @@
 // The parallel vocabulary every kernel is written in; included by *_kernels.hpp files only.
 //
 //   for_each(ex, n, f)                 f(i) for 0 <= i < n, in any order
+//   for_each<Registers>(ex, n, f)      the same for an f that has much on its way at once: so many registers a thread on Cuda, not the
+//                                      fewer that nvcc may choose
 //   for_rows<Lanes>(ex, n, f)          f(team, i): Lanes threads share index i (one thread on the host)
 //   for_rows(ex, n, average, f)        the same, Lanes chosen from the average number of things a team shares
 //   for_rows_with<Lanes, S>(ex, n, f)  f(team, i, s): the same with an S of scratch per team, uninitialised

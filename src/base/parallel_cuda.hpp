@@ -59,6 +59,14 @@ template <class F> __global__ void each_kernel(std::int64_t n, F f)
   if (i < n) f(i);
 }
 
+// The compiler takes the number of blocks that must fit a multiprocessor, of 65536 registers, for the number that should.
+template <int Registers, class F>
+__global__ void __launch_bounds__(threads, 65536 / threads / Registers) registers_kernel(std::int64_t n, F f)
+{
+  const std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (i < n) f(i);
+}
+
 template <int Lanes, class F> __global__ void rows_kernel(std::int64_t n, F f)
 {
   auto tile = cooperative_groups::tiled_partition<Lanes>(cooperative_groups::this_thread_block());
@@ -112,6 +120,16 @@ template <class F> PetscErrorCode for_each(Cuda &ex, std::int64_t n, F f)
   PetscFunctionBegin;
   if (n > 0) {
     detail::each_kernel<<<detail::blocks(n, detail::threads), detail::threads, 0, ex.stream>>>(n, f);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int Registers, class F> PetscErrorCode for_each(Cuda &ex, std::int64_t n, F f)
+{
+  PetscFunctionBegin;
+  if (n > 0) {
+    detail::registers_kernel<Registers><<<detail::blocks(n, detail::threads), detail::threads, 0, ex.stream>>>(n, f);
     PetscCallCUDA(cudaGetLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);

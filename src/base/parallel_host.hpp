@@ -46,6 +46,8 @@ template <class Ex, class F> PetscErrorCode for_each(Ex &ex, std::int64_t n, F f
   return PETSC_SUCCESS;
 }
 
+template <int Registers, class Ex, class F> PetscErrorCode for_each(Ex &ex, std::int64_t n, F f) { return for_each(ex, n, f); }
+
 template <int Lanes, class Ex, class F> PetscErrorCode for_rows(Ex &ex, std::int64_t n, F f)
 {
   visit(ex, n, [&](std::int64_t i) { f(SerialTeam<std::is_same_v<Ex, Debug>>{}, i); });

@@ -97,6 +97,24 @@ template <class Ex> template <class T> PetscErrorCode Halo<Ex>::end()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode Halo<Ex>::return_begin()
+{
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::halo));
+  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, MPI_DOUBLE, memory_type<Ex>, ghost_.data(), memory_type<Ex>, send_.data(), MPI_REPLACE));
+  PetscCall(log_end(Phase::halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Halo<Ex>::return_end()
+{
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::halo));
+  PetscCall(PetscSFReduceEnd(sf_, MPI_DOUBLE, ghost_.data(), send_.data(), MPI_REPLACE));
+  PetscCall(log_end(Phase::halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Halo<Ex>;                                                                                                                 \
   template PetscErrorCode Halo<Ex>::begin(Ex &, const double *);                                                                           \

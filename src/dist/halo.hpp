@@ -31,6 +31,13 @@ public:
   template <class T> PetscErrorCode begin(Ex &, const T *owned);
   template <class T> PetscErrorCode end();
   template <class T> const T *ghost() const { return reinterpret_cast<const T *>(ghost_.data()); }
+  // The way back: what is put into to_return(), a double a ghost, arrives in returned() of the ghosts' owners, a double for each of
+  // sent_rows(), in which a row stands once for every rank that has it as a ghost. Only while active.
+  double *to_return() { return ghost_.data(); }
+  PetscErrorCode return_begin();
+  PetscErrorCode return_end();
+  const double *returned() const { return send_.data(); }
+  const Array<int, Ex> &sent_rows() const { return send_row_; }
   std::size_t bytes() const { return send_row_.bytes() + send_.bytes() + ghost_.bytes(); }
 
 private:

@@ -9,6 +9,8 @@ template <class Ex>
 PetscErrorCode dense_rows(Ex &, CsrView<double> diag, CsrView<double> offd, int first, const int *ghost, int n, double *rows);
 // y = A x, A n x n
 template <class Ex> PetscErrorCode dense_apply(Ex &, int n, const double *A, const double *x, double *y);
+// y = Aᵀ x
+template <class Ex> PetscErrorCode dense_apply_transposed(Ex &, int n, const double *A, const double *x, double *y);
 // A <- A + factor z zᵀ
 template <class Ex> PetscErrorCode dense_add_outer(Ex &, int n, double factor, const double *z, double *A);
 // The largest |x_i|, 0 for n = 0; NaN counts as infinite

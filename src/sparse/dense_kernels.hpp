@@ -25,6 +25,15 @@ template <class Ex> PetscErrorCode dense_apply(Ex &ex, int n, const double *A, c
   });
 }
 
+template <class Ex> PetscErrorCode dense_apply_transposed(Ex &ex, int n, const double *A, const double *x, double *y)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t j) {
+    double s = 0;
+    for (std::int64_t i = 0; i < n; i++) s += A[i * n + j] * x[i];
+    y[j] = s;
+  });
+}
+
 template <class Ex> PetscErrorCode dense_add_outer(Ex &ex, int n, double factor, const double *z, double *A)
 {
   return for_rows<32>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
@@ -64,6 +73,7 @@ template <class Ex> PetscErrorCode dense_norm(Ex &ex, int n, const double *A, do
 using Space = AMGKIT_SPACE;
 template PetscErrorCode dense_rows(Space &, CsrView<double>, CsrView<double>, int, const int *, int, double *);
 template PetscErrorCode dense_apply(Space &, int, const double *, const double *, double *);
+template PetscErrorCode dense_apply_transposed(Space &, int, const double *, const double *, double *);
 template PetscErrorCode dense_add_outer(Space &, int, double, const double *, double *);
 template PetscErrorCode max_norm(Space &, int, const double *, double *);
 template PetscErrorCode dense_norm(Space &, int, const double *, double *);

@@ -33,6 +33,9 @@ template <class Ex> PetscErrorCode diagonal_of(Ex &, CsrView<double> A, double *
 // to[i] = from[i] for indices known to fit
 template <class Ex> PetscErrorCode narrow(Ex &, std::int64_t n, const PetscInt *from, int *to);
 
+// x[i] = i
+template <class Ex> PetscErrorCode count_up(Ex &, std::int64_t n, int *x);
+
 // The rows that have entries, ascending.
 template <class Ex> PetscErrorCode nonempty_rows(Ex &, CsrView<double> A, Array<int, Ex> &rows);
 } // namespace amgkit

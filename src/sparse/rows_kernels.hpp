@@ -110,6 +110,11 @@ template <class Ex> PetscErrorCode narrow(Ex &ex, std::int64_t n, const PetscInt
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = static_cast<int>(from[i]); });
 }
 
+template <class Ex> PetscErrorCode count_up(Ex &ex, std::int64_t n, int *x)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<int>(i); });
+}
+
 template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Array<int, Ex> &rows)
 {
   Array<int, Ex> all;
@@ -132,5 +137,6 @@ template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double
 template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
 template PetscErrorCode narrow(Space &, std::int64_t, const PetscInt *, int *);
+template PetscErrorCode count_up(Space &, std::int64_t, int *);
 template PetscErrorCode nonempty_rows(Space &, CsrView<double>, Array<int, Space> &);
 } // namespace amgkit

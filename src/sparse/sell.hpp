@@ -1,37 +1,54 @@
-// Sliced ELL, the format in which the cycle reads a matrix: slices of 32 consecutive rows, each padded to its longest row, stored
-// position by position so that the threads of 32 rows read consecutive memory. Row i = 32 s + r of slice s has its j-th entry at
-// 32 (start[s] + j) + r. Padding has value 0 and a valid column.
+// Sliced ELL with short columns, the format in which the cycle reads a matrix.
+//
+// A slice is 64 consecutive rows, padded to its longest row and stored position by position: position j holds the j-th entry of each
+// row, so that the entries of a row keep their ascending order. Position p = start[s] + j of slice s is 32 pairs, one for each thread:
+// pair 32 p + t belongs to rows 64 s + t and 64 s + 32 + t, so that a thread takes the entries of its two rows in one load, and 32
+// threads read consecutive entries of the vectors.
+//
+// Columns are base[p], the smallest at that position, plus 16 bits. Where the columns of a position do not lie within 65536, its slice is
+// wide: it has the upper halves of these differences too, 32 pairs a position from high_start[s] on. high_start[s] = high_start[s + 1]
+// in the other slices; there is no high_start when no slice is wide. Padding has value 0 and the column base[p].
 #pragma once
 #include "sparse/spmv.hpp"
 
+#include <cstdint>
+
 namespace amgkit
 {
-inline constexpr int sell_rows = 32; // of a slice
+inline constexpr int sell_rows = 64;    // of a slice
+inline constexpr int sell_threads = 32; // of a slice, two rows each
+
+// What a thread reads in one load.
+template <class T> struct alignas(2 * sizeof(T)) SellPair {
+  T of[2];
+};
 
 // T: float or double; vectors and sums are double in either case.
 template <class T> struct SellView {
   int rows = 0;
-  const int *start = nullptr, *col = nullptr;
-  const T *val = nullptr;
+  const int *start = nullptr, *base = nullptr, *high_start = nullptr;
+  const SellPair<std::uint16_t> *low = nullptr, *high = nullptr;
+  const SellPair<T> *val = nullptr;
 };
 
 template <class T, class Ex> struct Sell {
   int rows = 0;
-  Array<int, Ex> start, col;
-  Array<T, Ex> val;
+  Array<int, Ex> start, base, high_start;
+  Array<SellPair<std::uint16_t>, Ex> low, high;
+  Array<SellPair<T>, Ex> val;
 
-  SellView<T> view() const { return {rows, start.data(), col.data(), val.data()}; }
-  std::size_t bytes() const { return start.bytes() + col.bytes() + val.bytes(); }
+  SellView<T> view() const { return {rows, start.data(), base.data(), high_start.data(), low.data(), high.data(), val.data()}; }
+  std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes() + val.bytes(); }
 };
 
-// *fits = false, and nothing stored, when the padding would be more than half of A's entries, or A's rows too many.
+// *fits = false, and nothing stored, when the padding would be more than half of A's entries.
 template <class Ex, class T> PetscErrorCode sell_create(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *fits);
 // New values of the same pattern.
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, Sell<T, Ex> &);
 // Whether every entry survives the rounding to float: none overflows, none but 0 becomes 0 or loses digits to underflow.
 template <class Ex> PetscErrorCode representable_in_single(Ex &, CsrView<double> A, bool *representable);
 
-// As in spmv.hpp
+// As in spmv.hpp; the entries of a row are added one after the other, in ascending order of their columns.
 template <class Ex, class T> PetscErrorCode spmv(Ex &, SellView<T> A, const double *x, double *y);
 template <class Ex, class T> PetscErrorCode residual(Ex &, SellView<T> A, const double *b, const double *x, double *r);
 template <class Ex, class T>

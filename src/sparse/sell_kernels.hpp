@@ -1,74 +1,184 @@
 #include "base/parallel.hpp"
 #include "sparse/sell.hpp"
 
-#include <cstdint>
-
 namespace amgkit
 {
 namespace
 {
-template <class T> AMGKIT_FN double row_times(const SellView<T> &A, std::int64_t i, const double *x)
+inline std::int64_t sell_slices(int rows) { return (std::int64_t{rows} + sell_rows - 1) / sell_rows; }
+
+struct RowRange {
+  int begin, length;
+};
+AMGKIT_FN inline RowRange row_range(const CsrView<double> &A, std::int64_t i)
 {
-  const std::int64_t slice = i / sell_rows, r = i % sell_rows;
-  const std::int64_t begin = std::int64_t{A.start[slice]} * sell_rows + r, end = std::int64_t{A.start[slice + 1]} * sell_rows;
-  double s = 0;
-  for (std::int64_t k = begin; k < end; k += sell_rows) s += A.val[k] * x[A.col[k]];
+  if (i >= A.rows) return {0, 0};
+  return {A.ptr[i], A.ptr[i + 1] - A.ptr[i]};
+}
+
+constexpr int sell_batch = 4; // positions whose entries are on their way at once
+constexpr int sell_registers = 48;
+
+// s += the entries of a thread's two rows at some positions, from pair k on; the upper halves of their columns from pair k_high on.
+// Whole: a batch of them, else the last `left`, of which the last one is read again to have a batch: that is faster than one by one.
+template <bool Wide, bool Whole, class T>
+AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, std::int64_t k, std::int64_t k_high, const double *x,
+                         SellPair<double> &s)
+{
+  SellPair<T> a[sell_batch];
+  SellPair<double> x_at[sell_batch];
+  for (int j = 0; j < sell_batch; j++) {
+    const int p = Whole || j < left ? j : left - 1;
+    const int base = A.base[position + p];
+    const SellPair<std::uint16_t> low = A.low[k + p * sell_threads];
+    SellPair<std::uint16_t> high{};
+    if constexpr (Wide) high = A.high[k_high + p * sell_threads];
+    a[j] = A.val[k + p * sell_threads];
+    for (int h = 0; h < 2; h++) x_at[j].of[h] = x[base + (Wide ? high.of[h] << 16 | low.of[h] : low.of[h])];
+  }
+  for (int j = 0; j < sell_batch; j++) {
+    for (int h = 0; h < 2 && (Whole || j < left); h++) s.of[h] += a[j].of[h] * x_at[j].of[h];
+  }
+}
+
+// (A x)_i of the two rows of a thread of a slice with positions begin to end - 1
+template <bool Wide, class T>
+AMGKIT_FN SellPair<double> rows_times(const SellView<T> &A, int begin, int end, int high, int thread, const double *x)
+{
+  std::int64_t k = std::int64_t{begin} * sell_threads + thread, k_high = std::int64_t{high} * sell_threads + thread;
+  SellPair<double> s{{0, 0}};
+  int p = begin;
+  for (; p + sell_batch <= end; p += sell_batch, k += sell_batch * sell_threads, k_high += sell_batch * sell_threads)
+    add_batch<Wide, true>(A, p, sell_batch, k, k_high, x, s);
+  if (p < end) add_batch<Wide, false>(A, p, end - p, k, k_high, x, s);
   return s;
 }
+
+// y_i = f(i, (A x)_i) for both rows i of thread t of all slices' threads. What f reads for one does not wait for the other to be written.
+template <class T, class F> AMGKIT_FN void store_products(const SellView<T> &A, std::int64_t t, const double *x, double *y, F f)
+{
+  const std::int64_t slice = t / sell_threads, i = slice * sell_rows + t % sell_threads;
+  const int thread = static_cast<int>(t % sell_threads), begin = A.start[slice], end = A.start[slice + 1];
+  const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
+  const SellPair<double> s =
+      high < high_end ? rows_times<true>(A, begin, end, high, thread, x) : rows_times<false>(A, begin, end, 0, thread, x);
+  if (i + sell_threads < A.rows) {
+    const double first = f(i, s.of[0]), second = f(i + sell_threads, s.of[1]);
+    y[i] = first;
+    y[i + sell_threads] = second;
+  } else if (i < A.rows) {
+    y[i] = f(i, s.of[0]);
+  }
+}
 } // namespace
+
+// start of each slice and the number of positions in all, which is at most A.nnz.
+template <class Ex> PetscErrorCode sell_starts(Ex &ex, CsrView<double> A, Array<int, Ex> &starts, std::int64_t *positions)
+{
+  const std::int64_t slices = sell_slices(A.rows);
+
+  PetscFunctionBegin;
+  PetscCall(starts.allocate(ex, slices + 1));
+  int *start = starts.data();
+  PetscCall(for_rows<sell_threads>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s) {
+    int longest = 0;
+    for (int r : team.share(0, sell_rows)) {
+      const int length = row_range(A, s * sell_rows + r).length;
+      longest = longest < length ? length : longest;
+    }
+    longest = team.max(longest);
+    team.once([&] { start[s] = longest; });
+  }));
+  PetscCall(exclusive_scan(ex, slices, start, positions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// base of each position; the number of positions of the wide slices in width, 0 for the others.
+template <class Ex> PetscErrorCode sell_bases(Ex &ex, CsrView<double> A, const int *start, int *base, int *width)
+{
+  return for_rows<sell_threads>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s) {
+    bool wide = false;
+    for (int p = start[s]; p < start[s + 1]; p++) {
+      int least = INT32_MAX, most = 0;
+      for (int r : team.share(0, sell_rows)) {
+        const RowRange row = row_range(A, s * sell_rows + r);
+        if (p - start[s] >= row.length) continue;
+        const int column = A.col[row.begin + p - start[s]];
+        least = column < least ? column : least;
+        most = most < column ? column : most;
+      }
+      least = team.combine(least, Min{});
+      wide = wide || team.max(most) - least > UINT16_MAX;
+      team.once([&] { base[p] = least; });
+    }
+    team.once([&] { width[s] = wide ? start[s + 1] - start[s] : 0; });
+  });
+}
+
+// low, and high in wide slices. high_start: nullptr when there are none.
+template <class Ex>
+PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, const int *start, const int *base, const int *high_start,
+                            SellPair<std::uint16_t> *low, SellPair<std::uint16_t> *high)
+{
+  return for_each(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
+    const std::int64_t s = t / sell_threads, i = s * sell_rows + t % sell_threads;
+    const RowRange rows[2] = {row_range(A, i), row_range(A, i + sell_threads)};
+    const bool wide = high_start && high_start[s] < high_start[s + 1];
+    for (int j = 0; j < start[s + 1] - start[s]; j++) {
+      SellPair<std::uint16_t> lower, upper;
+      for (int h = 0; h < 2; h++) {
+        const int offset = j < rows[h].length ? A.col[rows[h].begin + j] - base[start[s] + j] : 0;
+        lower.of[h] = static_cast<std::uint16_t>(offset & UINT16_MAX);
+        upper.of[h] = static_cast<std::uint16_t>(offset >> 16);
+      }
+      low[(std::int64_t{start[s]} + j) * sell_threads + t % sell_threads] = lower;
+      if (wide) high[(std::int64_t{high_start[s]} + j) * sell_threads + t % sell_threads] = upper;
+    }
+  });
+}
 
 template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits)
 {
   constexpr double most_padding = 1.5;
-  const std::int64_t slices = (A.rows + sell_rows - 1) / sell_rows;
-  std::int64_t width = 0;
+  const std::int64_t slices = sell_slices(A.rows);
+  std::int64_t positions = 0, high = 0;
 
   PetscFunctionBegin;
-  PetscCall(out.start.allocate(ex, slices + 1));
-  int *start = out.start.data();
-  PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) {
-    int longest = 0;
-    for (std::int64_t i = s * sell_rows; i < A.rows && i < (s + 1) * sell_rows; i++) {
-      const int length = A.ptr[i + 1] - A.ptr[i];
-      longest = longest < length ? length : longest;
-    }
-    start[s] = longest;
-  }));
-  PetscCall(reduce<std::int64_t>(
-      ex, slices, [=] AMGKIT_FN(std::int64_t s) { return std::int64_t{start[s]}; }, 0, Sum{}, &width));
-  const std::int64_t last_rows = A.rows - (slices - 1) * sell_rows; // the last slice may be short: that is no uneven matrix
-  const double missing =
-      slices > 0 ? static_cast<double>(sell_rows - last_rows) / sell_rows * static_cast<double>(width) / static_cast<double>(slices) : 0;
-  *fits = width <= INT32_MAX && sell_rows * (static_cast<double>(width) - missing) <= most_padding * static_cast<double>(A.nnz);
+  out = Sell<T, Ex>{};
+  PetscCall(sell_starts(ex, A, out.start, &positions));
+  // the last slice may be short: that is no uneven matrix
+  const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
+  *fits = full * static_cast<double>(positions) <= most_padding * static_cast<double>(A.nnz);
   if (!*fits) {
     out = Sell<T, Ex>{};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(exclusive_scan(ex, slices, start, &width));
   out.rows = A.rows;
-  PetscCall(out.col.allocate(ex, width * sell_rows));
-  PetscCall(out.val.allocate(ex, width * sell_rows));
-  int *col = out.col.data();
-  PetscCall(for_each(ex, slices * sell_rows, [=] AMGKIT_FN(std::int64_t i) {
-    const std::int64_t s = i / sell_rows, r = i % sell_rows;
-    const int begin = i < A.rows ? A.ptr[i] : 0, length = i < A.rows ? A.ptr[i + 1] - begin : 0;
-    for (int j = 0; j < start[s + 1] - start[s]; j++)
-      col[(std::int64_t{start[s]} + j) * sell_rows + r] = j < length ? A.col[begin + j] : length > 0 ? A.col[begin] : 0;
-  }));
+  PetscCall(out.base.allocate(ex, positions));
+  PetscCall(out.high_start.allocate(ex, slices + 1));
+  PetscCall(sell_bases(ex, A, out.start.data(), out.base.data(), out.high_start.data()));
+  PetscCall(exclusive_scan(ex, slices, out.high_start.data(), &high));
+  if (high == 0) out.high_start.release();
+  PetscCall(out.low.allocate(ex, positions * sell_threads));
+  PetscCall(out.high.allocate(ex, high * sell_threads));
+  PetscCall(out.val.allocate(ex, positions * sell_threads));
+  PetscCall(sell_columns(ex, A, out.start.data(), out.base.data(), out.high_start.data(), out.low.data(), out.high.data()));
   PetscCall(sell_fill(ex, A, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, Sell<T, Ex> &out)
 {
-  const std::int64_t slices = (A.rows + sell_rows - 1) / sell_rows;
   const int *start = out.start.data();
-  T *val = out.val.data();
-  return for_each(ex, slices * sell_rows, [=] AMGKIT_FN(std::int64_t i) {
-    const std::int64_t s = i / sell_rows, r = i % sell_rows;
-    const int begin = i < A.rows ? A.ptr[i] : 0, length = i < A.rows ? A.ptr[i + 1] - begin : 0;
-    for (int j = 0; j < start[s + 1] - start[s]; j++)
-      val[(std::int64_t{start[s]} + j) * sell_rows + r] = j < length ? static_cast<T>(A.val[begin + j]) : 0;
+  SellPair<T> *val = out.val.data();
+  return for_each(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
+    const std::int64_t s = t / sell_threads, i = s * sell_rows + t % sell_threads;
+    const RowRange rows[2] = {row_range(A, i), row_range(A, i + sell_threads)};
+    for (int j = 0; j < start[s + 1] - start[s]; j++) {
+      SellPair<T> entry;
+      for (int h = 0; h < 2; h++) entry.of[h] = j < rows[h].length ? static_cast<T>(A.val[rows[h].begin + j]) : 0;
+      val[(std::int64_t{start[s]} + j) * sell_threads + t % sell_threads] = entry;
+    }
   });
 }
 
@@ -91,22 +201,27 @@ template <class Ex> PetscErrorCode representable_in_single(Ex &ex, CsrView<doubl
 
 template <class Ex, class T> PetscErrorCode spmv(Ex &ex, SellView<T> A, const double *x, double *y)
 {
-  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { y[i] = row_times(A, i, x); });
+  return for_each<sell_registers>(ex, sell_slices(A.rows) * sell_threads,
+                                  [=] AMGKIT_FN(std::int64_t t) { store_products(A, t, x, y, [](std::int64_t, double s) { return s; }); });
 }
 
 template <class Ex, class T> PetscErrorCode residual(Ex &ex, SellView<T> A, const double *b, const double *x, double *r)
 {
-  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { r[i] = b[i] - row_times(A, i, x); });
+  return for_each<sell_registers>(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
+    store_products(A, t, x, r, [=](std::int64_t i, double s) { return b[i] - s; });
+  });
 }
 
 template <class Ex, class T>
 PetscErrorCode relax(Ex &ex, SellView<T> A, const double *d, RelaxStep step, const double *b, const double *x, const double *previous,
                      double *y)
 {
-  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
-    double moved = 0;
-    if (step.momentum != 0) moved = step.momentum * (previous ? x[i] - previous[i] : x[i]);
-    y[i] = x[i] + moved + step.factor * d[i] * (b[i] - row_times(A, i, x));
+  return for_each<sell_registers>(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
+    store_products(A, t, x, y, [=](std::int64_t i, double s) {
+      double moved = 0;
+      if (step.momentum != 0) moved = step.momentum * (previous ? x[i] - previous[i] : x[i]);
+      return x[i] + moved + step.factor * d[i] * (b[i] - s);
+    });
   });
 }
 

@@ -22,6 +22,10 @@ expect fails 'other reason' converges 12 echo "${good/RTOL/ITS}"
 expect fails 'no solve' converges 12 echo hello
 expect fails 'leak, PETSc 3.18' converges 12 printf '%s\n' "$good" '[ 0] 64 bytes main() at ex2.c:2'
 expect fails 'leak, rank 10' converges 12 printf '%s\n' "$good" '[10]64 bytes main() at ex2.c:2'
+expect passes 'printed' prints 'at most 1[0-9]' echo 'at most 12 iterations'
+expect fails 'printed something else' prints 'at most 1[0-9]' echo 'at most 22 iterations'
+expect fails 'printed with a bad exit status' prints 'at most 1[0-9]' sh -c 'echo "at most 12"; exit 3'
+expect fails 'printed and leaked' prints 'at most 1[0-9]' printf '%s\n' 'at most 12' '[ 0] 64 bytes main() at ex2.c:2'
 expect passes 'refused' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: not so, but thus"; exit 56'
 expect fails 'refused with success' refuses 'not so' echo '[0]PETSC ERROR: not so'
 expect fails 'another error' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: out of memory"; exit 55'

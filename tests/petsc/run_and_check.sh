@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs a program and judges it by its exit status and what it prints.
 #   run_and_check.sh converges BOUND COMMAND...  every KSP converged by its relative tolerance, in at most BOUND iterations
+#   run_and_check.sh prints REGEX COMMAND...     it ended well, and a line matches
 #   run_and_check.sh refuses REGEX COMMAND...    it ended with an error whose message matches
-# What converged may not leak: -malloc_dump prints what PETSc allocated and nobody freed.
+# What ended well may not leak: -malloc_dump prints what PETSc allocated and nobody freed.
 set -uo pipefail
 
 expected=$1 argument=$2
@@ -16,6 +17,10 @@ fail() {
   exit 1
 }
 
+no_leak() {
+  if grep -E '^\[ *[0-9]+\] ?[0-9]+ bytes ' <<<"$output"; then fail 'this memory was not freed'; fi
+}
+
 case $expected in
   converges)
     ((status == 0)) || fail "exit status $status"
@@ -26,7 +31,12 @@ case $expected in
       ((iterations <= argument)) || fail "$iterations iterations, more than $argument"
     done < <(sed -nE 's/^ *Linear .*solve (converged|did not converge) due to ([A-Z_]+) iterations ([0-9]+).*/\2 \3/p' <<<"$output")
     ((solves > 0)) || fail 'no converged reason: nothing was solved'
-    if grep -E '^\[ *[0-9]+\] ?[0-9]+ bytes ' <<<"$output"; then fail 'this memory was not freed'; fi
+    no_leak
+    ;;
+  prints)
+    ((status == 0)) || fail "exit status $status"
+    grep -qE -- "$argument" <<<"$output" || fail "no line matches: $argument"
+    no_leak
     ;;
   refuses)
     # 128 and more: ended by a signal, 124: by a time limit
@@ -34,6 +44,6 @@ case $expected in
     grep -E "PETSC ERROR: $argument" <<<"$output" || fail "no error message: $argument"
     if grep -E 'Caught signal|on signal|Segmentation|AddressSanitizer|runtime error' <<<"$output"; then fail 'it crashed'; fi
     ;;
-  *) fail "converges or refuses?" ;;
+  *) fail "converges, prints or refuses?" ;;
 esac
 echo passed

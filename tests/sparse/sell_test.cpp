@@ -5,6 +5,9 @@
 #include "support/spaces.hpp"
 #include "support/vectors.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace amgkit::test
 {
 template <class Ex> using SlicedEll = SpaceTest<Ex>;
@@ -63,6 +66,144 @@ TYPED_TEST(SlicedEll, EqualsCompressedRows)
   }
   EXPECT_GE(in_double, 8);
   EXPECT_EQ(in_double, in_single);
+}
+
+// Row i has the columns that are given, reduced to those of an n x n matrix.
+HostCsr from_columns(int n, const std::function<std::vector<int>(int)> &columns_of)
+{
+  HostCsr A;
+  A.rows = A.cols = n;
+  for (int i = 0; i < n; i++) {
+    std::vector<int> columns = columns_of(i);
+    for (int &j : columns) j = (j % n + n) % n;
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    for (int j : columns) {
+      A.col.push_back(j);
+      A.val.push_back(std::sin(0.1 * i + j));
+    }
+    A.ptr.push_back(static_cast<int>(A.col.size()));
+  }
+  return A;
+}
+
+// Sums of products in ascending order of the columns, values rounded to T.
+template <class T> std::vector<double> product(const HostCsr &A, const std::vector<double> &x)
+{
+  std::vector<double> y(static_cast<std::size_t>(A.rows));
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) y[i] += static_cast<double>(static_cast<T>(A.val[k])) * x[A.col[k]];
+  }
+  return y;
+}
+
+struct Positions {
+  std::int64_t all = 0, wide = 0, slices = 0; // wide: of slices with a position whose columns do not lie within 65536
+};
+Positions count_positions(const HostCsr &A)
+{
+  Positions count;
+  for (int first = 0; first < A.rows; first += 64, count.slices++) {
+    std::vector<std::pair<int, int>> range; // of columns, by position
+    for (int i = first; i < std::min(A.rows, first + 64); i++) {
+      for (std::size_t j = 0; j < static_cast<std::size_t>(A.ptr[i + 1] - A.ptr[i]); j++) {
+        const int column = A.col[A.ptr[i] + j];
+        if (j == range.size()) range.emplace_back(column, column);
+        range[j] = {std::min(range[j].first, column), std::max(range[j].second, column)};
+      }
+    }
+    const auto is_wide = [](const auto &r) { return r.second - r.first >= 65536; };
+    count.all += static_cast<std::int64_t>(range.size());
+    if (std::any_of(range.begin(), range.end(), is_wide)) count.wide += static_cast<std::int64_t>(range.size());
+  }
+  return count;
+}
+
+// The stored sums to the last bit, before and after new values, and the bytes that they take.
+template <class T, class Ex> void check_bits_and_bytes(SpaceTest<Ex> &, Ex &ex, HostCsr A, const std::string &name, Positions *count)
+{
+  Csr<double, Ex> M;
+  Sell<T, Ex> S;
+  bool fits = false;
+  OK(upload(ex, A, M));
+  OK(sell_create(ex, M.view(), S, &fits));
+  if (!fits) return;
+  *count = count_positions(A);
+  const std::int64_t indices = count->slices + 1 + count->all + (count->wide > 0 ? count->slices + 1 : 0);
+  const std::int64_t entries = count->all * (2 + static_cast<std::int64_t>(sizeof(T))) + count->wide * 2;
+  EXPECT_EQ(static_cast<std::int64_t>(S.bytes()), 4 * indices + 64 * entries) << name;
+  const auto x = wave(A.cols, 0.7);
+  Array<double, Ex> X, Y;
+  std::vector<double> got;
+  OK(upload(ex, x, X));
+  OK(upload(ex, std::vector<double>(A.rows, NAN), Y));
+  OK(spmv(ex, S.view(), X.data(), Y.data()));
+  OK(download(ex, Y.data(), A.rows, got));
+  EXPECT_EQ(got, product<T>(A, x)) << name;
+  for (double &v : A.val) v = 1 / (3 + v * v);
+  OK(upload(ex, A, M));
+  OK(sell_fill(ex, M.view(), S));
+  OK(spmv(ex, S.view(), X.data(), Y.data()));
+  OK(download(ex, Y.data(), A.rows, got));
+  EXPECT_EQ(got, product<T>(A, x)) << name << ", new values";
+}
+
+TYPED_TEST(SlicedEll, AddsInAscendingOrder)
+{
+  Positions count;
+  auto check = [&](const HostCsr &A, const std::string &name) {
+    count = {};
+    check_bits_and_bytes<double>(*this, this->ex, A, name, &count);
+    check_bits_and_bytes<float>(*this, this->ex, A, name, &count);
+  };
+  for (const auto &[name, A] : gallery()) {
+    check(A, name);
+    EXPECT_EQ(count.wide, 0) << name;
+  }
+  for (int n : {1, 31, 32, 33, 63, 64, 65, 96, 97, 128, 200}) {
+    for (int width = 1; width < 10; width++) { // the last few positions of a row are read in another way than the others
+      check(from_columns(n,
+                         [&](int i) {
+                           std::vector<int> columns(static_cast<std::size_t>(width - (width > 2 && i % 5 == 0)));
+                           std::iota(columns.begin(), columns.end(), i - 1);
+                           return columns;
+                         }),
+            std::to_string(width) + " a row, " + std::to_string(n));
+      EXPECT_EQ(count.slices, (n + 63) / 64);
+    }
+  }
+}
+
+TYPED_TEST(SlicedEll, ColumnsMayBeFarApart)
+{
+  constexpr int n = 200000;
+  Positions some, all;
+  const HostCsr few_far = from_columns(n, [](int i) {
+    return i % 1000 == 7 ? std::vector{i - 1, i, i + n / 2} : std::vector{i - 1, i, i + 1};
+  });
+  const HostCsr all_far = from_columns(n, [](int i) { return std::vector{i, 77 * i, 7777 * (i % 1000), i + 80000, i - 3}; });
+  check_bits_and_bytes<float>(*this, this->ex, few_far, "some slices", &some);
+  check_bits_and_bytes<double>(*this, this->ex, few_far, "some slices", &some);
+  check_bits_and_bytes<float>(*this, this->ex, all_far, "all slices", &all);
+  check_bits_and_bytes<double>(*this, this->ex, all_far, "all slices", &all);
+  EXPECT_GT(some.wide, 3 * n / 1000 / 2);
+  EXPECT_LT(some.wide, some.all / 10);
+  EXPECT_GT(all.wide, all.all / 2);
+  int stored = 0;
+  check_products<float>(*this, this->ex, few_far, 1e-6 * 3, "some slices", &stored);
+  check_products<double>(*this, this->ex, all_far, 1e-13, "all slices", &stored);
+  EXPECT_EQ(stored, 2);
+}
+
+TYPED_TEST(SlicedEll, SixteenBitsReachTo65535)
+{
+  for (int far : {65535, 65536, 131071, 131072, 199999}) {
+    Positions count;
+    HostCsr A = make_csr(3, 200000, {{{0, 0}, 2}, {{1, far}, 3}, {{2, far / 2}, 5}});
+    check_bits_and_bytes<float>(*this, this->ex, A, std::to_string(far), &count);
+    EXPECT_EQ(count.all, 1);
+    EXPECT_EQ(count.wide, far > 65535 ? 1 : 0);
+  }
 }
 
 TYPED_TEST(SlicedEll, TakesNewValues)

@@ -20,9 +20,8 @@ template <class Ex> PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &
 
   PetscFunctionBegin;
   PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({}), status));
-  for (std::size_t l = 0; l < hierarchy.levels.size(); l++) {
-    out.rows.push_back(hierarchy.levels[l]->A.global_rows());
-    if (l == 0) continue;
+  for (const LevelStatistics &level : hierarchy.statistics) out.rows.push_back(level.rows);
+  for (std::size_t l = 1; l < hierarchy.levels.size(); l++) {
     for (const CsrView<double> &block : {hierarchy.levels[l]->A.diag, hierarchy.levels[l]->A.offd}) {
       std::vector<int> ptr, col;
       std::vector<double> val;

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs a bundle of pack_gpu_bundle.sh on a GPU machine: CUDA, its driver and Open MPI 4.1 are all it needs there.
 #
-#   run_gpu_bundle.sh [tests | petsc | sanitize | bench | scaling | all]...      (default: tests)
+#   run_gpu_bundle.sh [tests | petsc | sanitize | kernels | bench | scaling | all]...      (default: tests)
 #
 #   tests     every test program on 1 and 2 ranks
 #   petsc     PETSc's own examples through the plugin on 1 and 2 ranks
 #   sanitize  the Cuda tests under compute-sanitizer: memcheck and racecheck
+#   kernels   amgkit_kernels on one GPU: products with the cycle's matrices in each storage
 #   bench     amgkit_bench on one GPU
 #   scaling   amgkit_bench on 1, 2, 4, 8 GPUs, as many as there are, with GPU-aware MPI through the bundle's UCX
 #
@@ -23,6 +24,7 @@
 #   AMGKIT_RANKS            numbers of ranks of modes tests and petsc ('1 2')
 #   AMGKIT_OPTIONS          options of the preconditioner ('-options_file amgmatching.opts')
 #   AMGKIT_PCS              a list for amgkit_bench -pcs instead of one run with AMGKIT_OPTIONS
+#   AMGKIT_KERNELS          options of amgkit_kernels in mode kernels ('-n7 256 -n27 160')
 #   AMGKIT_SYSTEMS          of mode bench, SYSTEM:N ('7:64 7:100 7:128 7:200 7:256 27:128 aniso:200 jump:100 jump:200')
 #   AMGKIT_SCALING_SYSTEMS  of mode scaling, SYSTEM:N or SYSTEM:N:weak with N a GPU ('7:200')
 #   AMGKIT_HOST_ONLY        1: run on a machine without a GPU, with host types, to try the script
@@ -45,9 +47,9 @@ die() {
 modes=()
 for mode in "${@:-tests}"; do
   case $mode in
-  tests | petsc | sanitize | bench | scaling) modes+=("$mode") ;;
-  all) modes+=(tests petsc sanitize bench scaling) ;;
-  *) die "unknown mode '$mode': give tests, petsc, sanitize, bench, scaling or all" ;;
+  tests | petsc | sanitize | kernels | bench | scaling) modes+=("$mode") ;;
+  all) modes+=(tests petsc sanitize kernels bench scaling) ;;
+  *) die "unknown mode '$mode': give tests, petsc, sanitize, kernels, bench, scaling or all" ;;
   esac
 done
 
@@ -234,6 +236,13 @@ mode_petsc() {
   unset PETSC_OPTIONS
 }
 
+mode_kernels() {
+  local options
+  read -r -a options <<<"${AMGKIT_KERNELS:--n7 256 -n27 160}"
+  launch 1 "$root/bench/amgkit_kernels" "${options[@]}"
+  run kernels amgkit_kernels 1
+}
+
 # bench_command SYSTEM N [weak]: sets bench to the benchmark's command line.
 bench_command() {
   bench=("$root/bench/amgkit_bench" -system "$1" -n "$2" -memory "${mat_types[@]}")
@@ -280,6 +289,7 @@ for mode in "${modes[@]}"; do
       printf '%-9s %-40s %5s %-9s\n' sanitize "no compute-sanitizer in PATH" - "FAIL(none)" | tee -a "$table"
     fi
     ;;
+  kernels) mode_kernels ;;
   bench) mode_bench ;;
   scaling) mode_scaling ;;
   esac

@@ -1,4 +1,4 @@
-/* Solves -u'' = 1 in one dimension with a preconditioner of AMGKit, linked and not loaded. */
+/* Solves -u'' = 1 in one dimension with a preconditioner of AMGKit, linked and not loaded; in C, which amgkit.h must be. */
 #include <amgkit.h>
 #include <petscksp.h>
 

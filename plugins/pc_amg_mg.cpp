@@ -1,0 +1,139 @@
+#include "plugins/pc_amg_mg.hpp"
+
+#include <algorithm>
+
+namespace amgkit
+{
+namespace
+{
+PetscErrorCode destroy(std::vector<Mat> &mats)
+{
+  PetscFunctionBegin;
+  for (Mat &mat : mats) PetscCall(MatDestroy(&mat));
+  mats.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct Levels {
+  std::vector<Mat> operators, interpolations; // coarsest first
+};
+
+PetscErrorCode make_levels(PC pc, Levels &levels)
+{
+  const AmgPC &data = *static_cast<AmgPC *>(pc->data);
+  MatType type;
+
+  PetscFunctionBegin;
+  PetscCheck(data.solver, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
+             "There are no levels yet: call PCSetUp() first");
+  PetscCall(MatGetType(pc->pmat, &type));
+  PetscCall(guarded([&] { return data.solver->make_mats(type, levels.operators, levels.interpolations); }));
+  std::reverse(levels.operators.begin(), levels.operators.end());
+  std::reverse(levels.interpolations.begin(), levels.interpolations.end());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// out: as many of mats, owned by the caller, in an array for PetscFree()
+PetscErrorCode hand_over(const std::vector<Mat> &mats, PetscInt *levels, Mat **out)
+{
+  PetscFunctionBegin;
+  *levels = static_cast<PetscInt>(mats.size()) + 1;
+  PetscCall(PetscMalloc1(mats.size() + 1, out));
+  std::copy(mats.begin(), mats.end(), *out);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCGetInterpolations_AMG(PC pc, PetscInt *levels, Mat **interpolations)
+{
+  Levels made;
+  PetscFunctionBegin;
+  PetscCall(make_levels(pc, made));
+  PetscCall(destroy(made.operators));
+  PetscCall(hand_over(made.interpolations, levels, interpolations));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCGetCoarseOperators_AMG(PC pc, PetscInt *levels, Mat **operators)
+{
+  Levels made;
+  PetscFunctionBegin;
+  PetscCall(make_levels(pc, made));
+  PetscCall(destroy(made.interpolations));
+  PetscCall(hand_over(made.operators, levels, operators));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// With pc's prefix, so that the options read as those of a PCMG in pc's place; -pc_type, which is meant for pc, is not read.
+PetscErrorCode create_mg(PC pc, PetscInt levels, PC *mg)
+{
+  const char *prefix;
+  PC inner;
+
+  PetscFunctionBegin;
+  PetscCall(PCCreate(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), mg));
+  inner = *mg;
+  PetscCall(PetscObjectIncrementTabLevel(reinterpret_cast<PetscObject>(inner), reinterpret_cast<PetscObject>(pc), 1));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PCSetOptionsPrefix(inner, prefix));
+  PetscCall(PCSetType(inner, PCMG));
+  PetscCall(PCMGSetLevels(inner, levels, nullptr));
+  PetscCall(PCMGSetGalerkin(inner, PC_MG_GALERKIN_NONE));
+  for (PetscInt l = 1; l < levels; l++) {
+    KSP smoother;
+    PC jacobi;
+    PetscCall(PCMGGetSmoother(inner, l, &smoother));
+    PetscCall(KSPSetType(smoother, KSPCHEBYSHEV));
+    PetscCall(KSPGetPC(smoother, &jacobi));
+    PetscCall(PCSetType(jacobi, PCJACOBI));
+  }
+  PetscObjectOptionsBegin(reinterpret_cast<PetscObject>(inner));
+  PetscCall((*inner->ops->setfromoptions)(inner, PetscOptionsObject));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode compose_getters(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(pc), "PCGetInterpolations_C", PCGetInterpolations_AMG));
+  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(pc), "PCGetCoarseOperators_C", PCGetCoarseOperators_AMG));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode remove_getters(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(pc), "PCGetInterpolations_C", nullptr));
+  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(pc), "PCGetCoarseOperators_C", nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode export_to_mg(PC pc)
+{
+  AmgPC &data = *static_cast<AmgPC *>(pc->data);
+  Levels levels;
+  PetscInt present = 0;
+
+  PetscFunctionBegin;
+  PetscCall(make_levels(pc, levels));
+  const auto wanted = static_cast<PetscInt>(levels.operators.size()) + 1;
+  if (data.mg) PetscCall(PCMGGetLevels(data.mg, &present));
+  if (present != wanted) {
+    PetscCall(PCDestroy(&data.mg));
+    PetscCall(create_mg(pc, wanted, &data.mg));
+  }
+  PetscCall(PCSetOperators(data.mg, pc->mat, pc->pmat));
+  for (PetscInt l = 0; l < wanted; l++) {
+    KSP ksp;
+    Mat A = l + 1 < wanted ? levels.operators[l] : pc->pmat;
+    PetscCall(PCMGGetSmoother(data.mg, l, &ksp));
+    PetscCall(KSPSetOperators(ksp, l + 1 < wanted ? A : pc->mat, A));
+    if (l > 0) PetscCall(PCMGSetInterpolation(data.mg, l, levels.interpolations[l - 1]));
+  }
+  PetscCall(PCSetUp(data.mg));
+  PetscCall(destroy(levels.operators));
+  PetscCall(destroy(levels.interpolations));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit

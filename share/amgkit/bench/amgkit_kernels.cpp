@@ -1,0 +1,202 @@
+// Times one pass over a matrix in each storage of the cycle: product y = A x, residual r = b - A x, sweep y = x + D (b - A x).
+//
+//   amgkit_kernels [-n7 256] [-n27 160] [-repeat 20] [-samples 5]
+//
+// on 7-point n³ and 27-point n³ grids; 0 leaves a grid out. It runs on the GPU where there is one, else on one core of the host.
+// A time is the best of the samples, each the mean over `repeat` calls in a row. GB/s counts the bytes that the storage must move once:
+// its own, 8 for each entry of each vector read or written. The first line of a grid, x = D b, moves vectors only: what the card gives.
+// create and fill: from compressed rows to the storage, pattern and values or new values only.
+#include "sparse/sell.hpp"
+
+#include <algorithm>
+#include <petscsys.h>
+#if defined(AMGKIT_HAVE_CUDA)
+  #include <cuda_runtime_api.h>
+  #include <petscdevice.h>
+#endif
+
+namespace
+{
+using namespace amgkit;
+
+const char help[] = "Times products with the matrices of the cycle in each storage.\n";
+
+struct Options {
+  PetscInt n7 = 256, n27 = 160, repeat = 20, samples = 5;
+};
+
+struct HostMatrix {
+  std::vector<int> ptr{0}, col;
+  std::vector<double> val;
+};
+
+HostMatrix grid(int n, bool full)
+{
+  HostMatrix A;
+  const auto cells = static_cast<std::size_t>(n) * n * n;
+  A.ptr.reserve(cells + 1);
+  A.col.reserve(cells * (full ? 27 : 7));
+  A.val.reserve(cells * (full ? 27 : 7));
+  const auto inside = [n](int i) { return i >= 0 && i < n; };
+  for (int z = 0; z < n; z++) {
+    for (int y = 0; y < n; y++) {
+      for (int x = 0; x < n; x++) {
+        for (int k = 0; k < 27; k++) {
+          const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1, far = std::abs(dx) + std::abs(dy) + std::abs(dz);
+          if ((!full && far > 1) || !inside(x + dx) || !inside(y + dy) || !inside(z + dz)) continue;
+          A.col.push_back(((z + dz) * n + y + dy) * n + x + dx);
+          A.val.push_back(far == 0 ? (full ? 26 : 6) : -1);
+        }
+        A.ptr.push_back(static_cast<int>(A.col.size()));
+      }
+    }
+  }
+  return A;
+}
+
+// What the kernels of a space read and write.
+template <class Ex> struct Data {
+  Csr<double, Ex> A;
+  Array<double, Ex> x, b, d, y;
+
+  PetscErrorCode create(Ex &ex, const HostMatrix &from)
+  {
+    const std::size_t n = from.ptr.size() - 1;
+
+    PetscFunctionBegin;
+    A.rows = A.cols = static_cast<int>(n);
+    PetscCall(upload(ex, from.ptr, A.ptr));
+    PetscCall(upload(ex, from.col, A.col));
+    PetscCall(upload(ex, from.val, A.val));
+    PetscCall(upload(ex, std::vector<double>(n, 1), x));
+    PetscCall(upload(ex, std::vector<double>(n, 0.5), b));
+    PetscCall(upload(ex, std::vector<double>(n, 0.1), d));
+    PetscCall(upload(ex, std::vector<double>(n, 0), y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+template <class Ex> PetscErrorCode wait(Ex &ex, const Data<Ex> &data)
+{
+  double value;
+  return memory_to_host(ex, &value, data.y.data(), data.y.size() > 0 ? sizeof(double) : 0);
+}
+
+template <class Ex, class Call>
+PetscErrorCode time_call(Ex &ex, const Options &options, const Data<Ex> &data, const char *storage, const char *what, double bytes,
+                         Call call)
+{
+  double best = PETSC_MAX_REAL;
+
+  PetscFunctionBegin;
+  PetscCall(call());
+  for (PetscInt s = 0; s < options.samples; s++) {
+    PetscCall(wait(ex, data));
+    const double start = MPI_Wtime();
+    for (PetscInt r = 0; r < options.repeat; r++) PetscCall(call());
+    PetscCall(wait(ex, data));
+    best = std::min(best, (MPI_Wtime() - start) / static_cast<double>(options.repeat));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s %-9s %9.4f ms %8.1f GB/s %7.1f B a row\n", storage, what, 1e3 * best, 1e-9 * bytes / best,
+                        bytes / static_cast<double>(data.x.size())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// bytes: of the matrix as view has it
+template <class Ex, class View>
+PetscErrorCode time_products(Ex &ex, const Options &options, Data<Ex> &data, const char *storage, View view, std::size_t bytes)
+{
+  const double vector = 8.0 * static_cast<double>(data.x.size()), matrix = static_cast<double>(bytes);
+  const double *x = data.x.data(), *b = data.b.data(), *d = data.d.data();
+  double *y = data.y.data();
+
+  PetscFunctionBegin;
+  PetscCall(time_call(ex, options, data, storage, "product", matrix + 2 * vector, [&] { return spmv(ex, view, x, y); }));
+  PetscCall(time_call(ex, options, data, storage, "residual", matrix + 3 * vector, [&] { return residual(ex, view, b, x, y); }));
+  PetscCall(time_call(ex, options, data, storage, "sweep", matrix + 4 * vector,
+                      [&] { return relax(ex, view, d, RelaxStep{}, b, x, nullptr, y); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, class Ex> PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, const char *storage)
+{
+  Sell<T, Ex> S;
+  bool fits = false;
+  const auto rows_bytes = static_cast<double>(data.A.bytes());
+  Options once = options;
+
+  PetscFunctionBegin;
+  once.repeat = 1;
+  PetscCall(sell_create(ex, data.A.view(), S, &fits));
+  PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a grid's rows do not fit");
+  const auto bytes = static_cast<double>(S.bytes());
+  const double stored = static_cast<double>(S.val.size()) * 2, wide = static_cast<double>(S.high.size()) * 2;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s padding %.2f %%, with 32-bit columns %.2f %%\n", storage,
+                        100 * (stored / static_cast<double>(data.A.view().nnz) - 1), 100 * wide / stored));
+  PetscCall(time_products(ex, options, data, storage, S.view(), S.bytes()));
+  PetscCall(time_call(ex, options, data, storage, "fill", rows_bytes + static_cast<double>(S.val.bytes()),
+                      [&] { return sell_fill(ex, data.A.view(), S); }));
+  PetscCall(time_call(ex, once, data, storage, "create", 2 * rows_bytes + bytes, [&] { return sell_create(ex, data.A.view(), S, &fits); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode time_grid(Ex &ex, const Options &options, PetscInt n, bool full)
+{
+  Data<Ex> data;
+
+  PetscFunctionBegin;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(n > 0 && n <= 430, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-n7 and -n27 must be 0 to 430");
+  PetscCall(data.create(ex, grid(static_cast<int>(n), full)));
+  const CsrView<double> A = data.A.view();
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s %d^3, %s: %d rows, %lld entries\n", full ? "27-point" : "7-point", static_cast<int>(n),
+                        Ex::name, A.rows, static_cast<long long>(A.nnz)));
+  PetscCall(time_call(ex, options, data, "vectors", "x = D b", 24.0 * A.rows,
+                      [&] { return scale(ex, A.rows, 1, data.d.data(), data.b.data(), data.y.data()); }));
+  PetscCall(time_products(ex, options, data, "CSR, double", A, data.A.bytes()));
+  PetscCall(time_sell<double>(ex, options, data, "SELL, double"));
+  PetscCall(time_sell<float>(ex, options, data, "SELL, single"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode time_grids(const Options &options)
+{
+  Ex ex;
+
+  PetscFunctionBegin;
+  PetscCall(open(ex));
+  PetscCall(time_grid(ex, options, options.n7, false));
+  PetscCall(time_grid(ex, options, options.n27, true));
+  PetscCall(close(ex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode run()
+{
+  Options options;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n7", &options.n7, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n27", &options.n27, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &options.repeat, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-samples", &options.samples, nullptr));
+  PetscCheck(options.repeat > 0 && options.samples > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-repeat and -samples must be positive");
+#if defined(AMGKIT_HAVE_CUDA)
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {
+    PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+    PetscCall(time_grids<Cuda>(options));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(time_grids<Host>(options));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+  if (PetscInitialize(&argc, &argv, nullptr, help)) return 1;
+  if (run()) return 1;
+  return PetscFinalize() ? 1 : 0;
+}

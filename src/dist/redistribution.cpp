@@ -1,0 +1,224 @@
+#include "dist/redistribution.hpp"
+
+#include "dist/agree.hpp"
+#include "sparse/rearrange.hpp"
+#include "sparse/spmv.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace amgkit
+{
+// A group's matrix on its way: what a member sends and what a head receives.
+template <class Ex> struct Redistribution<Ex>::Message {
+  int most_entries = 0; // of a member of any group
+  Array<int, Ex> length, col, lengths, cols;
+  Array<double, Ex> val, vals;
+
+  PetscErrorCode allocate(Ex &ex, std::int64_t most_rows, std::int64_t members)
+  {
+    PetscFunctionBegin;
+    PetscCall(length.allocate(ex, most_rows, Memory::communicated));
+    PetscCall(col.allocate(ex, most_entries, Memory::communicated));
+    PetscCall(val.allocate(ex, most_entries, Memory::communicated));
+    PetscCall(lengths.allocate(ex, most_rows * members, Memory::communicated));
+    PetscCall(cols.allocate(ex, most_entries * members, Memory::communicated));
+    PetscCall(vals.allocate(ex, most_entries * members, Memory::communicated));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+namespace
+{
+template <class T> MPI_Datatype mpi_type() { return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT; }
+
+void free_comm(MPI_Comm &comm)
+{
+  if (comm != MPI_COMM_NULL) static_cast<void>(MPI_Comm_free(&comm));
+}
+
+// The largest n of all ranks
+PetscErrorCode largest(MPI_Comm comm, std::int64_t n, int *most)
+{
+  std::int64_t all = n;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_MAX, comm));
+  PetscCheck(all <= INT32_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "More than 2^31 - 1 rows or entries of one process to move");
+  *most = static_cast<int>(all);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex> Redistribution<Ex>::~Redistribution()
+{
+  static_cast<void>(PetscSFDestroy(&sf_));
+  free_comm(group_);
+  free_comm(heads_);
+  if (piece_ != MPI_DATATYPE_NULL) static_cast<void>(MPI_Type_free(&piece_));
+}
+
+// Rank r belongs to group r * heads / size, so that groups differ by at most one member.
+template <class Ex> PetscErrorCode Redistribution<Ex>::create_groups(const DistMatrix<Ex> &A, int heads)
+{
+  int rank, size, member, members;
+  PetscSFNode remote = {0, 0};
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  PetscCallMPI(MPI_Comm_size(A.comm, &size));
+  PetscCallMPI(MPI_Comm_split(A.comm, static_cast<int>(std::int64_t{rank} * heads / size), rank, &group_));
+  PetscCallMPI(MPI_Comm_rank(group_, &member));
+  PetscCallMPI(MPI_Comm_size(group_, &members));
+  PetscCallMPI(MPI_Comm_split(A.comm, member == 0 ? 0 : MPI_UNDEFINED, rank, &heads_));
+  if (member > 0) members = 0;
+  group_rows_.assign(static_cast<std::size_t>(members), 0);
+  PetscCallMPI(MPI_Gather(&A.rows, 1, MPI_INT, group_rows_.data(), 1, MPI_INT, 0, group_));
+  rows_ = std::accumulate(group_rows_.begin(), group_rows_.end(), 0);
+  PetscCall(largest(A.comm, std::max(A.rows, 1), &most_rows_));
+  PetscCallMPI(MPI_Type_contiguous(most_rows_, MPI_DOUBLE, &piece_));
+  PetscCallMPI(MPI_Type_commit(&piece_));
+  remote.index = member;
+  PetscCall(PetscSFCreate(group_, &sf_));
+  PetscCall(PetscSFSetGraph(sf_, members, 1, nullptr, PETSC_COPY_VALUES, &remote, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(sf_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex> PetscErrorCode Redistribution<Ex>::create_maps(Ex &ex)
+{
+  std::vector<int> slot, row(group_rows_.size() * static_cast<std::size_t>(most_rows_), 0), first_row;
+
+  PetscFunctionBegin;
+  for (std::size_t q = 0; q < group_rows_.size(); q++) {
+    first_row.push_back(static_cast<int>(slot.size()));
+    for (int i = 0; i < group_rows_[q]; i++) {
+      const std::size_t place = q * static_cast<std::size_t>(most_rows_) + static_cast<std::size_t>(i);
+      row[place] = static_cast<int>(slot.size());
+      slot.push_back(static_cast<int>(place));
+    }
+  }
+  PetscCall(upload(ex, slot, slot_));
+  PetscCall(upload(ex, row, row_));
+  PetscCall(upload(ex, first_row, first_row_));
+  PetscCall(part_.allocate(ex, most_rows_, Memory::communicated));
+  PetscCall(pieces_.allocate(ex, row_.size(), Memory::communicated));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Redistribution<Ex>::create(Ex &ex, const DistMatrix<Ex> &A, int heads, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  PetscCall(create_groups(A, heads));
+  PetscCall(attempt(
+      A.comm, [&] { return create_maps(ex); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> template <class T> PetscErrorCode Redistribution<Ex>::send(const Array<T, Ex> &from, Array<T, Ex> &to) const
+{
+  MPI_Datatype piece;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Type_contiguous(static_cast<int>(from.size()), mpi_type<T>(), &piece));
+  PetscCallMPI(MPI_Type_commit(&piece));
+  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, piece, memory_type<Ex>, from.data(), memory_type<Ex>, to.data(), MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(sf_, piece, from.data(), to.data(), MPI_REPLACE));
+  PetscCallMPI(MPI_Type_free(&piece));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex> PetscErrorCode Redistribution<Ex>::pack(Ex &ex, const DistMatrix<Ex> &A, Message &message) const
+{
+  const std::vector<int> ghosts(A.ghosts.begin(), A.ghosts.end());
+  Array<int, Ex> ghost;
+  Csr<double, Ex> M;
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  PetscCall(message.allocate(ex, most_rows_, static_cast<std::int64_t>(group_rows_.size())));
+  PetscCall(upload(ex, ghosts, ghost));
+  PetscCall(merge_columns(ex, A.diag, A.offd, static_cast<int>(A.first(rank)), ghost.data(), M));
+  PetscCall(row_lengths(ex, M.view(), message.length.data()));
+  PetscCall(memory_copy(ex, message.col.data(), M.col.data(), M.col.bytes()));
+  PetscCall(memory_copy(ex, message.val.data(), M.val.data(), M.val.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local, on a head
+template <class Ex> PetscErrorCode Redistribution<Ex>::unpack(Ex &ex, const Message &message, DistMatrix<Ex> &to) const
+{
+  const Pieces pieces = {static_cast<int>(group_rows_.size()),
+                         most_rows_,
+                         message.most_entries,
+                         message.lengths.data(),
+                         message.cols.data(),
+                         message.vals.data()};
+  Csr<double, Ex> M;
+  std::vector<int> ghosts;
+  Array<int, Ex> ghost;
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(heads_, &rank));
+  PetscCall(join_pieces(ex, pieces, rows_, slot_.data(), first_row_.data(), M));
+  PetscCall(split_columns(ex, M.view(), static_cast<int>(to.first(rank)), rows_, to.own_diag, to.own_offd));
+  PetscCall(download(ex, to.own_offd.col.data(), to.own_offd.col.size(), ghosts));
+  std::sort(ghosts.begin(), ghosts.end());
+  ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
+  PetscCall(upload(ex, ghosts, ghost));
+  PetscCall(number_columns(ex, to.own_offd.col.size(), ghost.data(), static_cast<int>(ghosts.size()), to.own_offd.col.data()));
+  to.own_offd.cols = static_cast<int>(ghosts.size());
+  to.ghosts.assign(ghosts.begin(), ghosts.end());
+  to.diag = to.own_diag.view();
+  to.offd = to.own_offd.view();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const DistMatrix<Ex> &A, DistMatrix<Ex> *to, bool *out_of_memory)
+{
+  Message message;
+  const bool anew = receives() && to->comm == MPI_COMM_NULL;
+
+  PetscFunctionBegin;
+  PetscCall(largest(A.comm, std::max<std::int64_t>(A.diag.nnz + A.offd.nnz, 1), &message.most_entries));
+  if (anew) PetscCall(to->set_rows(heads_, rows_));
+  PetscCall(attempt(
+      A.comm, [&] { return pack(ex, A, message); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(send(message.length, message.lengths));
+  PetscCall(send(message.col, message.cols));
+  PetscCall(send(message.val, message.vals));
+  PetscCall(attempt(
+      A.comm, [&] { return receives() ? unpack(ex, message, *to) : PETSC_SUCCESS; }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  if (anew) PetscCall(to->halo.create(heads_, to->range, to->ghosts));
+  PetscCall(attempt(
+      A.comm, [&] { return anew ? to->allocate(ex) : PETSC_SUCCESS; }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Redistribution<Ex>::collect(Ex &ex, double *all)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, piece_, memory_type<Ex>, part_.data(), memory_type<Ex>, pieces_.data(), MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(sf_, piece_, part_.data(), pieces_.data(), MPI_REPLACE));
+  if (receives()) PetscCall(gather(ex, rows_, slot_.data(), pieces_.data(), all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Redistribution<Ex>::spread(Ex &ex, const double *all)
+{
+  PetscFunctionBegin;
+  if (receives() && rows_ > 0) PetscCall(gather(ex, row_.size(), row_.data(), all, pieces_.data()));
+  PetscCall(PetscSFBcastWithMemTypeBegin(sf_, piece_, memory_type<Ex>, pieces_.data(), memory_type<Ex>, part_.data(), MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf_, piece_, pieces_.data(), part_.data(), MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template class Redistribution<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

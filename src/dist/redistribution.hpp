@@ -1,0 +1,53 @@
+// Rows of consecutive ranks, gathered on the first of them: what a coarse level is moved by when it has too few rows for all ranks.
+#pragma once
+#include "dist/matrix.hpp"
+
+namespace amgkit
+{
+// Ranks form groups of consecutive ones. The first rank of a group, its head, receives the group's rows; global numbers stay.
+// Messages are pieces of equal room, one a member, so that a vector and a matrix travel by the same PetscSF of one leaf a member.
+template <class Ex> class Redistribution {
+public:
+  Redistribution() = default;
+  Redistribution(const Redistribution &) = delete;
+  Redistribution &operator=(const Redistribution &) = delete;
+  Redistribution(Redistribution &&) = delete;
+  Redistribution &operator=(Redistribution &&) = delete;
+  ~Redistribution();
+
+  // Collective: A's rows for `heads` of its ranks, 1 <= heads <= A's ranks. *out_of_memory as in attempt().
+  PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, int heads, bool *out_of_memory);
+  // Whether this rank is a head, with rows afterwards.
+  bool receives() const { return heads_ != MPI_COMM_NULL; }
+
+  // Collective over A's ranks: on the heads, *to becomes A on a communicator of the heads, which this object owns; elsewhere to is not
+  // read. Once more for new values of A.
+  PetscErrorCode move_matrix(Ex &, const DistMatrix<Ex> &A, DistMatrix<Ex> *to, bool *out_of_memory);
+  // This rank's part of a vector, where the next two read and write it.
+  double *part() { return part_.data(); }
+  // Collective: all <- the members' parts, on the heads; elsewhere all is not read.
+  PetscErrorCode collect(Ex &, double *all);
+  // Collective: the members' parts <- all, of the heads.
+  PetscErrorCode spread(Ex &, const double *all);
+  std::size_t bytes() const { return part_.bytes() + pieces_.bytes() + slot_.bytes() + row_.bytes() + first_row_.bytes(); }
+
+private:
+  struct Message;
+  PetscErrorCode create_groups(const DistMatrix<Ex> &A, int heads);
+  PetscErrorCode create_maps(Ex &);
+  PetscErrorCode pack(Ex &, const DistMatrix<Ex> &A, Message &) const;
+  PetscErrorCode unpack(Ex &, const Message &, DistMatrix<Ex> &to) const;
+  template <class T> PetscErrorCode send(const Array<T, Ex> &from, Array<T, Ex> &to) const;
+
+  MPI_Comm group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;
+  PetscSF sf_ = nullptr;                   // roots: the group's pieces, on its head; leaf: this rank's
+  MPI_Datatype piece_ = MPI_DATATYPE_NULL; // of a vector
+  std::vector<int> group_rows_;            // on a head: rows of each member
+  int most_rows_ = 0;                      // of a member of any group
+  int rows_ = 0;                           // of this rank's group
+  Array<double, Ex> part_, pieces_;        // most_rows_ doubles; as many a member
+  Array<int, Ex> slot_;                    // of each row of the group, its place in pieces_
+  Array<int, Ex> row_;                     // the inverse; row 0 where the room is not used
+  Array<int, Ex> first_row_;               // of each piece
+};
+} // namespace amgkit

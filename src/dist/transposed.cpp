@@ -1,0 +1,83 @@
+#include "dist/transposed.hpp"
+
+#include "base/log.hpp"
+#include "sparse/rows.hpp"
+#include "sparse/transpose.hpp"
+
+namespace amgkit
+{
+template <class Ex> PetscErrorCode TransposedMatrix<Ex>::create(Ex &ex, DistMatrix<Ex> &A)
+{
+  const Array<int, Ex> &sent = A.halo.sent_rows();
+  const auto n = static_cast<int>(sent.size());
+  Array<int, Ex> ptr;
+  Array<double, Ex> ones;
+
+  PetscFunctionBegin;
+  rows = A.rows;
+  halo_ = &A.halo;
+  PetscCall(transpose(ex, A.diag, diag_));
+  if (!A.halo.active()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(transpose(ex, A.offd, offd_));
+  PetscCall(ptr.allocate(ex, n + 1));
+  PetscCall(ones.allocate(ex, n));
+  PetscCall(count_up(ex, n + 1, ptr.data()));
+  PetscCall(fill(ex, n, 1, ones.data()));
+  PetscCall(transpose(ex, CsrView<double>{n, rows, n, ptr.data(), sent.data(), ones.data()}, arrivals_));
+  PetscCall(nonempty_rows(ex, arrivals_.view(), boundary_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode TransposedMatrix<Ex>::begin(Ex &ex, const double *x)
+{
+  PetscFunctionBegin;
+  if (!halo_->active()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(spmv(ex, offd_.view(), x, halo_->to_return()));
+  PetscCall(halo_->return_begin());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y -= factor s (what arrives)
+template <class Ex> PetscErrorCode TransposedMatrix<Ex>::end(Ex &ex, double factor, const double *s, double *y)
+{
+  PetscFunctionBegin;
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag_.col.size() + offd_.col.size())));
+  if (!halo_->active()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(halo_->return_end());
+  PetscCall(subtract_rows(ex, arrivals_.view(), boundary_.size(), boundary_.data(), factor, s, halo_->returned(), y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode TransposedMatrix<Ex>::residual(Ex &ex, const double *b, const double *x, double *r)
+{
+  PetscFunctionBegin;
+  PetscCall(begin(ex, x));
+  PetscCall(amgkit::residual(ex, diag_.view(), b, x, r));
+  PetscCall(end(ex, 1, nullptr, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode TransposedMatrix<Ex>::multiply(Ex &ex, const double *x, double *y)
+{
+  PetscFunctionBegin;
+  PetscCall(begin(ex, x));
+  PetscCall(spmv(ex, diag_.view(), x, y));
+  PetscCall(end(ex, -1, nullptr, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode TransposedMatrix<Ex>::relax(Ex &ex, const double *d, RelaxStep step, const double *b, const double *x,
+                                           const double *previous, double *y)
+{
+  PetscFunctionBegin;
+  PetscCall(begin(ex, x));
+  PetscCall(amgkit::relax(ex, diag_.view(), d, step, b, x, previous, y));
+  PetscCall(end(ex, step.factor, d, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template class TransposedMatrix<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,142 @@
+#include "base/parallel.hpp"
+#include "sparse/rearrange.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// The first position in x[begin], ..., x[end - 1] that is not below value
+AMGKIT_FN inline int lower_bound(const int *x, int begin, int end, int value)
+{
+  while (begin < end) {
+    const int middle = begin + (end - begin) / 2;
+    if (x[middle] < value)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+} // namespace
+
+template <class Ex>
+PetscErrorCode merge_columns(Ex &ex, CsrView<double> diag, CsrView<double> offd, int first, const int *ghost, Csr<double, Ex> &M)
+{
+  std::int64_t total = 0;
+
+  PetscFunctionBegin;
+  M.rows = diag.rows;
+  M.cols = diag.cols + offd.cols;
+  PetscCall(M.ptr.allocate(ex, M.rows + 1));
+  int *ptr = M.ptr.data();
+  PetscCall(for_each(ex, M.rows, [=] AMGKIT_FN(std::int64_t i) {
+    ptr[i] = diag.ptr[i + 1] - diag.ptr[i] + (offd.nnz > 0 ? offd.ptr[i + 1] - offd.ptr[i] : 0);
+  }));
+  PetscCall(exclusive_scan(ex, M.rows, ptr, &total));
+  PetscCall(M.col.allocate(ex, total));
+  PetscCall(M.val.allocate(ex, total));
+  int *col = M.col.data();
+  double *val = M.val.data();
+  PetscCall(for_each(ex, M.rows, [=] AMGKIT_FN(std::int64_t i) {
+    int at = ptr[i], k = offd.nnz > 0 ? offd.ptr[i] : 0;
+    const int end = offd.nnz > 0 ? offd.ptr[i + 1] : 0;
+    for (; k < end && ghost[offd.col[k]] < first; k++, at++) {
+      col[at] = ghost[offd.col[k]];
+      val[at] = offd.val[k];
+    }
+    for (int d = diag.ptr[i]; d < diag.ptr[i + 1]; d++, at++) {
+      col[at] = first + diag.col[d];
+      val[at] = diag.val[d];
+    }
+    for (; k < end; k++, at++) {
+      col[at] = ghost[offd.col[k]];
+      val[at] = offd.val[k];
+    }
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode row_lengths(Ex &ex, CsrView<double> A, int *length)
+{
+  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { length[i] = A.ptr[i + 1] - A.ptr[i]; });
+}
+
+template <class Ex>
+PetscErrorCode join_pieces(Ex &ex, const Pieces &pieces, int rows, const int *slot, const int *first_row, Csr<double, Ex> &whole)
+{
+  const int most_rows = pieces.most_rows;
+  const std::int64_t most_entries = pieces.most_entries;
+  const int *length = pieces.length, *piece_col = pieces.col;
+  const double *piece_val = pieces.val;
+  std::int64_t total = 0;
+
+  PetscFunctionBegin;
+  whole.rows = whole.cols = rows;
+  PetscCall(whole.ptr.allocate(ex, rows + 1));
+  int *ptr = whole.ptr.data();
+  PetscCall(for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) { ptr[i] = length[slot[i]]; }));
+  PetscCall(exclusive_scan(ex, rows, ptr, &total));
+  PetscCall(whole.col.allocate(ex, total));
+  PetscCall(whole.val.allocate(ex, total));
+  int *col = whole.col.data();
+  double *val = whole.val.data();
+  PetscCall(for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) {
+    const int q = slot[i] / most_rows;
+    const std::int64_t from = most_entries * q - ptr[first_row[q]];
+    for (int k = ptr[i]; k < ptr[i + 1]; k++) {
+      col[k] = piece_col[from + k];
+      val[k] = piece_val[from + k];
+    }
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode split_columns(Ex &ex, CsrView<double> M, int first, int own, Csr<double, Ex> &diag, Csr<double, Ex> &offd)
+{
+  std::int64_t inside = 0, outside = 0;
+
+  PetscFunctionBegin;
+  diag.rows = offd.rows = M.rows;
+  diag.cols = own;
+  PetscCall(diag.ptr.allocate(ex, M.rows + 1));
+  PetscCall(offd.ptr.allocate(ex, M.rows + 1));
+  int *diag_ptr = diag.ptr.data(), *offd_ptr = offd.ptr.data();
+  PetscCall(for_each(ex, M.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const int begin = lower_bound(M.col, M.ptr[i], M.ptr[i + 1], first), end = lower_bound(M.col, begin, M.ptr[i + 1], first + own);
+    diag_ptr[i] = end - begin;
+    offd_ptr[i] = M.ptr[i + 1] - M.ptr[i] - (end - begin);
+  }));
+  PetscCall(exclusive_scan(ex, M.rows, diag_ptr, &inside));
+  PetscCall(exclusive_scan(ex, M.rows, offd_ptr, &outside));
+  PetscCall(diag.col.allocate(ex, inside));
+  PetscCall(diag.val.allocate(ex, inside));
+  PetscCall(offd.col.allocate(ex, outside));
+  PetscCall(offd.val.allocate(ex, outside));
+  int *diag_col = diag.col.data(), *offd_col = offd.col.data();
+  double *diag_val = diag.val.data(), *offd_val = offd.val.data();
+  PetscCall(for_each(ex, M.rows, [=] AMGKIT_FN(std::int64_t i) {
+    int d = diag_ptr[i], o = offd_ptr[i];
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) {
+      const int j = M.col[k];
+      const bool in = j >= first && j < first + own;
+      (in ? diag_col : offd_col)[in ? d : o] = in ? j - first : j;
+      (in ? diag_val : offd_val)[in ? d : o] = M.val[k];
+      (in ? d : o)++;
+    }
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode number_columns(Ex &ex, std::int64_t n, const int *list, int size, int *col)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { col[k] = lower_bound(list, 0, size, col[k]); });
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode merge_columns(Space &, CsrView<double>, CsrView<double>, int, const int *, Csr<double, Space> &);
+template PetscErrorCode row_lengths(Space &, CsrView<double>, int *);
+template PetscErrorCode join_pieces(Space &, const Pieces &, int, const int *, const int *, Csr<double, Space> &);
+template PetscErrorCode split_columns(Space &, CsrView<double>, int, int, Csr<double, Space> &, Csr<double, Space> &);
+template PetscErrorCode number_columns(Space &, std::int64_t, const int *, int, int *);
+} // namespace amgkit
