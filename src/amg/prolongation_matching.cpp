@@ -60,17 +60,25 @@ template <class Ex> struct Step {
   Aggregation<Ex> pairs;
   Array<double, Ex> p;
   Csr<double, Ex> A;
-  Array<double, Ex> diagonal, w;
+  Array<double, Ex> diagonal, w, outside;
 };
 
-template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const double *diagonal, const double *w, Array<int, Ex> &mate)
+// What a pairwise step matches by, one entry a row; outside: only with quality_aware, else nullptr.
+struct RowData {
+  const double *diagonal, *w, *outside;
+};
+
+template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const RowData &data, double kappa, Array<int, Ex> &mate)
 {
   EdgeWeights<Ex> edges;
 
   PetscFunctionBegin;
   PetscCall(mate.allocate(ex, A.rows));
   PetscCall(log_begin(Phase::strength));
-  PetscCall(edge_weights(ex, A, diagonal, w, edges));
+  if (data.outside)
+    PetscCall(edge_qualities(ex, A, data.diagonal, data.w, data.outside, kappa, edges));
+  else
+    PetscCall(edge_weights(ex, A, data.diagonal, data.w, edges));
   PetscCall(log_end(Phase::strength));
   PetscCall(log_begin(Phase::coarsen));
   PetscCall(match_paths(ex, A, edges, mate.data()));
@@ -88,13 +96,12 @@ struct Block {
 
 // Pairs of nodes.
 template <class Ex>
-PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, const double *diagonal, const double *w,
-                          Aggregation<Ex> &pairs)
+PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, const RowData &data, double kappa, Aggregation<Ex> &pairs)
 {
   Array<int, Ex> mate;
 
   PetscFunctionBegin;
-  PetscCall(match(ex, nodes, diagonal, w, mate));
+  PetscCall(match(ex, nodes, data, kappa, mate));
   if (block.offd) PetscCall(leave_out_uncoupled(ex, nodes, *block.offd, block.block_size, mate.data()));
   PetscCall(log_begin(Phase::interp));
   PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), pairs));
@@ -117,24 +124,26 @@ template <class Ex> PetscErrorCode pair_blocks(Ex &ex, const Block &block, Aggre
   PetscCall(diagonal_of(ex, nodes.view(), diagonal.data()));
   PetscCall(fill(ex, nodes.rows, 1, ones.data()));
   PetscCall(log_end(Phase::strength));
-  PetscCall(pair_nodes(ex, block, nodes.view(), diagonal.data(), ones.data(), pairs_of_nodes));
+  PetscCall(pair_nodes(ex, block, nodes.view(), {diagonal.data(), ones.data(), nullptr}, 0, pairs_of_nodes));
   PetscCall(expand_to_unknowns(ex, pairs_of_nodes, block.block_size, pairs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, const double *diagonal, const double *w, Step<Ex> &step)
+template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, const RowData &data, double kappa, Step<Ex> &step)
 {
   const CsrView<double> &A = block.A;
 
   PetscFunctionBegin;
   if (block.block_size == 1)
-    PetscCall(pair_nodes(ex, block, A, diagonal, w, step.pairs));
+    PetscCall(pair_nodes(ex, block, A, data, kappa, step.pairs));
   else
     PetscCall(pair_blocks(ex, block, step.pairs));
   PetscCall(log_begin(Phase::interp));
   PetscCall(step.p.allocate(ex, A.rows));
   PetscCall(step.w.allocate(ex, step.pairs.coarse));
-  PetscCall(pair_weights(ex, step.pairs, w, step.p.data(), step.w.data()));
+  PetscCall(pair_weights(ex, step.pairs, data.w, step.p.data(), step.w.data()));
+  if (data.outside) PetscCall(step.outside.allocate(ex, step.pairs.coarse));
+  if (data.outside) PetscCall(sum_over_aggregates(ex, step.pairs, data.outside, step.outside.data()));
   PetscCall(log_end(Phase::interp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,7 +161,7 @@ template <class Ex> PetscErrorCode contract_step(Ex &ex, CsrView<double> A, Step
 
 template <class Ex> class MatchingProlongation final : public Prolongation<Ex> {
 public:
-  explicit MatchingProlongation(const MatchingParameters &parameters) : steps_(parameters.matching_steps) {}
+  explicit MatchingProlongation(const MatchingParameters &parameters) : parameters_(parameters) {}
 
   PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
   {
@@ -173,16 +182,25 @@ private:
   PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, AggregationTransfer<Ex> &total, Level<Ex> &coarse) const
   {
     Step<Ex> last;
+    Array<double, Ex> outside;
+    const PetscInt steps = parameters_.matching_steps;
+    const double *w = fine.smooth_vector.data(), kappa = parameters_.kappa;
+    const bool by_quality = parameters_.quality_aware && fine.block_size == 1;
 
     PetscFunctionBegin;
-    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size}, fine.diagonal.data(), fine.smooth_vector.data(), last));
-    if (steps_ > 1) PetscCall(contract_step(ex, fine.A.diag, last));
+    if (by_quality) {
+      PetscCall(outside.allocate(ex, fine.A.rows));
+      PetscCall(couplings_outside(ex, fine.A.offd, w, outside.data()));
+    }
+    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size}, {fine.diagonal.data(), w, outside.data()}, kappa, last));
+    if (steps > 1) PetscCall(contract_step(ex, fine.A.diag, last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
-    for (PetscInt s = 1; s < steps_; s++) {
+    for (PetscInt s = 1; s < steps; s++) {
       Step<Ex> next;
-      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size}, last.diagonal.data(), last.w.data(), next));
-      if (s + 1 < steps_) PetscCall(contract_step(ex, last.A.view(), next));
+      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size}, {last.diagonal.data(), last.w.data(), last.outside.data()},
+                              kappa, next));
+      if (s + 1 < steps) PetscCall(contract_step(ex, last.A.view(), next));
       PetscCall(log_begin(Phase::interp));
       PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));
       PetscCall(log_end(Phase::interp));
@@ -198,7 +216,7 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscInt steps_;
+  MatchingParameters parameters_;
 };
 } // namespace
 

@@ -19,6 +19,9 @@ template <class Ex> PetscErrorCode aggregate_pairs(Ex &, int n, const int *mate,
 // vertices left out, p_v = 0.
 template <class Ex> PetscErrorCode pair_weights(Ex &, const Aggregation<Ex> &, const double *w, double *p, double *w_coarse);
 
+// coarse[c] = the sum of x over the rows of aggregate c
+template <class Ex> PetscErrorCode sum_over_aggregates(Ex &, const Aggregation<Ex> &, const double *x, double *coarse);
+
 // total <- step after total, where step leaves nothing out: rows of total's fine side to step's aggregates. p (weights of total's rows) <-
 // p_i * step_p[id(i)].
 template <class Ex> PetscErrorCode compose(Ex &, const Aggregation<Ex> &step, const double *step_p, Aggregation<Ex> &total, double *p);

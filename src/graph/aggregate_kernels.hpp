@@ -87,6 +87,16 @@ template <class Ex> PetscErrorCode pair_weights(Ex &ex, const Aggregation<Ex> &s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode sum_over_aggregates(Ex &ex, const Aggregation<Ex> &step, const double *x, double *coarse)
+{
+  const int *ptr = step.ptr.data(), *member = step.member.data();
+  return for_each(ex, step.coarse, [=] AMGKIT_FN(std::int64_t c) {
+    double sum = 0;
+    for (int k = ptr[c]; k < ptr[c + 1]; k++) sum += x[member[k]];
+    coarse[c] = sum;
+  });
+}
+
 template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, const double *step_p, Aggregation<Ex> &total, double *p)
 {
   Array<int, Ex> ptr_out, member_out;
@@ -125,5 +135,6 @@ using Space = AMGKIT_SPACE;
 template PetscErrorCode leave_out_uncoupled(Space &, CsrView<double>, CsrView<double>, int, int *);
 template PetscErrorCode aggregate_pairs(Space &, int, const int *, Aggregation<Space> &);
 template PetscErrorCode pair_weights(Space &, const Aggregation<Space> &, const double *, double *, double *);
+template PetscErrorCode sum_over_aggregates(Space &, const Aggregation<Space> &, const double *, double *);
 template PetscErrorCode compose(Space &, const Aggregation<Space> &, const double *, Aggregation<Space> &, double *);
 } // namespace amgkit

@@ -28,6 +28,19 @@ AMGKIT_FN inline float excess(double a_ij, double a_ii, double a_jj, double w_i,
   return more > 0 && more < HUGE_VAL ? static_cast<float>(more < 1e38 ? more : 1e38) : 0;
 }
 
+// w_i a w_j for both orders of i and j to the same bits
+AMGKIT_FN inline double scaled(const double *w, double a, int i, int j) { return i < j ? w[i] * a * w[j] : w[j] * a * w[i]; }
+
+// kappa / mu, rounded; 0 when the pair must not be matched. v = -(b_ij + b_ji) / 2
+AMGKIT_FN inline float quality(double kappa, double v, double b_ii, double b_jj, double delta_i, double delta_j)
+{
+  const double both = delta_i + delta_j;
+  if (!(both >= 0)) return 0;
+  const double below = v + (both > 0 ? delta_i * delta_j / both : 0);
+  const double above = 2 * (b_ii * b_jj) / (b_ii + b_jj); // mu = above / below
+  return below > 0 && above > 0 && above <= kappa * below ? static_cast<float>(kappa * below / above) : 0;
+}
+
 // What decides among the edges of one vertex; first in the order means largest.
 struct EdgeKey {
   float weight;
@@ -139,6 +152,55 @@ template <class Ex> PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// One thread a row: the order of the sums decides the last bits, which decide edges.
+template <class Ex>
+PetscErrorCode edge_qualities(Ex &ex, CsrView<double> A, const double *a, const double *w, const double *outside, double kappa,
+                              EdgeWeights<Ex> &edges)
+{
+  constexpr double noise = 1e-14; // of a sum that should be 0, beside b_ii
+  Array<double, Ex> deltas;
+
+  PetscFunctionBegin;
+  PetscCall(edges.weight.allocate(ex, A.nnz));
+  PetscCall(edges.strongest.allocate(ex, A.rows));
+  PetscCall(deltas.allocate(ex, A.rows));
+  float *weight = edges.weight.data(), *strongest = edges.strongest.data();
+  double *delta = deltas.data();
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t row) {
+    const int i = static_cast<int>(row);
+    const double b_ii = w[i] * a[i] * w[i];
+    double sum = 0;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
+      if (i != j) sum += 0.5 * scaled(w, A.val[k] + (mirror < 0 ? 0 : A.val[mirror]), i, j);
+    }
+    sum = b_ii + (sum + outside[i]);
+    delta[i] = sum < noise * b_ii && sum > -noise * b_ii ? 0 : sum;
+  }));
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t row) {
+    const int i = static_cast<int>(row);
+    float largest = 0;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
+      weight[k] = mirror < 0 ? 0
+                             : quality(kappa, -0.5 * scaled(w, A.val[k] + A.val[mirror], i, j), w[i] * a[i] * w[i], w[j] * a[j] * w[j],
+                                       delta[i], delta[j]);
+      largest = weight[k] > largest ? weight[k] : largest;
+    }
+    strongest[i] = largest;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode couplings_outside(Ex &ex, CsrView<double> offd, const double *w, double *outside)
+{
+  return for_each(ex, offd.rows, [=] AMGKIT_FN(std::int64_t i) {
+    double sum = 0;
+    for (int k = offd.ptr[i]; k < offd.ptr[i + 1]; k++) sum += offd.val[k];
+    outside[i] = w[i] * sum * w[i];
+  });
+}
+
 template <class Ex> PetscErrorCode match_paths(Ex &ex, CsrView<double> A, const EdgeWeights<Ex> &edges, int *mate)
 {
   Array<int, Ex> above, below;
@@ -212,6 +274,9 @@ template <class Ex> PetscErrorCode match_suitor(Ex &ex, CsrView<double> A, const
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode edge_weights(Space &, CsrView<double>, const double *, const double *, EdgeWeights<Space> &);
+template PetscErrorCode edge_qualities(Space &, CsrView<double>, const double *, const double *, const double *, double,
+                                       EdgeWeights<Space> &);
+template PetscErrorCode couplings_outside(Space &, CsrView<double>, const double *, double *);
 template PetscErrorCode match_paths(Space &, CsrView<double>, const EdgeWeights<Space> &, int *);
 template PetscErrorCode match_suitor(Space &, CsrView<double>, const EdgeWeights<Space> &, int *);
 } // namespace amgkit

@@ -130,18 +130,6 @@ template <class Ex> void expect_solution(const Solver<Ex> &solver, const std::ve
   OK(VecDestroy(&R));
 }
 
-// A without two of three couplings to smaller rows, where the diagonal still dominates
-HostCsr one_sided(const HostCsr &A)
-{
-  std::map<std::pair<int, int>, double> entries;
-  for (int i = 0; i < A.rows; i++) {
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
-      if (A.col[k] >= i || (i + A.col[k]) % 3 == 0) entries[{i, A.col[k]}] = A.val[k];
-    }
-  }
-  return make_csr(A.rows, A.cols, entries);
-}
-
 double dot(const std::vector<double> &x, const std::vector<double> &y)
 {
   double s = 0;

@@ -80,6 +80,17 @@ HostCsr grid27(int n)
   return make_csr(n * n * n, n * n * n, entries);
 }
 
+HostCsr one_sided(const HostCsr &A)
+{
+  Entries entries;
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if (A.col[k] >= i || (i + A.col[k]) % 3 == 0) entries[{i, A.col[k]}] = A.val[k];
+    }
+  }
+  return make_csr(A.rows, A.cols, entries);
+}
+
 HostCsr random_graph(int n, int edges, unsigned seed, bool symmetric_pattern)
 {
   std::mt19937 random(seed);

@@ -25,6 +25,8 @@ HostCsr from_edges(int n, const std::map<std::pair<int, int>, double> &edges, do
 // Grid Laplacians of TARGETS: 7-point on nx x ny x nz with face weights, Dirichlet
 HostCsr grid7(int nx, int ny, int nz, double wx = 1, double wy = 1, double wz = 1);
 HostCsr grid27(int n);
+// A without two of three entries below the diagonal: its pattern is not symmetric
+HostCsr one_sided(const HostCsr &A);
 HostCsr random_graph(int n, int edges, unsigned seed, bool symmetric_pattern = true);
 
 struct Named {
