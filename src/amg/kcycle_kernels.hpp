@@ -17,10 +17,11 @@ AMGKIT_FN inline Coefficients coefficients(const double *sums)
   const double rho1 = sums[0], first = ratio(sums[1], rho1);
   const double after = sums[2] - 2 * first * sums[3] + first * first * sums[4]; // |r_2|²
   if (after <= enough * sums[2]) return {first, 0};
-  const double gamma = sums[5], beta = sums[6], alpha2 = sums[7], rho2 = beta - ratio(gamma * gamma, rho1);
+  // no product of two sums: each is of the size of 1 / A with FCG, and the square of that may be no number
+  const double gamma = sums[5], beta = sums[6], alpha2 = sums[7], part = ratio(gamma, rho1), rho2 = beta - part * gamma;
   const double least = dependent * (beta < 0 ? -beta : beta);
   if (rho2 <= least && rho2 >= -least) return {first, 0};
-  return {first - ratio(gamma * alpha2, rho1 * rho2), alpha2 / rho2};
+  return {first - part * (alpha2 / rho2), alpha2 / rho2};
 }
 } // namespace
 

@@ -24,6 +24,6 @@ template <class Ex>
 PetscErrorCode lanczos_next(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, double *w_before, double *work,
                             double *scalars, int k);
 
-// sums[0..2] = x·y, x·x, y·y
-template <class Ex> PetscErrorCode angle(Ex &, std::int64_t n, const double *x, const double *y, double *work, double *sums);
+// sums[0..1] = x·y, |x|·|y|, the latter entry by entry
+template <class Ex> PetscErrorCode dot_and_size(Ex &, std::int64_t n, const double *x, const double *y, double *work, double *sums);
 } // namespace amgkit

@@ -63,12 +63,12 @@ PetscErrorCode lanczos_next(Ex &ex, std::int64_t n, const double *d, const doubl
       work, scalars + 2 * k + 2);
 }
 
-template <class Ex> PetscErrorCode angle(Ex &ex, std::int64_t n, const double *x, const double *y, double *work, double *sums)
+template <class Ex> PetscErrorCode dot_and_size(Ex &ex, std::int64_t n, const double *x, const double *y, double *work, double *sums)
 {
-  return sum_into<3>(
+  return sum_into<2>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        return Sums<3>{{x[i] * y[i], x[i] * x[i], y[i] * y[i]}};
+        return Sums<2>{{x[i] * y[i], magnitude(x[i] * y[i])}};
       },
       work, sums);
 }
@@ -79,5 +79,5 @@ template PetscErrorCode lanczos_start(Space &, std::int64_t, const double *, dou
 template PetscErrorCode lanczos_product(Space &, std::int64_t, const double *, const double *, const double *, double *, double *, int);
 template PetscErrorCode lanczos_next(Space &, std::int64_t, const double *, const double *, const double *, double *, double *, double *,
                                      int);
-template PetscErrorCode angle(Space &, std::int64_t, const double *, const double *, double *, double *);
+template PetscErrorCode dot_and_size(Space &, std::int64_t, const double *, const double *, double *, double *);
 } // namespace amgkit

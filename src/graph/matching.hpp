@@ -31,7 +31,7 @@ template <class Ex> PetscErrorCode edge_weights(Ex &, CsrView<double> A, const d
 //   delta_i = b_ii + 1/2 sum_{j != i} (b_ij + b_ji),
 //   mu_ij = 2 b_ii b_jj / (b_ii + b_jj) / (-(b_ij + b_ji) / 2 + delta_i delta_j / (delta_i + delta_j)),
 // weight kappa / mu where 0 < mu <= kappa and delta_i + delta_j >= 0, else 0: a pair that is matched spoils the two-grid method's condition
-// number by at most kappa. The largest weight has the smallest mu. An edge exists when a_ij and a_ji are both stored.
+// number by at most kappa. The largest weight has the smallest mu. An edge exists when a_ij and a_ji are both stored and not 0.
 // outside[i]: the part of delta_i that A lacks, the sum of b_ij over columns of other ranks.
 template <class Ex>
 PetscErrorCode edge_qualities(Ex &, CsrView<double> A, const double *a, const double *w, const double *outside, double kappa,

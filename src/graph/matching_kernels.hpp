@@ -182,9 +182,10 @@ PetscErrorCode edge_qualities(Ex &ex, CsrView<double> A, const double *a, const 
     float largest = 0;
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
       const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
-      weight[k] = mirror < 0 ? 0
-                             : quality(kappa, -0.5 * scaled(w, A.val[k] + A.val[mirror], i, j), w[i] * a[i] * w[i], w[j] * a[j] * w[j],
-                                       delta[i], delta[j]);
+      const bool edge = mirror >= 0 && A.val[k] != 0 && A.val[mirror] != 0; // who has none is left out of the coarse level
+      weight[k] = edge ? quality(kappa, -0.5 * scaled(w, A.val[k] + A.val[mirror], i, j), w[i] * a[i] * w[i], w[j] * a[j] * w[j], delta[i],
+                                 delta[j])
+                       : 0;
       largest = weight[k] > largest ? weight[k] : largest;
     }
     strongest[i] = largest;

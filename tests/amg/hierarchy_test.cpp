@@ -2,6 +2,7 @@
 
 #include "amg/cycle.hpp"
 #include "amg/prolongation_matching.hpp"
+#include "support/hierarchy_shape.hpp"
 #include "support/petsc_problems.hpp"
 
 namespace amgkit::test
@@ -11,37 +12,15 @@ TYPED_TEST_SUITE(HierarchyTest, Spaces, SpaceName);
 
 namespace
 {
-// What a hierarchy is, without its values: rows and entries of every level, and all patterns of this rank.
-struct Shape {
-  std::vector<PetscInt> rows;
-  std::vector<int> patterns;
-  std::vector<double> values;
-};
-
 template <class Ex> PetscErrorCode shape_of(Ex &ex, const HostCsr &M, const AmgParameters &parameters, Shape &out)
 {
-  Mat A;
-  Hierarchy<Ex> hierarchy;
+  OwnedMat A;
   SetupStatus status;
 
   PetscFunctionBegin;
-  PetscCall(distribute(M, Ex::on_device, &A));
-  PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({}), &status));
+  PetscCall(distribute(M, Ex::on_device, A.out()));
+  PetscCall(test::shape_of(ex, static_cast<Mat>(A), parameters, &status, out));
   EXPECT_EQ(status, SetupStatus::ready);
-  for (const LevelStatistics &level : hierarchy.statistics) out.rows.push_back(level.rows);
-  for (std::size_t l = 1; l < hierarchy.levels.size(); l++) { // the finest is the user's
-    for (const CsrView<double> &block : {hierarchy.levels[l]->A.diag, hierarchy.levels[l]->A.offd}) {
-      std::vector<int> ptr, col;
-      std::vector<double> val;
-      PetscCall(download(ex, block.ptr, block.rows + 1, ptr));
-      PetscCall(download(ex, block.col, block.nnz, col));
-      PetscCall(download(ex, block.val, block.nnz, val));
-      out.patterns.insert(out.patterns.end(), ptr.begin(), ptr.end());
-      out.patterns.insert(out.patterns.end(), col.begin(), col.end());
-      out.values.insert(out.values.end(), val.begin(), val.end());
-    }
-  }
-  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -113,4 +113,25 @@ TYPED_TEST(KCycleSteps, NothingAndDependentCorrectionsGiveNoNaN)
     for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], dot(u, r) / dot(u, v) * c[i], 1e-12);
   }
 }
+
+// A Krylov method hands the cycle vectors of norm 1: corrections of a matrix of size s have the size 1 / s, whose square may be no number.
+TYPED_TEST(KCycleSteps, DoNotDependOnTheMatrixsScale)
+{
+  const HostCsr A = grid7(7, 6, 5, 1, 2, 0.5);
+  const Vector r = wave(A.rows, 0.3), c1 = wave(A.rows, 0.9), c2 = wave(A.rows, 1.7);
+  for (bool gcr : {false, true}) {
+    Vector expected;
+    OK(two_steps(this->ex, A, gcr, r, c1, c2, &expected));
+    for (int exponent : {-900, -530, 530, 900}) { // powers of 2 change no digit
+      HostCsr B = A;
+      Vector d1 = c1, d2 = c2, x;
+      for (double &entry : B.val) entry = std::ldexp(entry, exponent);
+      for (Vector *d : {&d1, &d2})
+        for (double &entry : *d) entry = std::ldexp(entry, -exponent);
+      OK(two_steps(this->ex, B, gcr, r, d1, d2, &x));
+      for (double &entry : x) entry = std::ldexp(entry, exponent);
+      EXPECT_EQ(x, expected) << gcr << " 2^" << exponent;
+    }
+  }
+}
 } // namespace amgkit::test

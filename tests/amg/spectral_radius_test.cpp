@@ -96,5 +96,12 @@ TYPED_TEST(Spectrum, SymmetryIsSeen)
   A.val[1] *= 1 + 1e-5; // one entry of the first row
   EXPECT_FALSE(symmetric(A));
   EXPECT_FALSE(symmetric(random_graph(50, 120, 3, false)));
+  for (int exponent : {-1000, -600, 600, 1000}) { // of 2
+    HostCsr scaled = grid7(9, 8, 7, 1, 10, 0.1), other = random_graph(50, 120, 3, false);
+    for (HostCsr *M : {&scaled, &other})
+      for (double &entry : M->val) entry = std::ldexp(entry, exponent);
+    EXPECT_TRUE(symmetric(scaled)) << exponent;
+    EXPECT_FALSE(symmetric(other)) << exponent;
+  }
 }
 } // namespace amgkit::test

@@ -32,6 +32,12 @@ const Variant plain = {"plain",
                         {"2D, rotating wind", 2, 48, Wind::rotating, {19, 25, 52, 114, 130}, 10},
                         {"3D, constant wind", 3, 16, Wind::constant, {17, 19, 24, 28, 28}, 2.2},
                         {"3D, rotating wind", 3, 16, Wind::rotating, {17, 18, 25, 45, 57}, 4.7}}};
+const Variant quality_aware = {"quality_aware",
+                               "-pc_amgmatching_quality_aware true",
+                               {{"2D, constant wind", 2, 48, Wind::constant, {20, 23, 30, 35, 36}, 2.6},
+                                {"2D, rotating wind", 2, 48, Wind::rotating, {18, 24, 31, 40, 44}, 3.3},
+                                {"3D, constant wind", 3, 16, Wind::constant, {15, 18, 24, 28, 28}, 2.4},
+                                {"3D, rotating wind", 3, 16, Wind::rotating, {15, 16, 25, 33, 34}, 3}}};
 
 // bcgs applies the preconditioner twice an iteration.
 struct Krylov {
@@ -82,7 +88,7 @@ TEST_P(Convection, ConvergesAtEveryPecletNumber)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, Convection, ::testing::Values(plain), [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Variants, Convection, ::testing::Values(plain, quality_aware), [](const auto &info) { return info.param.name; });
 
 // What the tests above take for granted of their matrices.
 TEST(ConvectionDiffusion, IsAnMMatrixWithASymmetricPattern)

@@ -1,0 +1,38 @@
+// A hierarchy's levels on the host, to be compared between spaces.
+#pragma once
+#include "amg/hierarchy.hpp"
+#include "amg/prolongation_matching.hpp"
+
+#include <vector>
+
+namespace amgkit::test
+{
+// Rows of every level; all patterns and values of this rank on the levels below the finest, which is the user's.
+struct Shape {
+  std::vector<PetscInt> rows;
+  std::vector<int> patterns;
+  std::vector<double> values;
+};
+
+template <class Ex> PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status, Shape &out)
+{
+  Hierarchy<Ex> hierarchy;
+
+  PetscFunctionBegin;
+  PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({}), status));
+  for (const LevelStatistics &level : hierarchy.statistics) out.rows.push_back(level.rows);
+  for (std::size_t l = 1; l < hierarchy.levels.size(); l++) {
+    for (const CsrView<double> &block : {hierarchy.levels[l]->A.diag, hierarchy.levels[l]->A.offd}) {
+      std::vector<int> ptr, col;
+      std::vector<double> val;
+      PetscCall(download(ex, block.ptr, block.rows + 1, ptr));
+      PetscCall(download(ex, block.col, block.nnz, col));
+      PetscCall(download(ex, block.val, block.nnz, val));
+      out.patterns.insert(out.patterns.end(), ptr.begin(), ptr.end());
+      out.patterns.insert(out.patterns.end(), col.begin(), col.end());
+      out.values.insert(out.values.end(), val.begin(), val.end());
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit::test
