@@ -2,7 +2,7 @@
 #pragma once
 #include "amg/kcycle.hpp"
 #include "amg/smoother.hpp"
-#include "dist/mat_export.hpp"
+#include "dist/mat_view.hpp"
 #include "dist/redistribution.hpp"
 #include "dist/transposed.hpp"
 

@@ -81,20 +81,19 @@ struct AmgParameters {
 struct MatchingParameters {
   PetscInt matching_steps = 2;
   PetscBool quality_aware = PETSC_FALSE;
-  PetscReal kappa = 8;
+  PetscReal kappa = 60;
 
   ParameterList list()
   {
     return {
         {"matching_steps", IntegerRange{&matching_steps, 1, 4},
          "Pairwise matchings composed into one level: aggregates of up to 2^steps rows", "BootCMatchGX"},
+        {"kappa", RealRange{&kappa, 0, 1e6},
+         "Pairs with a larger bound on the two-grid method's condition number are not matched; 0: no bound. Inside a 7-point stencil the "
+         "bound is 6, inside a 27-point one 26. Block sizes above 1 have none",
+         "Notay 2012, who takes 8, and 10 for matrices that are not symmetric"},
         {"quality_aware", Flag{&quality_aware},
-         "Match by Notay's bound on what a pair does to the two-grid method's condition number; only for block size 1", "Notay 2012"},
-        {"kappa", RealRange{&kappa, 1, 1e6},
-         "With quality_aware: pairs with a bound above kappa are not matched. Inside a 7-point stencil the bound is 6, inside a 27-point "
-         "one 26; "
-         "for matrices that are not symmetric the source takes 10",
-         "Notay 2012"},
+         "Match pairs with a small bound first, in place of those with a large weight; needs kappa > 0", "Notay 2012"},
     };
   }
 };

@@ -64,20 +64,21 @@ template <class Ex> struct Step {
   Array<double, Ex> diagonal, w, outside;
 };
 
-// What a pairwise step matches by, one entry a row; outside: only with quality_aware, else nullptr.
+// What a pairwise step matches by, one entry a row; without a bound, its kappa is 0.
 struct RowData {
-  const double *diagonal, *w, *outside;
+  const double *diagonal, *w;
+  PairBound bound;
 };
 
-template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const RowData &data, double kappa, Array<int, Ex> &mate)
+template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const RowData &data, Array<int, Ex> &mate)
 {
   EdgeWeights<Ex> edges;
 
   PetscFunctionBegin;
   PetscCall(mate.allocate(ex, A.rows));
   PetscCall(log_begin(Phase::strength));
-  if (data.outside)
-    PetscCall(edge_qualities(ex, A, data.diagonal, data.w, data.outside, kappa, edges));
+  if (data.bound.kappa > 0)
+    PetscCall(bounded_edge_weights(ex, A, data.diagonal, data.w, data.bound, edges));
   else
     PetscCall(edge_weights(ex, A, data.diagonal, data.w, edges));
   PetscCall(log_end(Phase::strength));
@@ -97,12 +98,12 @@ struct Block {
 
 // Pairs of nodes.
 template <class Ex>
-PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, const RowData &data, double kappa, Aggregation<Ex> &pairs)
+PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, const RowData &data, Aggregation<Ex> &pairs)
 {
   Array<int, Ex> mate;
 
   PetscFunctionBegin;
-  PetscCall(match(ex, nodes, data, kappa, mate));
+  PetscCall(match(ex, nodes, data, mate));
   if (block.offd) PetscCall(leave_out_uncoupled(ex, nodes, *block.offd, block.block_size, mate.data()));
   PetscCall(log_begin(Phase::interp));
   PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), pairs));
@@ -125,26 +126,28 @@ template <class Ex> PetscErrorCode pair_blocks(Ex &ex, const Block &block, Aggre
   PetscCall(diagonal_of(ex, nodes.view(), diagonal.data()));
   PetscCall(fill(ex, nodes.rows, 1, ones.data()));
   PetscCall(log_end(Phase::strength));
-  PetscCall(pair_nodes(ex, block, nodes.view(), {diagonal.data(), ones.data(), nullptr}, 0, pairs_of_nodes));
+  PetscCall(pair_nodes(ex, block, nodes.view(), {diagonal.data(), ones.data(), {}}, pairs_of_nodes));
   PetscCall(expand_to_unknowns(ex, pairs_of_nodes, block.block_size, pairs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, const RowData &data, double kappa, Step<Ex> &step)
+template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, const RowData &data, Step<Ex> &step)
 {
   const CsrView<double> &A = block.A;
 
   PetscFunctionBegin;
   if (block.block_size == 1)
-    PetscCall(pair_nodes(ex, block, A, data, kappa, step.pairs));
+    PetscCall(pair_nodes(ex, block, A, data, step.pairs));
   else
     PetscCall(pair_blocks(ex, block, step.pairs));
   PetscCall(log_begin(Phase::interp));
   PetscCall(step.p.allocate(ex, A.rows));
   PetscCall(step.w.allocate(ex, step.pairs.coarse));
   PetscCall(pair_weights(ex, step.pairs, data.w, step.p.data(), step.w.data()));
-  if (data.outside) PetscCall(step.outside.allocate(ex, step.pairs.coarse));
-  if (data.outside) PetscCall(sum_over_aggregates(ex, step.pairs, data.outside, step.outside.data()));
+  if (data.bound.kappa > 0) {
+    PetscCall(step.outside.allocate(ex, step.pairs.coarse));
+    PetscCall(sum_over_aggregates(ex, step.pairs, data.bound.outside, step.outside.data()));
+  }
   PetscCall(log_end(Phase::interp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -187,22 +190,23 @@ private:
     Step<Ex> last;
     Array<double, Ex> outside;
     const PetscInt steps = parameters_.matching_steps;
-    const double *w = fine.smooth_vector.data(), kappa = parameters_.kappa;
-    const bool by_quality = parameters_.quality_aware && fine.block_size == 1;
+    const double *w = fine.smooth_vector.data();
+    PairBound bound = {fine.block_size == 1 ? parameters_.kappa : 0, parameters_.quality_aware == PETSC_TRUE, nullptr};
 
     PetscFunctionBegin;
-    if (by_quality) {
+    if (bound.kappa > 0) {
       PetscCall(outside.allocate(ex, fine.A.rows));
       PetscCall(couplings_outside(ex, fine.A.offd, w, outside.data()));
     }
-    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size}, {fine.diagonal.data(), w, outside.data()}, kappa, last));
+    bound.outside = outside.data();
+    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size}, {fine.diagonal.data(), w, bound}, last));
     if (steps > 1) PetscCall(contract_step(ex, fine.A.diag, last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
     for (PetscInt s = 1; s < steps; s++) {
       Step<Ex> next;
-      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size}, {last.diagonal.data(), last.w.data(), last.outside.data()},
-                              kappa, next));
+      bound.outside = last.outside.data();
+      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size}, {last.diagonal.data(), last.w.data(), bound}, next));
       if (s + 1 < steps) PetscCall(contract_step(ex, last.A.view(), next));
       PetscCall(log_begin(Phase::interp));
       PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));

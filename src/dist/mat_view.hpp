@@ -1,4 +1,4 @@
-// The user's Mat as a DistMatrix, without a copy where its index type allows it. The only file that knows MATAIJ and
+// The user's Mat as a DistMatrix, without a copy where its index type allows it, and the way back. The only file that knows MATAIJ and
 // MATAIJCUSPARSE.
 #pragma once
 #include "dist/matrix.hpp"
@@ -53,4 +53,16 @@ private:
   PetscObjectState pattern_ = 0;
   Block diag_, offd_;
 };
+
+// A rank's rows with global columns that ascend in each row, on the host.
+struct HostRows {
+  std::vector<PetscInt> ptr = {0}, col;
+  std::vector<PetscScalar> val;
+};
+
+// Local: all of A's rows of this rank.
+template <class Ex> PetscErrorCode rows_of(Ex &, const DistMatrix<Ex> &A, HostRows &);
+
+// Collective over comm: the matrix with these rows and n columns of this rank. type: a MATAIJ type or one derived from it.
+PetscErrorCode make_mat(MPI_Comm comm, MatType type, PetscInt bs, PetscInt n, const HostRows &, Mat *);
 } // namespace amgkit

@@ -27,15 +27,18 @@ template <class Ex> struct EdgeWeights {
 // a: A's diagonal; w: the smooth vector. Both have A.rows entries; A is square with ascending columns.
 template <class Ex> PetscErrorCode edge_weights(Ex &, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &);
 
-// Quality-aware weights (Notay 2012, algorithm 4.2, for matrices with A w ~ 0 in place of row sums 0): with b_ij = w_i a_ij w_j,
+// The same edges as far as Notay's bound for them allows (Notay 2012, algorithm 4.2, with A w ~ 0 in place of row sums 0). With
+// b_ij = w_i a_ij w_j,
 //   delta_i = b_ii + 1/2 sum_{j != i} (b_ij + b_ji),
 //   mu_ij = 2 b_ii b_jj / (b_ii + b_jj) / (-(b_ij + b_ji) / 2 + delta_i delta_j / (delta_i + delta_j)),
-// weight kappa / mu where 0 < mu <= kappa and delta_i + delta_j >= 0, else 0: a pair that is matched spoils the two-grid method's condition
-// number by at most kappa. The largest weight has the smallest mu. An edge exists when a_ij and a_ji are both stored and not 0.
-// outside[i]: the part of delta_i that A lacks, the sum of b_ij over columns of other ranks.
+// an edge can match only where 0 < mu <= kappa and delta_i + delta_j >= 0: the two-grid method's condition number is then at most kappa.
+struct PairBound {
+  double kappa;
+  bool by_quality;       // the edges' weights are kappa / mu in place of |c| - 1: the smallest mu goes first, as in the source
+  const double *outside; // one entry a row: the part of delta_i that A lacks, the sum of b_ij over columns of other ranks
+};
 template <class Ex>
-PetscErrorCode edge_qualities(Ex &, CsrView<double> A, const double *a, const double *w, const double *outside, double kappa,
-                              EdgeWeights<Ex> &);
+PetscErrorCode bounded_edge_weights(Ex &, CsrView<double> A, const double *a, const double *w, const PairBound &, EdgeWeights<Ex> &);
 
 // outside[i] = w_i² times the sum of row i of offd: other ranks' w are taken to be w_i, and a_ji to be a_ij.
 template <class Ex> PetscErrorCode couplings_outside(Ex &, CsrView<double> offd, const double *w, double *outside);

@@ -31,14 +31,14 @@ AMGKIT_FN inline float excess(double a_ij, double a_ii, double a_jj, double w_i,
 // w_i a w_j for both orders of i and j to the same bits
 AMGKIT_FN inline double scaled(const double *w, double a, int i, int j) { return i < j ? w[i] * a * w[j] : w[j] * a * w[i]; }
 
-// kappa / mu, rounded; 0 when the pair must not be matched. v = -(b_ij + b_ji) / 2
+// kappa / mu, rounded; 0 when the pair must not be matched. v = -(b_ij + b_ji) / 2 in units of sqrt(b_ii b_jj); all times the sign of b_ii
 AMGKIT_FN inline float quality(double kappa, double v, double b_ii, double b_jj, double delta_i, double delta_j)
 {
   const double both = delta_i + delta_j;
   if (!(both >= 0)) return 0;
-  const double below = v + (both > 0 ? delta_i * delta_j / both : 0);
-  const double above = 2 * (b_ii * b_jj) / (b_ii + b_jj); // mu = above / below
-  return below > 0 && above > 0 && above <= kappa * below ? static_cast<float>(kappa * below / above) : 0;
+  const double below = v * (sqrt(b_ii) * sqrt(b_jj)) + (both > 0 ? delta_i * (delta_j / both) : 0);
+  const double above = 2 * b_ii * (b_jj / (b_ii + b_jj)); // mu = above / below
+  return below > 0 && above > 0 && above <= kappa * below ? static_cast<float>(kappa * (below / above)) : 0;
 }
 
 // What decides among the edges of one vertex; first in the order means largest.
@@ -152,43 +152,57 @@ template <class Ex> PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// One thread a row: the order of the sums decides the last bits, which decide edges.
+// Sums are taken in order, as their last bits decide edges.
 template <class Ex>
-PetscErrorCode edge_qualities(Ex &ex, CsrView<double> A, const double *a, const double *w, const double *outside, double kappa,
-                              EdgeWeights<Ex> &edges)
+PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *w, const PairBound &bound,
+                                    EdgeWeights<Ex> &edges)
 {
   constexpr double noise = 1e-14; // of a sum that should be 0, beside b_ii
-  Array<double, Ex> deltas;
+  Array<float, Ex> couplings;     // v of quality(), 0 where there is no edge
+  Array<double, Ex> diagonals, dominances;
 
   PetscFunctionBegin;
   PetscCall(edges.weight.allocate(ex, A.nnz));
   PetscCall(edges.strongest.allocate(ex, A.rows));
-  PetscCall(deltas.allocate(ex, A.rows));
-  float *weight = edges.weight.data(), *strongest = edges.strongest.data();
-  double *delta = deltas.data();
-  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t row) {
+  PetscCall(couplings.allocate(ex, A.nnz));
+  PetscCall(diagonals.allocate(ex, A.rows));
+  PetscCall(dominances.allocate(ex, A.rows));
+  const double *outside = bound.outside, kappa = bound.kappa;
+  const bool by_quality = bound.by_quality;
+  float *weight = edges.weight.data(), *strongest = edges.strongest.data(), *coupling = couplings.data();
+  double *b = diagonals.data(), *delta = dominances.data();
+  PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
     const int i = static_cast<int>(row);
-    const double b_ii = w[i] * a[i] * w[i];
-    double sum = 0;
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
-      const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
-      if (i != j) sum += 0.5 * scaled(w, A.val[k] + (mirror < 0 ? 0 : A.val[mirror]), i, j);
-    }
-    sum = b_ii + (sum + outside[i]);
-    delta[i] = sum < noise * b_ii && sum > -noise * b_ii ? 0 : sum;
+    const double b_ii = w[i] * a[i] * w[i], sign = b_ii < 0 ? -1 : 1;
+    double sum = outside[i];
+    team.add_in_order(
+        A.ptr[i], A.ptr[i + 1],
+        [&](int k) {
+          const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
+          const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror], half = 0.5 * scaled(w, here + there, i, j);
+          const double size = sqrt(fabs(b_ii)) * sqrt(fabs(w[j] * a[j] * w[j]));
+          const bool edge = there != 0 && here != 0 && size > 0; // who has none is left out of the coarse level
+          coupling[k] = edge ? static_cast<float>(-sign * half / size) : 0;
+          weight[k] = !edge || by_quality ? 0 : i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
+          return i == j ? Term{-1, 0} : Term{0, half};
+        },
+        &sum);
+    team.once([&] {
+      const double d = b_ii + sum;
+      b[i] = sign * b_ii;
+      delta[i] = fabs(d) < noise * fabs(b_ii) ? 0 : sign * d;
+    });
   }));
-  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t row) {
-    const int i = static_cast<int>(row);
+  PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     float largest = 0;
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
-      const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
-      const bool edge = mirror >= 0 && A.val[k] != 0 && A.val[mirror] != 0; // who has none is left out of the coarse level
-      weight[k] = edge ? quality(kappa, -0.5 * scaled(w, A.val[k] + A.val[mirror], i, j), w[i] * a[i] * w[i], w[j] * a[j] * w[j], delta[i],
-                                 delta[j])
-                       : 0;
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+      const int j = A.col[k];
+      const float q = coupling[k] != 0 ? quality(kappa, coupling[k], b[i], b[j], delta[i], delta[j]) : 0;
+      if (by_quality || q == 0) weight[k] = q;
       largest = weight[k] > largest ? weight[k] : largest;
     }
-    strongest[i] = largest;
+    largest = team.max(largest);
+    team.once([&] { strongest[i] = largest; });
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -275,8 +289,8 @@ template <class Ex> PetscErrorCode match_suitor(Ex &ex, CsrView<double> A, const
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode edge_weights(Space &, CsrView<double>, const double *, const double *, EdgeWeights<Space> &);
-template PetscErrorCode edge_qualities(Space &, CsrView<double>, const double *, const double *, const double *, double,
-                                       EdgeWeights<Space> &);
+template PetscErrorCode bounded_edge_weights(Space &, CsrView<double>, const double *, const double *, const PairBound &,
+                                             EdgeWeights<Space> &);
 template PetscErrorCode couplings_outside(Space &, CsrView<double>, const double *, double *);
 template PetscErrorCode match_paths(Space &, CsrView<double>, const EdgeWeights<Space> &, int *);
 template PetscErrorCode match_suitor(Space &, CsrView<double>, const EdgeWeights<Space> &, int *);

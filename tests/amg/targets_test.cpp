@@ -74,7 +74,8 @@ TEST(Targets, PapersSettings)
 {
   std::vector<Target> targets = {{SYSTEM_7, 64, 23}, {SYSTEM_7, 100, 32}};
   if (have_gpu()) targets = {{SYSTEM_7, 64, 23}, {SYSTEM_7, 100, 32}, {SYSTEM_7, 128, 30}, {SYSTEM_7, 200, 47}};
-  expect_targets(targets, "-pc_amgmatching_matching_steps 3 -pc_amgmatching_cycle_type v -pc_amgmatching_smoother l1jacobi "
+  expect_targets(targets, "-pc_amgmatching_kappa 0 -pc_amgmatching_matching_steps 3 -pc_amgmatching_cycle_type v "
+                          "-pc_amgmatching_smoother l1jacobi "
                           "-pc_amgmatching_smoother_sweeps 4");
 }
 
@@ -85,8 +86,21 @@ TEST(Targets, KCycleWithChebyshev) // the defaults
     targets.push_back({SYSTEM_7, 200, 18});
     targets.push_back({SYSTEM_27, 200, 22});
     targets.push_back({SYSTEM_ANISO, 200, 17});
+    targets.push_back({SYSTEM_JUMP, 200, 24});
   }
   expect_targets(targets, "");
+}
+
+// Notay's choice: within the iterations without a bound where coefficients jump
+TEST(Targets, KCycleByQuality)
+{
+  expect_targets({{SYSTEM_7, 64, 17}, {SYSTEM_ANISO, 64, 16}, {SYSTEM_JUMP, 64, 20}},
+                 "-pc_amgmatching_quality_aware -pc_amgmatching_kappa 8");
+}
+
+TEST(Targets, KCycleWithoutBounds)
+{
+  expect_targets({{SYSTEM_7, 64, 17}, {SYSTEM_27, 64, 20}, {SYSTEM_ANISO, 64, 16}, {SYSTEM_JUMP, 64, 21}}, "-pc_amgmatching_kappa 0");
 }
 
 TEST(Targets, KCycleWithL1Jacobi)

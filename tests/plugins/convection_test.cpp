@@ -33,7 +33,7 @@ const Variant plain = {"plain",
                         {"3D, constant wind", 3, 16, Wind::constant, {17, 19, 24, 28, 28}, 2.2},
                         {"3D, rotating wind", 3, 16, Wind::rotating, {17, 18, 25, 45, 57}, 4.7}}};
 const Variant quality_aware = {"quality_aware",
-                               "-pc_amgmatching_quality_aware true",
+                               "-pc_amgmatching_quality_aware true -pc_amgmatching_kappa 10",
                                {{"2D, constant wind", 2, 48, Wind::constant, {20, 23, 30, 35, 36}, 2.6},
                                 {"2D, rotating wind", 2, 48, Wind::rotating, {18, 24, 31, 40, 44}, 3.3},
                                 {"3D, constant wind", 3, 16, Wind::constant, {15, 18, 24, 28, 28}, 2.4},

@@ -25,7 +25,7 @@ std::string settings(unsigned seed)
       {"coarse_solver dense", "coarse_solver smoother", "max_levels 2"},
       {"kcycle_form fcg", "kcycle_form gcr", "kcycle_levels 1"},
       {"process_eq_limit 0", "process_eq_limit 1", "process_eq_limit 4"},
-      {"quality_aware false", "quality_aware true", "quality_aware true -pc_amgmatching_kappa 3"}};
+      {"kappa 0", "kappa 60", "quality_aware true", "quality_aware true -pc_amgmatching_kappa 3"}};
   std::string all;
   for (const auto &choice : choices) {
     all += std::string(" -pc_amgmatching_") + choice[seed % choice.size()];
