@@ -13,9 +13,9 @@
 //   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
 //
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
-// sync(); add_in_order(begin, end, term, sums): sums[position] += value for {position, value} = term(k), begin <= k < end, in ascending
-// order of k for each position, position -1 left out. The lane to which share(0, n) gives a position is the one that reads and writes its
-// sum, so that no sync() is needed where the sums are set to 0 and used by such shares.
+// sync(); sum_in_order(rows, range, term, n, sums): sums[t] = the values of all {position, value} = term(r, k) with position t, for
+// 0 <= r < rows and range(r).begin <= k < range(r).end, added to 0 in this order of r and k, position -1 left out. term may be called more
+// than once for an entry where n > 32. Lanes write sums[t] as share(0, n) gives them t.
 #pragma once
 #include "base/array.hpp"
 
@@ -38,6 +38,9 @@ struct Min {
 struct Term {
   int position;
   double value;
+};
+struct Segment {
+  int begin, end;
 };
 
 // The indices begin, begin + step, ... that lie before end (after it, for a negative step).

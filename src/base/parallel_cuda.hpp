@@ -28,16 +28,43 @@ template <int Lanes> struct CudaTeam {
     if (rank() == 0) f();
   }
   __device__ void sync() const { tile.sync(); }
-  // Every lane sees all terms and adds those of the positions that share() gives it, one after the other.
-  template <class F> __device__ void add_in_order(int begin, int end, F term, double *sums) const
+  // Every lane sees all terms, and adds in registers those of its positions. The first terms of several rows are computed before any is
+  // added, so that the memory is asked for all of them at once.
+  template <class Range, class F> __device__ void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
   {
-    for (int base = begin; base < end; base += Lanes) {
-      const int k = base + rank(), here = end - base < Lanes ? end - base : Lanes;
-      const Term mine = k < end ? term(k) : Term{-1, 0};
-      for (int lane = 0; lane < here; lane++) {
-        const int position = tile.shfl(mine.position, lane);
-        const double value = tile.shfl(mine.value, lane);
-        if (position >= 0 && position % Lanes == rank()) sums[position] += value;
+    constexpr int kept = 4, together = 4;
+    for (int window = 0; window < positions; window += kept * Lanes) {
+      double s[kept] = {};
+      const auto add = [&](const Term &mine, int count) {
+        for (int lane = 0; lane < count; lane++) {
+          const int position = tile.shfl(mine.position, lane) - window;
+          const double value = tile.shfl(mine.value, lane);
+#pragma unroll
+          for (int c = 0; c < kept; c++) s[c] += position == rank() + c * Lanes ? value : 0;
+        }
+      };
+      for (int r = 0; r < rows; r += together) {
+        Segment row[together];
+        Term first[together];
+#pragma unroll
+        for (int t = 0; t < together; t++) row[t] = r + t < rows ? range(r + t) : Segment{0, 0};
+#pragma unroll
+        for (int t = 0; t < together; t++) {
+          const int k = row[t].begin + rank();
+          first[t] = k < row[t].end ? term(r + t, k) : Term{-1, 0};
+        }
+#pragma unroll
+        for (int t = 0; t < together; t++) {
+          add(first[t], min(Lanes, row[t].end - row[t].begin));
+          for (int base = row[t].begin + Lanes; base < row[t].end; base += Lanes) {
+            const int k = base + rank();
+            add(k < row[t].end ? term(r + t, k) : Term{-1, 0}, min(Lanes, row[t].end - base));
+          }
+        }
+      }
+      for (int c = 0; c < kept; c++) {
+        const int position = window + rank() + c * Lanes;
+        if (position < positions) sums[position] = s[c];
       }
     }
   }

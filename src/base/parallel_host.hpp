@@ -19,11 +19,15 @@ template <bool Backwards> struct SerialTeam {
   template <class T, class Op> T combine(T x, Op) const { return x; }
   template <class F> void once(F f) const { f(); }
   void sync() const {}
-  template <class F> void add_in_order(int begin, int end, F term, double *sums) const
+  template <class Range, class F> void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
   {
-    for (int k = begin; k < end; k++) {
-      const Term t = term(k);
-      if (t.position >= 0) sums[t.position] += t.value;
+    for (int t = 0; t < positions; t++) sums[t] = 0;
+    for (int r = 0; r < rows; r++) {
+      const Segment row = range(r);
+      for (int k = row.begin; k < row.end; k++) {
+        const Term t = term(r, k);
+        if (t.position >= 0) sums[t.position] += t.value;
+      }
     }
   }
 };

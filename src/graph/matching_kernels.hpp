@@ -31,14 +31,15 @@ AMGKIT_FN inline float excess(double a_ij, double a_ii, double a_jj, double w_i,
 // w_i a w_j for both orders of i and j to the same bits
 AMGKIT_FN inline double scaled(const double *w, double a, int i, int j) { return i < j ? w[i] * a * w[j] : w[j] * a * w[i]; }
 
-// kappa / mu, rounded; 0 when the pair must not be matched. v = -(b_ij + b_ji) / 2 in units of sqrt(b_ii b_jj); all times the sign of b_ii
-AMGKIT_FN inline float quality(double kappa, double v, double b_ii, double b_jj, double delta_i, double delta_j)
+// kappa / mu, 0 when the pair must not be matched; all in units of sqrt(b_ii b_jj). v = -(b_ij + b_ji) / 2, delta_i in units of b_ii,
+// root_i = sqrt(b_ii). Single precision will do for a bound.
+AMGKIT_FN inline float quality(float kappa, float v, double root_i, double root_j, float delta_i, float delta_j)
 {
-  const double both = delta_i + delta_j;
+  const auto r = static_cast<float>(root_i < root_j ? root_i / root_j : root_j / root_i);
+  const float d_i = root_i < root_j ? delta_i * r : delta_i / r, d_j = root_i < root_j ? delta_j / r : delta_j * r, both = d_i + d_j;
   if (!(both >= 0)) return 0;
-  const double below = v * (sqrt(b_ii) * sqrt(b_jj)) + (both > 0 ? delta_i * (delta_j / both) : 0);
-  const double above = 2 * b_ii * (b_jj / (b_ii + b_jj)); // mu = above / below
-  return below > 0 && above > 0 && above <= kappa * below ? static_cast<float>(kappa * (below / above)) : 0;
+  const float below = v + (both > 0 ? d_i * d_j / both : 0), above = 2 / (r + 1 / r);    // mu = above / below
+  return below > 0 && above > 0 && above <= kappa * below ? kappa * (below / above) : 0; // the same bits with i and j exchanged
 }
 
 // What decides among the edges of one vertex; first in the order means largest.
@@ -159,46 +160,53 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
 {
   constexpr double noise = 1e-14; // of a sum that should be 0, beside b_ii
   Array<float, Ex> couplings;     // v of quality(), 0 where there is no edge
-  Array<double, Ex> diagonals, dominances;
+  Array<double, Ex> roots;        // sqrt |b_ii|
+  Array<float, Ex> dominances;    // delta_i / b_ii
 
   PetscFunctionBegin;
   PetscCall(edges.weight.allocate(ex, A.nnz));
   PetscCall(edges.strongest.allocate(ex, A.rows));
   PetscCall(couplings.allocate(ex, A.nnz));
-  PetscCall(diagonals.allocate(ex, A.rows));
+  PetscCall(roots.allocate(ex, A.rows));
   PetscCall(dominances.allocate(ex, A.rows));
-  const double *outside = bound.outside, kappa = bound.kappa;
+  const double *outside = bound.outside;
+  const auto kappa = static_cast<float>(bound.kappa);
   const bool by_quality = bound.by_quality;
-  float *weight = edges.weight.data(), *strongest = edges.strongest.data(), *coupling = couplings.data();
-  double *b = diagonals.data(), *delta = dominances.data();
+  float *weight = edges.weight.data(), *strongest = edges.strongest.data(), *coupling = couplings.data(), *delta = dominances.data();
+  double *root = roots.data();
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { root[i] = sqrt(fabs(w[i] * a[i] * w[i])); }));
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
     const int i = static_cast<int>(row);
     const double b_ii = w[i] * a[i] * w[i], sign = b_ii < 0 ? -1 : 1;
-    double sum = outside[i];
-    team.add_in_order(
-        A.ptr[i], A.ptr[i + 1],
-        [&](int k) {
+    double sum = 0;
+    team.sum_in_order(
+        1,
+        [&](int) {
+          return Segment{A.ptr[i], A.ptr[i + 1]};
+        },
+        [&](int, int k) {
           const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
           const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror], half = 0.5 * scaled(w, here + there, i, j);
-          const double size = sqrt(fabs(b_ii)) * sqrt(fabs(w[j] * a[j] * w[j]));
-          const bool edge = there != 0 && here != 0 && size > 0; // who has none is left out of the coarse level
-          coupling[k] = edge ? static_cast<float>(-sign * half / size) : 0;
+          const double unit = root[i] * root[j];
+          const bool edge = there != 0 && here != 0 && unit > 0; // who has none is left out of the coarse level
+          coupling[k] = edge ? static_cast<float>(-sign * half / unit) : 0;
           weight[k] = !edge || by_quality ? 0 : i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
           return i == j ? Term{-1, 0} : Term{0, half};
         },
-        &sum);
+        1, &sum);
     team.once([&] {
-      const double d = b_ii + sum;
-      b[i] = sign * b_ii;
-      delta[i] = fabs(d) < noise * fabs(b_ii) ? 0 : sign * d;
+      const double d = b_ii + (sum + outside[i]);
+      delta[i] = fabs(d) < noise * fabs(b_ii) || b_ii == 0 ? 0 : static_cast<float>(d / b_ii);
     });
   }));
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     float largest = 0;
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
       const int j = A.col[k];
-      const float q = coupling[k] != 0 ? quality(kappa, coupling[k], b[i], b[j], delta[i], delta[j]) : 0;
-      if (by_quality || q == 0) weight[k] = q;
+      if (coupling[k] != 0) {
+        const float q = quality(kappa, coupling[k], root[i], root[j], delta[i], delta[j]);
+        if (by_quality || q == 0) weight[k] = q;
+      }
       largest = weight[k] > largest ? weight[k] : largest;
     }
     largest = team.max(largest);

@@ -25,7 +25,7 @@ template <int Slots> struct Columns {
 template <int Slots> struct RankedColumns : Columns<Slots> {
   unsigned char rank[Slots]; // slot -> position of its column among the sorted ones
 };
-// The most columns a table may hold, so that a place fits a byte and this value is none of them.
+// No slot and no place has this number: both fit a byte.
 constexpr int nowhere = 255;
 
 template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table &table)
@@ -37,56 +37,46 @@ template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table 
 
 AMGKIT_FN inline unsigned first_probe(int column) { return static_cast<unsigned>(column) * 2654435769U >> 16; }
 
-// false when the table is full
-template <class Table> AMGKIT_FN bool insert(Table &table, int column)
+// The slot of a column, taken if need be; nowhere when the table is full
+template <class Table> AMGKIT_FN int insert(Table &table, int column)
 {
   for (unsigned probe = 0; probe < Table::slots; probe++) {
     const int slot = static_cast<int>((first_probe(column) + probe) % Table::slots);
     const int old = atomic_compare_swap(&table.key[slot], -1, column);
-    if (old == column) return true;
-    if (old == -1) {
-      table.slot_of[atomic_increment(&table.used)] = slot;
-      return true;
-    }
+    if (old == -1) table.slot_of[atomic_increment(&table.used)] = slot;
+    if (old == column || old == -1) return slot;
   }
-  return false;
+  return nowhere;
 }
 
-template <class Table> AMGKIT_FN int find(const Table &table, int column)
-{
-  unsigned probe = first_probe(column);
-  while (table.key[probe % Table::slots] != column) probe++;
-  return static_cast<int>(probe % Table::slots);
-}
-
-// Puts the columns of aggregate I into the table; false, for every lane, when they do not fit.
-template <class Team, class Table> AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Table &table)
+// Puts the columns of aggregate I into the table; false, for every lane, when they do not fit. seen(k, slot): of the product with A's
+// entry k, nowhere for a column in no aggregate.
+template <class Team, class Table, class F>
+AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Table &table, F seen)
 {
   bool full = false;
   clear(team, table);
   for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
     const int i = in.member[m];
     for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) {
-      const int column = in.column_id[in.A.col[k]];
-      if (column >= 0) full = !insert(table, column) || full;
+      const int column = in.column_id[in.A.col[k]], slot = column >= 0 ? insert(table, column) : nowhere;
+      full = full || (column >= 0 && slot == nowhere);
+      seen(k, slot);
     }
   }
   full = team.any(full);
   team.sync();
-  return !full && table.used <= nowhere;
+  return !full;
 }
 
 // count[I] <- number of distinct columns of aggregate I, -1 when there are more than Slots
 template <int Lanes, int Slots, class Ex> PetscErrorCode count_columns(Ex &ex, const Product &in, int aggregates, int *count)
 {
   return for_rows_with<Lanes, Columns<Slots>>(ex, aggregates, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
-    const bool fits = collect(team, in, I, table);
+    const bool fits = collect(team, in, I, table, [](int, int) {});
     team.once([&] { count[I] = fits ? table.used : -1; });
   });
 }
-
-// Whether a row of so many columns went through a table of this size
-template <int Slots> AMGKIT_FN bool fits_table(int n) { return n <= Slots && n <= nowhere; }
 
 // The columns of the rows of C that fit a table, ascending, and the places of their products.
 template <int Lanes, int Slots, class Ex> PetscErrorCode place_columns(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place)
@@ -95,8 +85,8 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode place_columns(Ex &ex, c
   int *col = C.col.data();
   return for_rows_with<Lanes, RankedColumns<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
     const int begin = ptr[I], n = ptr[I + 1] - begin;
-    if (!fits_table<Slots>(n)) return;
-    collect(team, in, I, table);
+    if (n > Slots) return;
+    collect(team, in, I, table, [&](int k, int slot) { place[k] = static_cast<unsigned char>(slot); });
     for (int u : team.share(0, n)) {
       const int slot = table.slot_of[u], column = table.key[slot];
       int rank = 0;
@@ -108,32 +98,38 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode place_columns(Ex &ex, c
     for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
       const int i = in.member[m];
       for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) {
-        const int column = in.column_id[in.A.col[k]];
-        place[k] = column < 0 ? static_cast<unsigned char>(nowhere) : table.rank[find(table, column)];
+        if (place[k] != nowhere) place[k] = table.rank[place[k]];
       }
     }
   });
 }
 
-// The values of the rows of C that fit a table. A value belongs to the lane that add_in_order() lets sum it.
-template <int Slots, class Ex> PetscErrorCode sum_products(Ex &ex, const Product &in, const unsigned char *place, Csr<double, Ex> &C)
+// The values of the rows of C that fit a table.
+template <int Lanes, int Slots, class Ex>
+PetscErrorCode sum_products_with(Ex &ex, const Product &in, const unsigned char *place, Csr<double, Ex> &C)
 {
   const int *ptr = C.ptr.data();
   double *val = C.val.data();
-  return for_rows<8>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I) {
+  return for_rows<Lanes>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I) {
     const int begin = ptr[I], n = ptr[I + 1] - begin;
-    if (!fits_table<Slots>(n)) return;
-    for (int u : team.share(0, n)) val[begin + u] = 0;
-    for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
-      const int i = in.member[m];
-      team.add_in_order(
-          in.A.ptr[i], in.A.ptr[i + 1],
-          [&](int k) {
-            return place[k] == nowhere ? Term{-1, 0} : Term{place[k], in.p[i] * in.A.val[k] * in.q[in.A.col[k]]};
-          },
-          val + begin);
-    }
+    const int *member = in.member + in.ptr[I];
+    if (n > Slots) return;
+    team.sum_in_order(
+        in.ptr[I + 1] - in.ptr[I],
+        [&](int r) {
+          return Segment{in.A.ptr[member[r]], in.A.ptr[member[r] + 1]};
+        },
+        [&](int r, int k) {
+          const int position = place[k] == nowhere ? -1 : place[k];
+          return Term{position, in.p[member[r]] * in.A.val[k] * in.q[in.A.col[k]]};
+        },
+        n, val + begin);
   });
+}
+
+template <int Slots, class Ex> PetscErrorCode sum_products(Ex &ex, const Product &in, const unsigned char *place, Csr<double, Ex> &C)
+{
+  return in.A.average() <= 12 ? sum_products_with<8, Slots>(ex, in, place, C) : sum_products_with<32, Slots>(ex, in, place, C);
 }
 
 // The products of the aggregates that do not fit a table, sorted by (aggregate, column) without changing their order. Columns in no
@@ -260,7 +256,7 @@ template <int Slots, class Ex> PetscErrorCode refill_with(Ex &ex, const Product 
 
   PetscFunctionBegin;
   PetscCall(find_long_rows(
-      ex, in, C.rows, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{!fits_table<Slots>(ptr[I + 1] - ptr[I])}; }, rows));
+      ex, in, C.rows, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{ptr[I + 1] - ptr[I] > Slots}; }, rows));
   PetscCall((sum_products<Slots>(ex, in, place, C)));
   if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,7 +279,7 @@ PetscErrorCode contract(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, 
   if (few_products(A, rows.coarse))
     PetscCall((contract_with<8, 64>(ex, in, C, slot.data())));
   else
-    PetscCall((contract_with<32, 256>(ex, in, C, slot.data())));
+    PetscCall((contract_with<32, 255>(ex, in, C, slot.data())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,7 +288,7 @@ PetscErrorCode contract_values(Ex &ex, CsrView<double> A, const Aggregation<Ex> 
                                const double *q, const Array<unsigned char, Ex> &slot, Csr<double, Ex> &C)
 {
   const Product in{A, rows.ptr.data(), rows.member.data(), p, q, column_id};
-  return few_products(A, rows.coarse) ? refill_with<64>(ex, in, C, slot.data()) : refill_with<256>(ex, in, C, slot.data());
+  return few_products(A, rows.coarse) ? refill_with<64>(ex, in, C, slot.data()) : refill_with<255>(ex, in, C, slot.data());
 }
 
 using Space = AMGKIT_SPACE;

@@ -8,9 +8,10 @@ namespace amgkit::test
 template <class Ex> PetscErrorCode check_for_each(Ex &, std::int64_t n, int *out);
 // out[8 i ..]: sum, maximum, any, combined minimum of 0 <= k < i over a team, and how many lanes once() ran
 template <int Lanes, class Ex> PetscErrorCode check_team(Ex &, int n, int *out);
-// out[3 i + t]: what add_in_order() sums at position t for 0 <= k < i: 1 / (1 + k² mod 97) at -1 for k mod 7 = 5, else at k mod 3 for
-// k mod 40 < 20, else at 1
-template <int Lanes, class Ex> PetscErrorCode check_add_in_order(Ex &, int n, double *out);
+// out[40 i + t]: what sum_in_order() sums at position t for 0 <= k < i: 1 / (1 + k² mod 97) at -1 for k mod 7 = 5, else at k mod 40 for
+// k mod 80 < 60, else at 1
+inline constexpr int sums_in_order = 40;
+template <int Lanes, class Ex> PetscErrorCode check_sum_in_order(Ex &, int n, double *out);
 // Sum of i² and maximum of (7 i) mod n for 0 <= i < n
 template <class Ex> PetscErrorCode check_reduce(Ex &, std::int64_t n, std::int64_t *sum, int *maximum);
 template <class Ex> PetscErrorCode check_scan(Ex &, std::int64_t n, int *x, std::int64_t *total);
