@@ -31,7 +31,8 @@ template <class Ex> PetscErrorCode edge_weights(Ex &, CsrView<double> A, const d
 // b_ij = w_i a_ij w_j,
 //   delta_i = b_ii + 1/2 sum_{j != i} (b_ij + b_ji),
 //   mu_ij = 2 b_ii b_jj / (b_ii + b_jj) / (-(b_ij + b_ji) / 2 + delta_i delta_j / (delta_i + delta_j)),
-// an edge can match only where 0 < mu <= kappa and delta_i + delta_j >= 0: the two-grid method's condition number is then at most kappa.
+// where the sum goes over the entries stored in row i, an edge can match only where 0 < mu <= kappa and delta_i + delta_j >= 0: the
+// two-grid method's condition number is then at most kappa.
 struct PairBound {
   double kappa;
   bool by_quality;       // the edges' weights are kappa / mu in place of |c| - 1: the smallest mu goes first, as in the source

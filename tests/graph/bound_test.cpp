@@ -1,0 +1,139 @@
+// Notay's bound on the pairs of a matching.
+#include "graph/matching.hpp"
+
+#include "support/gallery.hpp"
+#include "support/spaces.hpp"
+
+#include <cmath>
+
+namespace amgkit::test
+{
+template <class Ex> using Bound = SpaceTest<Ex>;
+TYPED_TEST_SUITE(Bound, Spaces, SpaceName);
+
+namespace
+{
+// mu_ij by the formula of the header, infinite where the pair must not match
+double mu(const HostCsr &A, const std::vector<double> &w, int i, int j)
+{
+  const double sign = A.at(i, i) < 0 ? -1 : 1;
+  auto b = [&](int r, int c) { return sign * w[r] * A.at(r, c) * w[c]; };
+  auto delta = [&](int r) {
+    double sum = b(r, r);
+    for (int c = 0; c < A.cols; c++) {
+      if (c != r && A.at(r, c) != 0) sum += 0.5 * (b(r, c) + b(c, r));
+    }
+    return std::abs(sum) < 1e-13 * b(r, r) ? 0 : sum;
+  };
+  const double d_i = delta(i), d_j = delta(j), both = d_i + d_j, v = -0.5 * (b(i, j) + b(j, i));
+  const double below = v + (both > 0 ? d_i * d_j / both : 0);
+  return both >= 0 && below > 0 ? 2 * b(i, i) * b(j, j) / (b(i, i) + b(j, j)) / below : HUGE_VAL;
+}
+
+template <class Ex>
+PetscErrorCode weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, double kappa, bool by_quality, std::vector<float> &out)
+{
+  Csr<double, Ex> M;
+  EdgeWeights<Ex> edges;
+  Array<double, Ex> a, v, none;
+  std::vector<double> diagonal(A.rows);
+  for (int i = 0; i < A.rows; i++) diagonal[i] = A.at(i, i);
+
+  PetscFunctionBegin;
+  PetscCall(upload(ex, A, M));
+  PetscCall(upload(ex, diagonal, a));
+  PetscCall(upload(ex, w, v));
+  PetscCall(upload(ex, std::vector<double>(A.rows, 0), none));
+  PetscCall(bounded_edge_weights(ex, M.view(), a.data(), v.data(), {kappa, by_quality, none.data()}, edges));
+  PetscCall(download(ex, edges.weight.data(), edges.weight.size(), out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode unbounded_weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, std::vector<float> &out)
+{
+  Csr<double, Ex> M;
+  EdgeWeights<Ex> edges;
+  Array<double, Ex> a, v;
+  std::vector<double> diagonal(A.rows);
+  for (int i = 0; i < A.rows; i++) diagonal[i] = A.at(i, i);
+
+  PetscFunctionBegin;
+  PetscCall(upload(ex, A, M));
+  PetscCall(upload(ex, diagonal, a));
+  PetscCall(upload(ex, w, v));
+  PetscCall(edge_weights(ex, M.view(), a.data(), v.data(), edges));
+  PetscCall(download(ex, edges.weight.data(), edges.weight.size(), out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::vector<double> ones(const HostCsr &A) { return std::vector<double>(A.rows, 1.0); }
+} // namespace
+
+// As the literature has it: 6 inside a 7-point stencil, 26 inside a 27-point one.
+TYPED_TEST(Bound, OfStencils)
+{
+  const HostCsr seven = grid7(5, 5, 5), all = grid27(5);
+  const int centre = 62; // (2, 2, 2): it and its neighbour (1, 2, 2) have all of theirs
+  EXPECT_NEAR(mu(seven, ones(seven), centre, centre - 1), 6, 1e-12);
+  for (auto [A, bound] : {std::pair{&seven, 6.0}, {&all, 26.0}}) {
+    for (double kappa : {0.99 * bound, 1.01 * bound}) {
+      std::vector<float> got;
+      OK(weights(this->ex, *A, ones(*A), kappa, true, got));
+      for (int k = A->ptr[centre]; k < A->ptr[centre + 1]; k++) {
+        if (A->col[k] == centre - 1) {
+          EXPECT_NEAR(got[k], kappa > bound ? kappa / bound : 0, 1e-5);
+        }
+      }
+    }
+  }
+}
+
+// On every matrix: the pairs within the bound keep the weights that they have without it, or get kappa / mu; the others get none. Both
+// ends see the same bits, and neither A's sign nor a scaling of the unknowns changes a decision.
+TYPED_TEST(Bound, KeepsTheEdgesWithinIt)
+{
+  for (const auto &[name, A] : gallery()) {
+    std::vector<double> stretched(A.rows);
+    for (int i = 0; i < A.rows; i++) stretched[i] = i % 3 == 0 ? 1 : 1.5;
+    for (const auto &w : {ones(A), stretched}) {
+      std::vector<float> free, kept, quality, negative;
+      const double kappa = 7.3;
+      HostCsr minus = A;
+      for (double &value : minus.val) value = -value;
+      OK(unbounded_weights(this->ex, A, w, free));
+      OK(weights(this->ex, A, w, kappa, false, kept));
+      OK(weights(this->ex, A, w, kappa, true, quality));
+      OK(weights(this->ex, minus, w, kappa, true, negative));
+      EXPECT_EQ(quality, negative) << name;
+      for (int i = 0; i < A.rows; i++) {
+        for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+          const int j = A.col[k];
+          if (i == j || A.at(j, i) == 0) continue;
+          const double bound = mu(A, w, i, j);
+          for (int m = A.ptr[j]; m < A.ptr[j + 1]; m++) {
+            if (A.col[m] == i) {
+              EXPECT_EQ(quality[k], quality[m]) << name;
+            }
+          }
+          if (std::abs(bound / kappa - 1) < 1e-5) continue; // the rounding decides
+          EXPECT_EQ(kept[k], bound <= kappa ? free[k] : 0) << name << " " << i << " " << j;
+          EXPECT_NEAR(quality[k], bound <= kappa ? kappa / bound : 0, 1e-4 * (1 + kappa / bound)) << name << " " << i << " " << j;
+        }
+      }
+    }
+  }
+}
+
+// What other ranks' columns hold counts for a row's dominance.
+TYPED_TEST(Bound, CouplingsToOtherRanksCount)
+{
+  const HostCsr offd = make_csr(3, 2, {{{0, 0}, -1}, {{0, 1}, -2}, {{2, 1}, -0.5}});
+  Csr<double, TypeParam> O;
+  OK(upload(this->ex, offd, O));
+  const auto w = this->to_space(std::vector<double>{1, 2, 3});
+  Array<double, TypeParam> outside;
+  OK(outside.allocate(this->ex, 3));
+  OK(couplings_outside(this->ex, O.view(), w.data(), outside.data()));
+  EXPECT_EQ(this->to_host(outside), (std::vector<double>{-3, 0, -4.5}));
+}
+} // namespace amgkit::test
