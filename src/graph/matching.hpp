@@ -27,12 +27,12 @@ template <class Ex> struct EdgeWeights {
 // a: A's diagonal; w: the smooth vector. Both have A.rows entries; A is square with ascending columns.
 template <class Ex> PetscErrorCode edge_weights(Ex &, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &);
 
-// The same edges as far as Notay's bound for them allows (Notay 2012, algorithm 4.2, with A w ~ 0 in place of row sums 0). With
-// b_ij = w_i a_ij w_j,
-//   delta_i = b_ii + 1/2 sum_{j != i} (b_ij + b_ji),
+// The same edges as far as Notay's bound for them allows (Notay 2012, algorithm 4.2, with A w ~ 0 in place of row sums 0, and the rows'
+// sums alone where the source takes the mean with the columns'). With b_ij = w_i a_ij w_j,
+//   delta_i = sum_j b_ij,
 //   mu_ij = 2 b_ii b_jj / (b_ii + b_jj) / (-(b_ij + b_ji) / 2 + delta_i delta_j / (delta_i + delta_j)),
-// where the sum goes over the entries stored in row i, an edge can match only where 0 < mu <= kappa and delta_i + delta_j >= 0: the
-// two-grid method's condition number is then at most kappa.
+// an edge can match only where 0 < mu <= kappa and delta_i + delta_j >= 0: for symmetric A the two-grid method's condition number is then
+// at most kappa.
 struct PairBound {
   double kappa;
   bool by_quality;       // the edges' weights are kappa / mu in place of |c| - 1: the smallest mu goes first, as in the source

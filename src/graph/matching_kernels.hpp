@@ -153,61 +153,56 @@ template <class Ex> PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Sums are taken in order, as their last bits decide edges.
+namespace
+{
+// root[i] = sqrt |b_ii|, delta[i] = delta_i / b_ii. One thread a row: the last bits of a sum decide edges.
+template <class Ex>
+PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, const double *w, const double *outside, double *root, float *delta)
+{
+  constexpr double noise = 1e-14; // of a sum that should be 0, beside b_ii
+  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const double b_ii = w[i] * a[i] * w[i];
+    double sum = 0;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) sum += A.val[k] * w[A.col[k]];
+    sum = w[i] * sum + outside[i];
+    root[i] = sqrt(fabs(b_ii));
+    delta[i] = fabs(sum) < noise * fabs(b_ii) || b_ii == 0 ? 0 : static_cast<float>(sum / b_ii);
+  });
+}
+} // namespace
+
 template <class Ex>
 PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *w, const PairBound &bound,
                                     EdgeWeights<Ex> &edges)
 {
-  constexpr double noise = 1e-14; // of a sum that should be 0, beside b_ii
-  Array<float, Ex> couplings;     // v of quality(), 0 where there is no edge
-  Array<double, Ex> roots;        // sqrt |b_ii|
-  Array<float, Ex> dominances;    // delta_i / b_ii
+  Array<double, Ex> roots;
+  Array<float, Ex> deltas;
 
   PetscFunctionBegin;
   PetscCall(edges.weight.allocate(ex, A.nnz));
   PetscCall(edges.strongest.allocate(ex, A.rows));
-  PetscCall(couplings.allocate(ex, A.nnz));
   PetscCall(roots.allocate(ex, A.rows));
-  PetscCall(dominances.allocate(ex, A.rows));
-  const double *outside = bound.outside;
+  PetscCall(deltas.allocate(ex, A.rows));
   const auto kappa = static_cast<float>(bound.kappa);
   const bool by_quality = bound.by_quality;
-  float *weight = edges.weight.data(), *strongest = edges.strongest.data(), *coupling = couplings.data(), *delta = dominances.data();
+  float *weight = edges.weight.data(), *strongest = edges.strongest.data(), *delta = deltas.data();
   double *root = roots.data();
-  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { root[i] = sqrt(fabs(w[i] * a[i] * w[i])); }));
+  PetscCall(dominances(ex, A, a, w, bound.outside, root, delta));
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
     const int i = static_cast<int>(row);
-    const double b_ii = w[i] * a[i] * w[i], sign = b_ii < 0 ? -1 : 1;
-    double sum = 0;
-    team.sum_in_order(
-        1,
-        [&](int) {
-          return Segment{A.ptr[i], A.ptr[i + 1]};
-        },
-        [&](int, int k) {
-          const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
-          const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror], half = 0.5 * scaled(w, here + there, i, j);
-          const double unit = root[i] * root[j];
-          const bool edge = there != 0 && here != 0 && unit > 0; // who has none is left out of the coarse level
-          coupling[k] = edge ? static_cast<float>(-sign * half / unit) : 0;
-          weight[k] = !edge || by_quality ? 0 : i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
-          return i == j ? Term{-1, 0} : Term{0, half};
-        },
-        1, &sum);
-    team.once([&] {
-      const double d = b_ii + (sum + outside[i]);
-      delta[i] = fabs(d) < noise * fabs(b_ii) || b_ii == 0 ? 0 : static_cast<float>(d / b_ii);
-    });
-  }));
-  PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double sign = a[i] < 0 ? -1 : 1;
     float largest = 0;
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
-      const int j = A.col[k];
-      if (coupling[k] != 0) {
-        const float q = quality(kappa, coupling[k], root[i], root[j], delta[i], delta[j]);
-        if (by_quality || q == 0) weight[k] = q;
+      const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
+      const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror], unit = root[i] * root[j];
+      float result = 0;
+      if (here != 0 && there != 0 && unit > 0) { // who has no edge is left out of the coarse level
+        const auto v = static_cast<float>(-0.5 * sign * scaled(w, here + there, i, j) / unit);
+        result = quality(kappa, v, root[i], root[j], delta[i], delta[j]);
+        if (result > 0 && !by_quality) result = i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
       }
-      largest = weight[k] > largest ? weight[k] : largest;
+      weight[k] = result;
+      largest = result > largest ? result : largest;
     }
     largest = team.max(largest);
     team.once([&] { strongest[i] = largest; });

@@ -19,10 +19,8 @@ double mu(const HostCsr &A, const std::vector<double> &w, int i, int j)
   const double sign = A.at(i, i) < 0 ? -1 : 1;
   auto b = [&](int r, int c) { return sign * w[r] * A.at(r, c) * w[c]; };
   auto delta = [&](int r) {
-    double sum = b(r, r);
-    for (int c = 0; c < A.cols; c++) {
-      if (c != r && A.at(r, c) != 0) sum += 0.5 * (b(r, c) + b(c, r));
-    }
+    double sum = 0;
+    for (int c = 0; c < A.cols; c++) sum += b(r, c);
     return std::abs(sum) < 1e-13 * b(r, r) ? 0 : sum;
   };
   const double d_i = delta(i), d_j = delta(j), both = d_i + d_j, v = -0.5 * (b(i, j) + b(j, i));

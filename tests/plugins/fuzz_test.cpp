@@ -13,7 +13,8 @@ namespace amgkit::test
 namespace
 {
 // Without refinement PETSc's Gram-Schmidt lets the residual of gmres drift from the true one where scales differ widely.
-const char *const options = "-pc_amgmatching_coarse_eq_limit 12 -ksp_atol 0 -ksp_gmres_cgs_refinement_type refine_always ";
+const char *const options =
+    "-pc_amgmatching_coarse_eq_limit 12 -pc_amgmatching_storage double -ksp_atol 0 -ksp_gmres_cgs_refinement_type refine_always ";
 
 // Settings other than the defaults, for every seed others
 std::string settings(unsigned seed)
