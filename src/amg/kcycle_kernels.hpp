@@ -30,7 +30,7 @@ template <class Ex> PetscErrorCode KCycle<Ex>::allocate(Ex &ex, int rows)
   PetscFunctionBegin;
   PetscCall(v.allocate(ex, rows));
   PetscCall(c.allocate(ex, rows));
-  PetscCall(work.allocate(ex, kcycle_first_sums * sum_parts));
+  PetscCall(work.allocate(ex, kcycle_first_sums * sum_parts_of(rows)));
   PetscCall(sums.allocate(ex, kcycle_sums));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

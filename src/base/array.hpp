@@ -79,8 +79,9 @@ template <class T, class Ex> struct Csr {
   std::size_t bytes() const { return ptr.bytes() + col.bytes() + val.bytes(); }
 };
 
-// sum_into<N>() of parallel.hpp needs N * sum_parts doubles of work.
-inline constexpr int sum_parts = 4096;
+// sum_into<N>() of parallel.hpp sums n terms in so many parts, of at least sum_least each, and needs N times as many doubles of work.
+inline constexpr int sum_parts = 4096, sum_least = 64;
+inline constexpr std::int64_t sum_parts_of(std::int64_t n) { return n / sum_least < sum_parts ? n / sum_least + 1 : sum_parts; }
 
 // std::vector <-> array, for what is small: sizes, halos, tests.
 template <class T, class Ex> PetscErrorCode upload(Ex &ex, const std::vector<T> &from, Array<T, Ex> &to)

@@ -122,7 +122,7 @@ template <int N> struct AddParts {
 // The same bits in every run of a space: the parts depend on n alone.
 template <int N, class Ex, class F> PetscErrorCode sum_into(Ex &ex, std::int64_t n, F f, double *work, double *sums)
 {
-  const std::int64_t least = 64, length = std::max(least, (n + sum_parts - 1) / sum_parts), count = (n + length - 1) / length;
+  const std::int64_t length = std::max<std::int64_t>(sum_least, (n + sum_parts - 1) / sum_parts), count = (n + length - 1) / length;
 
   PetscFunctionBegin;
   PetscCall(for_rows<32>(ex, count, detail::PartialSums<N, F>{f, n, length, work}));

@@ -190,16 +190,20 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
   PetscCall(dominances(ex, A, a, w, bound.outside, root, delta));
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
     const int i = static_cast<int>(row);
-    const double sign = a[i] < 0 ? -1 : 1;
+    const double sign = a[i] < 0 ? -1 : 1, b_ii = sign * w[i] * a[i] * w[i];
     float largest = 0;
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
       const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
-      const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror], unit = root[i] * root[j];
+      const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror];
       float result = 0;
-      if (here != 0 && there != 0 && unit > 0) { // who has no edge is left out of the coarse level
-        const auto v = static_cast<float>(-0.5 * sign * scaled(w, here + there, i, j) / unit);
-        result = quality(kappa, v, root[i], root[j], delta[i], delta[j]);
-        if (result > 0 && !by_quality) result = i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
+      if (here != 0 && there != 0) { // who has no edge is left out of the coarse level
+        const double b_jj = sign * w[j] * a[j] * w[j], v = -0.5 * sign * scaled(w, here + there, i, j), unit = root[i] * root[j];
+        // where both rows dominate, mu <= 2 min(b_ii, b_jj) / v: most edges need no more than this
+        const bool surely = v > 0 && delta[i] >= 0 && delta[j] >= 0 && 2 * (b_ii < b_jj ? b_ii : b_jj) <= kappa * v;
+        if (by_quality || !surely)
+          result = unit > 0 ? quality(kappa, static_cast<float>(v / unit), root[i], root[j], delta[i], delta[j]) : 0;
+        if (!by_quality && (surely || result > 0))
+          result = i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
       }
       weight[k] = result;
       largest = result > largest ? result : largest;
