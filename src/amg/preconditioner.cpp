@@ -158,7 +158,8 @@ template <class Ex> PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vect
     const Level<Ex> *level = l < hierarchy_->levels.size() ? hierarchy_->levels[l].get() : nullptr;
     Mat A, P;
     if (fine) {
-      const DistMatrix<Ex> &made = fine->unmoved ? fine->unmoved->A : hierarchy_->levels[l]->A; // global numbers are the same before and after the move
+      const DistMatrix<Ex> &made =
+          fine->unmoved ? fine->unmoved->A : hierarchy_->levels[l]->A; // global numbers are the same before and after the move
       int rank;
       PetscCallMPI(MPI_Comm_rank(made.comm, &rank));
       PetscCall(fine->transfer->rows(ex, made.first(rank), prolongator));
