@@ -125,6 +125,7 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
   PetscCall(move.collect(ex, moved ? moved->smooth_vector.data() : nullptr));
   if (moved) moved->block_size = from.block_size;
   from.forget_setup();
+  from.A.work.release(); // nothing is multiplied by it
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

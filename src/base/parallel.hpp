@@ -15,7 +15,7 @@
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
 // sync(); sum_in_order(rows, range, term, n, sums): sums[t] = the values of all {position, value} = term(r, k) with position t, for
 // 0 <= r < rows and range(r).begin <= k < range(r).end, added to 0 in this order of r and k, position -1 left out. term may be called more
-// than once for an entry where n > 8. Lanes write sums[t] as share(0, n) gives them t.
+// than once for an entry where n > 32. Lanes write sums[t] as share(0, n) gives them t.
 #pragma once
 #include "base/array.hpp"
 

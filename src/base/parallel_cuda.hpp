@@ -32,7 +32,7 @@ template <int Lanes> struct CudaTeam {
   // added, so that the memory is asked for all of them at once.
   template <class Range, class F> __device__ void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
   {
-    constexpr int kept = 2, together = 4;
+    constexpr int kept = 4, together = 4;
     for (int window = 0; window < positions; window += kept * Lanes) {
       double s[kept] = {};
       const auto add = [&](const Term &mine, int count) {
@@ -40,9 +40,7 @@ template <int Lanes> struct CudaTeam {
           const int position = tile.shfl(mine.position, lane) - window;
           const double value = tile.shfl(mine.value, lane);
 #pragma unroll
-          for (int c = 0; c < kept; c++) {
-            if (position == rank() + c * Lanes) s[c] += value;
-          }
+          for (int c = 0; c < kept; c++) s[c] += position == rank() + c * Lanes ? value : 0;
         }
       };
       for (int r = 0; r < rows; r += together) {

@@ -1,5 +1,5 @@
-// One team per aggregate collects its distinct columns in a small hash table, sorts them, sums the products in order and notes the place
-// of each, by which new values need no table.
+// One team per aggregate collects its distinct columns in a small hash table, sorts them and notes for every entry the place of its
+// product. Another pass, the only one for new values, sums the products there, in order.
 // Aggregates with more columns than the table holds go through a stable sort of all their products.
 #include "base/parallel.hpp"
 #include "sparse/contract.hpp"
@@ -37,38 +37,31 @@ template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table 
 
 AMGKIT_FN inline unsigned first_probe(int column) { return static_cast<unsigned>(column) * 2654435769U >> 16; }
 
-// false when the table is full
-template <class Table> AMGKIT_FN bool insert(Table &table, int column)
+// The slot of a column, taken if need be; nowhere when the table is full
+template <class Table> AMGKIT_FN int insert(Table &table, int column)
 {
   for (unsigned probe = 0; probe < Table::slots; probe++) {
     const int slot = static_cast<int>((first_probe(column) + probe) % Table::slots);
     const int old = atomic_compare_swap(&table.key[slot], -1, column);
-    if (old == column) return true;
-    if (old == -1) {
-      table.slot_of[atomic_increment(&table.used)] = slot;
-      return true;
-    }
+    if (old == -1) table.slot_of[atomic_increment(&table.used)] = slot;
+    if (old == column || old == -1) return slot;
   }
-  return false;
+  return nowhere;
 }
 
-template <class Table> AMGKIT_FN int find(const Table &table, int column)
-{
-  unsigned probe = first_probe(column);
-  while (table.key[probe % Table::slots] != column) probe++;
-  return static_cast<int>(probe % Table::slots);
-}
-
-// Puts the columns of aggregate I into the table; false, for every lane, when they do not fit.
-template <class Team, class Table> AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Table &table)
+// Puts the columns of aggregate I into the table; false, for every lane, when they do not fit. seen(k, slot): of the product with A's
+// entry k, nowhere for a column in no aggregate.
+template <class Team, class Table, class F>
+AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Table &table, F seen)
 {
   bool full = false;
   clear(team, table);
   for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
     const int i = in.member[m];
     for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) {
-      const int column = in.column_id[in.A.col[k]];
-      if (column >= 0) full = !insert(table, column) || full;
+      const int column = in.column_id[in.A.col[k]], slot = column >= 0 ? insert(table, column) : nowhere;
+      full = full || (column >= 0 && slot == nowhere);
+      seen(k, slot);
     }
   }
   full = team.any(full);
@@ -80,38 +73,20 @@ template <class Team, class Table> AMGKIT_FN bool collect(const Team &team, cons
 template <int Lanes, int Slots, class Ex> PetscErrorCode count_columns(Ex &ex, const Product &in, int aggregates, int *count)
 {
   return for_rows_with<Lanes, Columns<Slots>>(ex, aggregates, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
-    const bool fits = collect(team, in, I, table);
+    const bool fits = collect(team, in, I, table, [](int, int) {});
     team.once([&] { count[I] = fits ? table.used : -1; });
   });
 }
 
-// C_I = the products of aggregate I, position(k) the place of that with A's entry k, -1 for a column in no aggregate.
-template <class Team, class F>
-AMGKIT_FN void sum_products(const Team &team, const Product &in, std::int64_t I, F position, int n, double *C_I)
-{
-  const int *member = in.member + in.ptr[I];
-  team.sum_in_order(
-      in.ptr[I + 1] - in.ptr[I],
-      [&](int r) {
-        return Segment{in.A.ptr[member[r]], in.A.ptr[member[r] + 1]};
-      },
-      [&](int r, int k) {
-        const int j = in.A.col[k];
-        return Term{position(k), in.p[member[r]] * in.A.val[k] * in.q[j]};
-      },
-      n, C_I);
-}
-
-// Fills the rows of C that fit a table, and the places of their products.
-template <int Lanes, int Slots, class Ex> PetscErrorCode fill_rows(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place)
+// The columns of the rows of C that fit a table, ascending, and the places of their products.
+template <int Lanes, int Slots, class Ex> PetscErrorCode place_columns(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place)
 {
   const int *ptr = C.ptr.data();
   int *col = C.col.data();
-  double *val = C.val.data();
   return for_rows_with<Lanes, RankedColumns<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
     const int begin = ptr[I], n = ptr[I + 1] - begin;
     if (n > Slots) return;
-    collect(team, in, I, table);
+    collect(team, in, I, table, [&](int k, int slot) { place[k] = static_cast<unsigned char>(slot); });
     for (int u : team.share(0, n)) {
       const int slot = table.slot_of[u], column = table.key[slot];
       int rank = 0;
@@ -120,26 +95,41 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode fill_rows(Ex &ex, const
       col[begin + rank] = column;
     }
     team.sync();
-    const auto position = [&](int k) {
-      const int column = in.column_id[in.A.col[k]], here = column < 0 ? nowhere : table.rank[find(table, column)];
-      place[k] = static_cast<unsigned char>(here);
-      return here == nowhere ? -1 : here;
-    };
-    sum_products(team, in, I, position, n, val + begin);
+    for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
+      const int i = in.member[m];
+      for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) {
+        if (place[k] != nowhere) place[k] = table.rank[place[k]];
+      }
+    }
   });
 }
 
-// The same for new values, by the places.
-template <int Slots, class Ex> PetscErrorCode refill_rows(Ex &ex, const Product &in, const unsigned char *place, Csr<double, Ex> &C)
+// The values of the rows of C that fit a table.
+template <int Lanes, int Slots, class Ex>
+PetscErrorCode sum_products_with(Ex &ex, const Product &in, const unsigned char *place, Csr<double, Ex> &C)
 {
   const int *ptr = C.ptr.data();
   double *val = C.val.data();
-  return for_rows<8>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I) {
+  return for_rows<Lanes>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I) {
     const int begin = ptr[I], n = ptr[I + 1] - begin;
+    const int *member = in.member + in.ptr[I];
     if (n > Slots) return;
-    sum_products(
-        team, in, I, [&](int k) { return place[k] == nowhere ? -1 : place[k]; }, n, val + begin);
+    team.sum_in_order(
+        in.ptr[I + 1] - in.ptr[I],
+        [&](int r) {
+          return Segment{in.A.ptr[member[r]], in.A.ptr[member[r] + 1]};
+        },
+        [&](int r, int k) {
+          const int position = place[k] == nowhere ? -1 : place[k];
+          return Term{position, in.p[member[r]] * in.A.val[k] * in.q[in.A.col[k]]};
+        },
+        n, val + begin);
   });
+}
+
+template <int Slots, class Ex> PetscErrorCode sum_products(Ex &ex, const Product &in, const unsigned char *place, Csr<double, Ex> &C)
+{
+  return in.A.average() <= 12 ? sum_products_with<8, Slots>(ex, in, place, C) : sum_products_with<32, Slots>(ex, in, place, C);
 }
 
 // The products of the aggregates that do not fit a table, sorted by (aggregate, column) without changing their order. Columns in no
@@ -253,7 +243,8 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, c
   PetscCall(exclusive_scan(ex, n, count, &nnz));
   PetscCall(C.col.allocate(ex, nnz));
   PetscCall(C.val.allocate(ex, nnz));
-  PetscCall((fill_rows<Lanes, Slots>(ex, in, C, place)));
+  PetscCall((place_columns<Lanes, Slots>(ex, in, C, place)));
+  PetscCall((sum_products<Slots>(ex, in, place, C)));
   if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -266,7 +257,7 @@ template <int Slots, class Ex> PetscErrorCode refill_with(Ex &ex, const Product 
   PetscFunctionBegin;
   PetscCall(find_long_rows(
       ex, in, C.rows, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{ptr[I + 1] - ptr[I] > Slots}; }, rows));
-  PetscCall((refill_rows<Slots>(ex, in, place, C)));
+  PetscCall((sum_products<Slots>(ex, in, place, C)));
   if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
