@@ -70,10 +70,6 @@ PetscErrorCode build(PC pc, AmgPC &data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// KSPRICHARDSON leaves its iteration to a preconditioner that has one of its own, which knows of one matrix only.
-PetscErrorCode PCApplyRichardson_AMG(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *,
-                                     PCRichardsonConvergedReason *);
-
 PetscErrorCode prepare_to_apply(PC pc, AmgPC &data)
 {
   PetscFunctionBegin;
@@ -81,7 +77,6 @@ PetscErrorCode prepare_to_apply(PC pc, AmgPC &data)
     PetscCall(export_to_mg(pc));
   else
     PetscCall(PCDestroy(&data.mg));
-  pc->ops->applyrichardson = pc->mat == pc->pmat ? PCApplyRichardson_AMG : nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,19 +129,14 @@ PetscErrorCode PCApplyTranspose_AMG(PC pc, Vec x, Vec y)
   return answer(pc, y, [&] { return data.mg ? PCApplyTranspose(data.mg, x, y) : data.solver->apply_transpose(x, y); });
 }
 
-// One cycle from y. The levels' matrices include the finest, so that no product for the residual is needed.
-PetscErrorCode improve(PC pc, Vec b, Vec y, bool zero_guess)
-{
-  AmgPC &data = data_of(pc);
-  if (zero_guess) return PCApply_AMG(pc, b, y);
-  return answer(pc, y, [&] { return data.solver->improve(b, y); });
-}
-
-PetscErrorCode residual_norm(PC pc, Vec b, Vec y, Vec w, PetscReal *norm)
+// w = b - A y with the operator as it is now, which is more than the levels know: they may be older, or stored in single precision.
+PetscErrorCode residual(PC pc, Vec b, Vec y, bool zero_guess, Vec w)
 {
   PetscFunctionBegin;
-  PetscCall(MatResidual(pc->pmat, b, y, w));
-  PetscCall(VecNorm(w, NORM_2, norm));
+  if (zero_guess)
+    PetscCall(VecCopy(b, w));
+  else
+    PetscCall(MatResidual(pc->mat, b, y, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,24 +156,28 @@ PetscErrorCode PCApplyRichardson_AMG(PC pc, Vec b, Vec y, Vec w, PetscReal rtol,
 {
   const AmgPC &data = data_of(pc);
   const bool test = !data.fixed_steps && (rtol > 0 || abstol > 0);
-  PetscReal start = 0, norm;
+  PetscReal start = 0, norm = 0;
   KSPConvergedReason why = KSP_CONVERGED_ITERATING;
+  Vec correction;
 
   PetscFunctionBegin;
   *taken = 0;
-  if (data.mg) PetscFunctionReturn(PCApplyRichardson(data.mg, b, y, w, rtol, abstol, dtol, its, zero_guess, taken, reason));
-  if (test && zero_guess) PetscCall(VecNorm(b, NORM_2, &start));
-  if (test && !zero_guess) PetscCall(residual_norm(pc, b, y, w, &start));
-  norm = start;
-  while (true) {
+  PetscCall(VecDuplicate(y, &correction));
+  if (zero_guess) PetscCall(VecSet(y, 0));
+  if (test) PetscCall(VecNorm(b, NORM_2, &start));
+  while (why == KSP_CONVERGED_ITERATING) {
+    if (!test && *taken == its) break;
+    PetscCall(residual(pc, b, y, zero_guess && *taken == 0, w));
+    if (test) PetscCall(VecNorm(w, NORM_2, &norm));
     if (test) why = judge(norm, start, rtol, abstol, dtol);
-    if (why == KSP_CONVERGED_ITERATING && *taken == its) why = test ? KSP_DIVERGED_ITS : KSP_CONVERGED_ITS;
+    if (why == KSP_CONVERGED_ITERATING && *taken == its) why = KSP_DIVERGED_ITS;
     if (why != KSP_CONVERGED_ITERATING) break;
-    PetscCall(improve(pc, b, y, zero_guess && *taken == 0));
+    PetscCall(PCApply_AMG(pc, w, correction));
+    PetscCall(VecAXPY(y, 1, correction));
     ++*taken;
-    if (test) PetscCall(residual_norm(pc, b, y, w, &norm));
   }
-  if (zero_guess && *taken == 0) PetscCall(VecSet(y, 0));
+  PetscCall(VecDestroy(&correction));
+  if (why == KSP_CONVERGED_ITERATING) why = KSP_CONVERGED_ITS;
   if (!data.solver) why = KSP_DIVERGED_PC_FAILED;
   *reason = static_cast<PCRichardsonConvergedReason>(why);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -306,6 +300,7 @@ PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data)
   pc->ops->setup = PCSetUp_AMG;
   pc->ops->apply = PCApply_AMG;
   pc->ops->applytranspose = PCApplyTranspose_AMG;
+  pc->ops->applyrichardson = PCApplyRichardson_AMG;
   pc->ops->presolve = PCPreSolve_AMG;
   pc->ops->postsolve = PCPostSolve_AMG;
   pc->ops->setfromoptions = PCSetFromOptions_AMG;

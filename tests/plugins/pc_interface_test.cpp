@@ -135,7 +135,7 @@ TEST_F(PCInterface, IteratesRichardson)
   }
 }
 
-// With another matrix for the residual, Richardson's iteration is the KSP's own.
+// Also when the operator changes and the preconditioner's matrix does not.
 TEST_F(PCInterface, RichardsonSolvesWithTheOperatorNotWithThePreconditionersMatrix)
 {
   OwnedMat A, P;
@@ -145,8 +145,11 @@ TEST_F(PCInterface, RichardsonSolvesWithTheOperatorNotWithThePreconditionersMatr
   OK(distribute(grid7(12, 11, 10, 1, 1, 0.5), false, A.out()));
   OK(distribute(grid7(12, 11, 10), false, P.out()));
   OK(make_system(A, x.out(), b.out()));
-  OK(make_ksp(A, coarse_30 + "-ksp_type richardson", ksp.out()));
+  OK(make_ksp(P, coarse_30 + "-ksp_type richardson", ksp.out()));
+  OK(solve(ksp, b, x, &solution));
+  EXPECT_TRUE(solution.converged());
   OK(KSPSetOperators(ksp, A, P));
+  OK(VecSet(x, 0));
   OK(solve(ksp, b, x, &solution));
   EXPECT_TRUE(solution.converged());
   EXPECT_LE(solution.residual, 1e-6); // of A
