@@ -70,13 +70,15 @@ PetscErrorCode build(PC pc, AmgPC &data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode prepare_to_apply(PC pc, AmgPC &data)
+// The levels, and the PCMG that applies them when it is asked for.
+PetscErrorCode build_all(PC pc, AmgPC &data)
 {
   PetscFunctionBegin;
-  if (data.parameters.export_mg)
-    PetscCall(export_to_mg(pc));
-  else
+  PetscCall(build(pc, data));
+  if (!data.parameters.export_mg)
     PetscCall(PCDestroy(&data.mg));
+  else if (data.status == SetupStatus::ready)
+    PetscCall(export_to_mg(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,11 +88,10 @@ PetscErrorCode PCSetUp_AMG(PC pc)
   AmgPC &data = data_of(pc);
 
   PetscFunctionBegin;
-  const PetscErrorCode code = guarded([&] { return build(pc, data); });
+  const PetscErrorCode code = guarded([&] { return build_all(pc, data); });
   if (code) data.status = SetupStatus::error;
   if (data.status != SetupStatus::ready) PetscCall(close_solver(data));
   if (code) PetscFunctionReturn(code);
-  if (data.status == SetupStatus::ready) PetscCall(prepare_to_apply(pc, data));
   PetscCall(report(pc, data.status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -211,6 +212,7 @@ PetscErrorCode PCPreSolve_AMG(PC pc, KSP ksp, Vec, Vec)
 
   PetscFunctionBegin;
   PetscCall(takes_fixed_steps(ksp, &data.fixed_steps));
+  PetscCall(follow_matrix(pc));
   if (data.mg) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetType(ksp, &type));
   const bool flexible = is_any_of(type, flexible_methods);

@@ -6,16 +6,19 @@ namespace amgkit
 {
 namespace
 {
-PetscErrorCode destroy(std::vector<Mat> &mats)
-{
-  PetscFunctionBegin;
-  for (Mat &mat : mats) PetscCall(MatDestroy(&mat));
-  mats.clear();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+// The matrices of all levels, coarsest first, until somebody takes them.
 struct Levels {
-  std::vector<Mat> operators, interpolations; // coarsest first
+  std::vector<Mat> operators, interpolations;
+
+  Levels() = default;
+  Levels(const Levels &) = delete;
+  Levels &operator=(const Levels &) = delete;
+  ~Levels()
+  {
+    for (std::vector<Mat> *mats : {&operators, &interpolations}) {
+      for (Mat &mat : *mats) static_cast<void>(MatDestroy(&mat));
+    }
+  }
 };
 
 PetscErrorCode make_levels(PC pc, Levels &levels)
@@ -33,35 +36,23 @@ PetscErrorCode make_levels(PC pc, Levels &levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// out: as many of mats, owned by the caller, in an array for PetscFree()
-PetscErrorCode hand_over(const std::vector<Mat> &mats, PetscInt *levels, Mat **out)
+// One kind of the levels' matrices, for the caller to own, in an array for PetscFree()
+PetscErrorCode give(PC pc, std::vector<Mat> Levels::*kind, PetscInt *levels, Mat **out)
 {
+  Levels made;
+
   PetscFunctionBegin;
+  PetscCall(make_levels(pc, made));
+  std::vector<Mat> &mats = made.*kind;
   *levels = static_cast<PetscInt>(mats.size()) + 1;
   PetscCall(PetscMalloc1(mats.size() + 1, out));
   std::copy(mats.begin(), mats.end(), *out);
+  mats.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCGetInterpolations_AMG(PC pc, PetscInt *levels, Mat **interpolations)
-{
-  Levels made;
-  PetscFunctionBegin;
-  PetscCall(make_levels(pc, made));
-  PetscCall(destroy(made.operators));
-  PetscCall(hand_over(made.interpolations, levels, interpolations));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCGetCoarseOperators_AMG(PC pc, PetscInt *levels, Mat **operators)
-{
-  Levels made;
-  PetscFunctionBegin;
-  PetscCall(make_levels(pc, made));
-  PetscCall(destroy(made.interpolations));
-  PetscCall(hand_over(made.operators, levels, operators));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+PetscErrorCode PCGetInterpolations_AMG(PC pc, PetscInt *levels, Mat **out) { return give(pc, &Levels::interpolations, levels, out); }
+PetscErrorCode PCGetCoarseOperators_AMG(PC pc, PetscInt *levels, Mat **out) { return give(pc, &Levels::operators, levels, out); }
 
 // With pc's prefix, so that the options read as those of a PCMG in pc's place; -pc_type, which is meant for pc, is not read.
 PetscErrorCode create_mg(PC pc, PetscInt levels, PC *mg)
@@ -132,8 +123,6 @@ PetscErrorCode export_to_mg(PC pc)
     if (l > 0) PetscCall(PCMGSetInterpolation(data.mg, l, levels.interpolations[l - 1]));
   }
   PetscCall(PCSetUp(data.mg));
-  PetscCall(destroy(levels.operators));
-  PetscCall(destroy(levels.interpolations));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -22,22 +22,11 @@ public:
         after_(transposed ? parameters.sweeps_before() : parameters.sweeps_after())
   {}
 
-  // x = one cycle of this kind for A x = b on level l, from zero or from x
-  PetscErrorCode visit(std::size_t l, CycleKind kind, const double *b, double *x, bool zero_guess = true)
+  // x = one cycle of this kind for A x = b on level l
+  PetscErrorCode visit(std::size_t l, CycleKind kind, const double *b, double *x)
   {
     Level<Ex> &level = *hierarchy_.levels[l];
-
-    PetscFunctionBegin;
-    if (level.transfer) {
-      PetscCall(smooth_and_correct(l, kind, b, x, zero_guess));
-    } else if (zero_guess) {
-      PetscCall(solve_coarsest(level, b, x));
-    } else {
-      PetscCall(matrix(l).residual(ex_, b, x, level.b.data()));
-      PetscCall(solve_coarsest(level, level.b.data(), level.x.data()));
-      PetscCall(add(ex_, level.A.rows, level.x.data(), x));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return level.transfer ? smooth_and_correct(l, kind, b, x) : solve_coarsest(level, b, x);
   }
 
   // What level l asks of the levels below.
@@ -68,20 +57,16 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, const double *b, double *x, bool zero_guess)
+  PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, const double *b, double *x)
   {
     Level<Ex> &level = *hierarchy_.levels[l];
-    const bool ends_in_other = (level.smoother.flips(before_, zero_guess) + level.smoother.flips(after_, false)) % 2 != 0;
+    const double *r = b;
     Iterate iterate{x, level.A.work.data()};
+    if ((level.smoother.flips(before_, true) + level.smoother.flips(after_, false)) % 2 != 0) std::swap(iterate.here, iterate.there);
 
     PetscFunctionBegin;
-    if (ends_in_other) {
-      std::swap(iterate.here, iterate.there);
-      if (!zero_guess) PetscCall(memory_copy(ex_, iterate.here, x, static_cast<std::size_t>(level.A.rows) * sizeof(double)));
-    }
-    PetscCall(smooth(l, before_, zero_guess, b, iterate));
-    const double *r = b;
-    if (before_ > 0 || !zero_guess) {
+    PetscCall(smooth(l, before_, true, b, iterate));
+    if (before_ > 0) {
       PetscCall(log_begin(Phase::transfer));
       PetscCall(matrix(l).residual(ex_, b, iterate.here, iterate.there));
       PetscCall(log_end(Phase::transfer));
@@ -208,13 +193,6 @@ PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters
 }
 
 template <class Ex>
-PetscErrorCode improve_by_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b,
-                                double *x)
-{
-  return Cycle<Ex, DistMatrix<Ex>>(ex, hierarchy, parameters, kind).visit(0, kind, b, x, false);
-}
-
-template <class Ex>
 PetscErrorCode apply_transposed_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b,
                                       double *x, bool *out_of_memory)
 {
@@ -244,7 +222,6 @@ template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *);                  \
-  template PetscErrorCode improve_by_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *);             \
   template PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *,        \
                                                  bool *);                                                                                  \
   template PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind);

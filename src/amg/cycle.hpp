@@ -16,8 +16,6 @@ namespace amgkit
 {
 // x = B b
 template <class Ex> PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *b, double *x);
-// x <- x + B (b - A x), without a product for the residual
-template <class Ex> PetscErrorCode improve_by_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *b, double *x);
 // x = Bᵀ b, for v, w and f: the cycle for Aᵀ with the sweeps before and after exchanged. The first call after a setup makes the transposes
 // of all levels; *out_of_memory as in attempt().
 template <class Ex>

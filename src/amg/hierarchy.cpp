@@ -213,16 +213,6 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_coarsest(Ex &ex, const
   if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
   PetscCall(log_end(Phase::coarse));
   coarsest.diagonal.release(); // the smooth vector stays, for new values
-  if (*out_of_memory || levels.size() > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt( // the only level improves solutions by corrections of its own
-      coarsest.A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(coarsest.b.allocate(ex, coarsest.A.rows));
-        PetscCall(coarsest.x.allocate(ex, coarsest.A.rows));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,7 +41,10 @@ struct AmgParameters {
         {"coarse_eq_limit", IntegerRange{&coarse_eq_limit, 1, 20000},
          "Coarsening stops at this many global rows, and the dense coarse solver takes no more", ""},
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
-         "A coarse level with fewer rows a process is gathered on fewer processes; 0: 500 on CPUs, 50000 on GPUs", "PETSc PCGAMG"},
+         "A coarse level with fewer rows a process is gathered on fewer processes, when half of them or less will do; 0: 500 on CPUs, "
+         "50000 on "
+         "GPUs. One that a dense inverse solves always goes to one",
+         "PETSc PCGAMG"},
         {"cycle_type", Choice{&cycle_type, {"auto", "v", "w", "f", "k"}},
          "Multigrid cycle. k solves coarse problems by two steps of a Krylov method, so that the preconditioner changes from one "
          "application to the next. auto: k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...), else w, which is linear",
@@ -67,7 +70,9 @@ struct AmgParameters {
          "PETSc PCGAMG"},
         {"storage", Choice{&storage, {"double", "single"}},
          "Precision of the matrices that the cycle reads on a GPU; vectors and sums are double in either case", ""},
-        {"cuda_graph", Flag{&cuda_graph}, "On one GPU: launch the kernels of all levels but the finest as one CUDA graph", ""},
+        {"cuda_graph", Flag{&cuda_graph},
+         "On a GPU: launch the kernels of the levels below the finest as one CUDA graph, on several GPUs of those that one holds alone",
+         ""},
         {"export_mg", Flag{&export_mg},
          "Hand the levels to a PCMG, which applies the preconditioner in place of this one: -mg_levels_*, -mg_coarse_* and -pc_mg_* then "
          "choose its smoothers, coarse solver and cycle, by default chebyshev with jacobi",

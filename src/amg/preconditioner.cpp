@@ -59,21 +59,11 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(prepare());
-    PetscCall(
-        with_arrays(x, y, false, [&](const double *b, double *u) { return apply_cycle(ex, *hierarchy_, parameters_, prepared_, b, u); }));
+    PetscCall(with_arrays(x, y, [&](const double *b, double *u) { return apply_cycle(ex, *hierarchy_, parameters_, prepared_, b, u); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode apply_transpose(Vec x, Vec y) override;
-
-  PetscErrorCode improve(Vec b, Vec y) override
-  {
-    PetscFunctionBegin;
-    PetscCall(prepare());
-    PetscCall(with_arrays(b, y, true,
-                          [&](const double *r, double *u) { return improve_by_cycle(ex, *hierarchy_, parameters_, prepared_, r, u); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
 
   PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations) override;
   PetscErrorCode view(PetscViewer viewer) const override;
@@ -90,8 +80,8 @@ public:
   }
 
 private:
-  // f(x's entries, y's entries), with the finest matrix at hand; keep: y's old entries are wanted.
-  template <class F> PetscErrorCode with_arrays(Vec x, Vec y, bool keep, F f)
+  // f(x's entries, y's entries), with the finest matrix at hand.
+  template <class F> PetscErrorCode with_arrays(Vec x, Vec y, F f)
   {
     DistMatrix<Ex> &A = hierarchy_->levels.front()->A;
     const double *from;
@@ -99,7 +89,7 @@ private:
 
     PetscFunctionBegin;
     PetscCall(reader_.access(ex, x, &from));
-    PetscCall(writer_.access(ex, y, keep, &to));
+    PetscCall(writer_.access(ex, y, &to));
     PetscCall(hierarchy_->finest.access(ex, A));
     PetscCall(f(from, to));
     PetscCall(hierarchy_->finest.release());
@@ -138,7 +128,7 @@ template <class Ex> PetscErrorCode Solver<Ex>::apply_transpose(Vec x, Vec y)
   PetscFunctionBegin;
   PetscCheck(chosen != CycleKind::k, comm, PETSC_ERR_SUP,
              "The k-cycle is not linear and has no transpose: use cycle_type auto, v, w or f with methods that need one");
-  PetscCall(with_arrays(x, y, false, [&](const double *b, double *u) {
+  PetscCall(with_arrays(x, y, [&](const double *b, double *u) {
     return apply_transposed_cycle(ex, *hierarchy_, parameters_, chosen == CycleKind::automatic ? CycleKind::w : chosen, b, u,
                                   &out_of_memory);
   }));
@@ -150,6 +140,7 @@ template <class Ex> PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vect
 {
   MPI_Comm comm = hierarchy_->levels.front()->A.comm;
   const PetscInt bs = hierarchy_->levels.front()->block_size;
+  bool out_of_memory = false;
 
   PetscFunctionBegin;
   for (std::size_t l = 1; l < hierarchy_->statistics.size(); l++) {
@@ -157,14 +148,22 @@ template <class Ex> PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vect
     const Level<Ex> *fine = l <= hierarchy_->levels.size() ? hierarchy_->levels[l - 1].get() : nullptr;
     const Level<Ex> *level = l < hierarchy_->levels.size() ? hierarchy_->levels[l].get() : nullptr;
     Mat A, P;
-    if (fine) {
-      const DistMatrix<Ex> &made =
-          fine->unmoved ? fine->unmoved->A : hierarchy_->levels[l]->A; // global numbers are the same before and after the move
-      int rank;
-      PetscCallMPI(MPI_Comm_rank(made.comm, &rank));
-      PetscCall(fine->transfer->rows(ex, made.first(rank), prolongator));
-    }
-    if (level) PetscCall(rows_of(ex, level->A, coarse));
+    PetscCall(attempt(
+        comm,
+        [&] {
+          PetscFunctionBegin;
+          if (fine) {
+            const DistMatrix<Ex> &made =
+                fine->unmoved ? fine->unmoved->A : hierarchy_->levels[l]->A; // global numbers are the same before and after the move
+            int rank;
+            PetscCallMPI(MPI_Comm_rank(made.comm, &rank));
+            PetscCall(fine->transfer->rows(ex, made.first(rank), prolongator));
+          }
+          if (level) PetscCall(rows_of(ex, level->A, coarse));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        &out_of_memory));
+    PetscCheck(!out_of_memory, comm, PETSC_ERR_MEM, "No memory left for the levels' matrices");
     PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, prolongator, &P));
     interpolations.push_back(P);
     PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, coarse, &A));

@@ -28,8 +28,6 @@ public:
   virtual PetscErrorCode apply(Vec x, Vec y) = 0;
   // y = Bᵀ x. The first call after a setup makes the transposes of all levels. An error for the k-cycle, which has no transpose.
   virtual PetscErrorCode apply_transpose(Vec x, Vec y) = 0;
-  // y <- y + B (b - A y)
-  virtual PetscErrorCode improve(Vec b, Vec y) = 0;
   // The levels as matrices of this type on the finest one's communicator, finest level first: operators[l - 1] of level l,
   // interpolations[l - 1] from it to level l - 1. For the caller to destroy. Collective.
   virtual PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations) = 0;

@@ -50,7 +50,7 @@ template <class Ex> struct Work {
           PetscFunctionBegin;
           PetscCall(x.allocate(ex, A.rows));
           PetscCall(y.allocate(ex, A.rows));
-          PetscCall(work.allocate(ex, 2 * sum_parts));
+          PetscCall(work.allocate(ex, 2 * sum_parts_of(A.rows)));
           PetscCall(scalars.allocate(ex, 2 * lanczos_steps + 1));
           PetscFunctionReturn(PETSC_SUCCESS);
         },

@@ -6,7 +6,8 @@
 
 namespace amgkit
 {
-// Collective. Runs work() on every rank; work makes no collective call, and its errors are not printed. Then
+// Collective. Runs work() on every rank; its errors are not printed. work makes no collective call, unless on other communicators and with
+// failures that all of their ranks return. Then
 //   no rank failed:                       *out_of_memory = false;
 //   some rank had no memory left:         *out_of_memory = true on every rank, the caller cleans up and reports;
 //   some rank failed in another way:      that error, with the message of the first such rank, on every rank.

@@ -3,15 +3,8 @@
 #include "base/log.hpp"
 #include "sparse/spmv.hpp"
 
-#include <type_traits>
-
 namespace amgkit
 {
-namespace
-{
-template <class T> MPI_Datatype mpi_type() { return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT; }
-} // namespace
-
 // Tells every owner which of its rows this rank needs, and makes the SF whose roots are the entries of the owners' send buffers.
 // On entry owners[g].rank owns ghost g. Ghosts ascend, so those of one owner stand together, and its send buffer holds them in
 // the same order, in one piece for each rank that asked.

@@ -30,8 +30,6 @@ template <class Ex> struct Redistribution<Ex>::Message {
 
 namespace
 {
-template <class T> MPI_Datatype mpi_type() { return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT; }
-
 void free_comm(MPI_Comm &comm)
 {
   if (comm != MPI_COMM_NULL) static_cast<void>(MPI_Comm_free(&comm));

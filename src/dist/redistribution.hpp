@@ -17,7 +17,7 @@ public:
 
   // Collective: A's rows for `heads` of its ranks, 1 <= heads <= A's ranks. *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, int heads, bool *out_of_memory);
-  // Whether this rank is a head, with rows afterwards.
+  // Whether this rank is a head: rows of the group are here afterwards, if it has any.
   bool receives() const { return heads_ != MPI_COMM_NULL; }
 
   // Collective over A's ranks: on the heads, *to becomes A on a communicator of the heads, which this object owns; elsewhere to is not

@@ -43,23 +43,21 @@ template <class Ex> PetscErrorCode VecReader<Ex>::release(Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode VecWriter<Ex>::access(Ex &ex, Vec y, bool keep, double **entries)
+template <class Ex> PetscErrorCode VecWriter<Ex>::access(Ex &ex, Vec y, double **entries)
 {
   PetscMemType where = PETSC_MEMTYPE_HOST;
   PetscInt n;
 
   PetscFunctionBegin;
-  keep_ = keep;
   PetscCall(VecGetLocalSize(y, &n));
   if constexpr (Ex::on_device)
-    PetscCall(keep ? VecGetArrayAndMemType(y, &theirs_, &where) : VecGetArrayWriteAndMemType(y, &theirs_, &where));
+    PetscCall(VecGetArrayWriteAndMemType(y, &theirs_, &where));
   else
-    PetscCall(keep ? VecGetArray(y, &theirs_) : VecGetArrayWrite(y, &theirs_));
+    PetscCall(VecGetArrayWrite(y, &theirs_));
   *entries = theirs_;
   elsewhere_ = Ex::on_device && PetscMemTypeHost(where);
   if (elsewhere_) {
     PetscCall(resize(ex, n, copy_));
-    if (keep) PetscCall(memory_from_host(ex, copy_.data(), theirs_, copy_.bytes()));
     *entries = copy_.data();
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,9 +68,9 @@ template <class Ex> PetscErrorCode VecWriter<Ex>::release(Ex &ex, Vec y)
   PetscFunctionBegin;
   if (elsewhere_) PetscCall(memory_to_host(ex, theirs_, copy_.data(), copy_.bytes()));
   if constexpr (Ex::on_device)
-    PetscCall(keep_ ? VecRestoreArrayAndMemType(y, &theirs_) : VecRestoreArrayWriteAndMemType(y, &theirs_));
+    PetscCall(VecRestoreArrayWriteAndMemType(y, &theirs_));
   else
-    PetscCall(keep_ ? VecRestoreArray(y, &theirs_) : VecRestoreArrayWrite(y, &theirs_));
+    PetscCall(VecRestoreArrayWrite(y, &theirs_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

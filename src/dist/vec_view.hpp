@@ -17,15 +17,15 @@ private:
   Array<double, Ex> copy_;
 };
 
-// y's entries for writing all of them, or changing them when keep is set; release() brings them to where y lives.
+// y's entries for overwriting all of them; release() brings them to where y lives.
 template <class Ex> class VecWriter {
 public:
-  PetscErrorCode access(Ex &, Vec y, bool keep, double **entries);
+  PetscErrorCode access(Ex &, Vec y, double **entries);
   PetscErrorCode release(Ex &, Vec y);
 
 private:
   PetscScalar *theirs_ = nullptr;
-  bool elsewhere_ = false, keep_ = false;
+  bool elsewhere_ = false;
   Array<double, Ex> copy_;
 };
 } // namespace amgkit

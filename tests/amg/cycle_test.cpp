@@ -2,7 +2,6 @@
 
 #include "amg/prolongation_matching.hpp"
 #include "support/petsc_problems.hpp"
-#include "support/vectors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -45,16 +44,6 @@ template <class Ex> struct Solver {
     return call(ex, b, x, [&](const double *B, double *X) {
       return apply_transposed_cycle(ex, hierarchy, parameters, kind(), B, X, &out_of_memory);
     });
-  }
-  // x <- x + B (b - A x)
-  PetscErrorCode improve(Ex &ex, const std::vector<double> &b, std::vector<double> &x)
-  {
-    return call(ex, b, x, [&](const double *B, double *X) { return improve_by_cycle(ex, hierarchy, parameters, kind(), B, X); });
-  }
-  // y = A x
-  PetscErrorCode multiply(Ex &ex, const std::vector<double> &x, std::vector<double> &y)
-  {
-    return call(ex, x, y, [&](const double *X, double *Y) { return hierarchy.levels.front()->A.multiply(ex, X, Y); });
   }
   template <class F> PetscErrorCode call(Ex &ex, const std::vector<double> &b, std::vector<double> &x, F f)
   {
@@ -211,31 +200,6 @@ TYPED_TEST(Cycle, TransposedIsTheTranspose)
         const double one = dot(Bu, v), other = dot(u, Btv), size = std::sqrt(dot(Bu, Bu) * dot(v, v));
         EXPECT_NEAR(one, other, 1e-12 * size);
       }
-    }
-  }
-}
-
-// Also where the finest level is the only one, and for every parity of the two arrays' exchange.
-TYPED_TEST(Cycle, ImprovesASolutionByACorrectionForItsResidual)
-{
-  for (PetscInt limit : {20, 1000}) {
-    for (auto [before, after] : {std::pair{0, 1}, {1, 0}, {1, 1}, {2, 1}}) {
-      Solver<TypeParam> solver;
-      AmgParameters parameters;
-      parameters.coarse_eq_limit = limit;
-      parameters.pre_sweeps = before;
-      parameters.post_sweeps = after;
-      parameters.storage = static_cast<int>(Storage::in_double);
-      OK(solver.create(this->ex, grid7(9, 8, 7, 1, 1, 0.1), parameters));
-      const auto b = wave(solver, 0.3);
-      std::vector<double> x = wave(solver, 1.1), r, correction;
-      OK(solver.multiply(this->ex, x, r));
-      for (std::size_t i = 0; i < b.size(); i++) r[i] = b[i] - r[i];
-      OK(solver.apply(this->ex, r, correction));
-      std::vector<double> expected = x;
-      for (std::size_t i = 0; i < b.size(); i++) expected[i] += correction[i];
-      OK(solver.improve(this->ex, b, x));
-      expect_close(x, expected, 1e-12, "x");
     }
   }
 }

@@ -28,6 +28,7 @@ double mu(const HostCsr &A, const std::vector<double> &w, int i, int j)
   return both >= 0 && below > 0 ? 2 * b(i, i) * b(j, j) / (b(i, i) + b(j, j)) / below : HUGE_VAL;
 }
 
+// kappa = 0: without a bound
 template <class Ex>
 PetscErrorCode weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, double kappa, bool by_quality, std::vector<float> &out)
 {
@@ -42,24 +43,10 @@ PetscErrorCode weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, d
   PetscCall(upload(ex, diagonal, a));
   PetscCall(upload(ex, w, v));
   PetscCall(upload(ex, std::vector<double>(A.rows, 0), none));
-  PetscCall(bounded_edge_weights(ex, M.view(), a.data(), v.data(), {kappa, by_quality, none.data()}, edges));
-  PetscCall(download(ex, edges.weight.data(), edges.weight.size(), out));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex> PetscErrorCode unbounded_weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, std::vector<float> &out)
-{
-  Csr<double, Ex> M;
-  EdgeWeights<Ex> edges;
-  Array<double, Ex> a, v;
-  std::vector<double> diagonal(A.rows);
-  for (int i = 0; i < A.rows; i++) diagonal[i] = A.at(i, i);
-
-  PetscFunctionBegin;
-  PetscCall(upload(ex, A, M));
-  PetscCall(upload(ex, diagonal, a));
-  PetscCall(upload(ex, w, v));
-  PetscCall(edge_weights(ex, M.view(), a.data(), v.data(), edges));
+  if (kappa > 0)
+    PetscCall(bounded_edge_weights(ex, M.view(), a.data(), v.data(), {kappa, by_quality, none.data()}, edges));
+  else
+    PetscCall(edge_weights(ex, M.view(), a.data(), v.data(), edges));
   PetscCall(download(ex, edges.weight.data(), edges.weight.size(), out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,7 +85,7 @@ TYPED_TEST(Bound, KeepsTheEdgesWithinIt)
       const double kappa = 7.3;
       HostCsr minus = A;
       for (double &value : minus.val) value = -value;
-      OK(unbounded_weights(this->ex, A, w, free));
+      OK(weights(this->ex, A, w, 0, false, free));
       OK(weights(this->ex, A, w, kappa, false, kept));
       OK(weights(this->ex, A, w, kappa, true, quality));
       OK(weights(this->ex, minus, w, kappa, true, negative));
