@@ -42,7 +42,10 @@ PetscErrorCode report(PC pc, SetupStatus status)
   PCFailedReason reason = PC_NOERROR;
 
   PetscFunctionBegin;
-  if (status == SetupStatus::out_of_memory) reason = PC_FACTOR_OUTMEMORY;
+  if (status == SetupStatus::out_of_memory)
+    reason = PC_FACTOR_OUTMEMORY;
+  else if (data_of(pc).mg)
+    PetscCall(failure_of_mg(pc, &reason));
   PetscCheck(status == SetupStatus::ready || !pc->erroriffailure, PetscObjectComm(reinterpret_cast<PetscObject>(pc)),
              PETSC_ERR_NOT_CONVERGED, "PC %s %s", data_of(pc).type.c_str(), describe(status));
   PetscCall(PCSetFailedReason(pc, reason));

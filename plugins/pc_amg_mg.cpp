@@ -66,6 +66,7 @@ PetscErrorCode create_mg(PC pc, PetscInt levels, PC *mg)
   PetscCall(PetscObjectIncrementTabLevel(reinterpret_cast<PetscObject>(inner), reinterpret_cast<PetscObject>(pc), 1));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PCSetOptionsPrefix(inner, prefix));
+  PetscCall(PCSetErrorIfFailure(inner, pc->erroriffailure));
   PetscCall(PCSetType(inner, PCMG));
   PetscCall(PCMGSetLevels(inner, levels, nullptr));
   PetscCall(PCMGSetGalerkin(inner, PC_MG_GALERKIN_NONE));
@@ -123,6 +124,19 @@ PetscErrorCode export_to_mg(PC pc)
     if (l > 0) PetscCall(PCMGSetInterpolation(data.mg, l, levels.interpolations[l - 1]));
   }
   PetscCall(PCSetUp(data.mg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode failure_of_mg(PC pc, PCFailedReason *reason)
+{
+  PCFailedReason inner;
+  int failed;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetFailedReason(static_cast<AmgPC *>(pc->data)->mg, &inner));
+  failed = inner != PC_NOERROR;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
+  *reason = failed ? PC_SUBPC_ERROR : PC_NOERROR;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -16,8 +16,8 @@ template <class Ex, class Operator> class Cycle {
 public:
   static constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
 
-  Cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind)
-      : ex_(ex), hierarchy_(hierarchy), parameters_(parameters), kind_(kind),
+  Cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters)
+      : ex_(ex), hierarchy_(hierarchy), parameters_(parameters),
         before_(transposed ? parameters.sweeps_after() : parameters.sweeps_before()),
         after_(transposed ? parameters.sweeps_before() : parameters.sweeps_after())
   {}
@@ -90,7 +90,7 @@ private:
     PetscCall(level.transfer->restrict_residual(ex_, r, move ? move->part() : b));
     if (move) PetscCall(move->collect(ex_, b));
     PetscCall(log_end(Phase::transfer));
-    if (coarse && !transposed && hierarchy_.recorded_below == l && kind == kind_)
+    if (coarse && !transposed && hierarchy_.recorded_below == l && kind == hierarchy_.recorded_kind)
       PetscCall(hierarchy_.recording.play(ex_, [&] { return solve_below(l, kind); }));
     else if (coarse)
       PetscCall(solve_below(l, kind));
@@ -163,7 +163,6 @@ private:
   Ex &ex_;
   Hierarchy<Ex> &hierarchy_;
   const AmgParameters &parameters_;
-  CycleKind kind_;
   PetscInt before_, after_;
 };
 
@@ -189,7 +188,7 @@ template <class Ex> PetscErrorCode make_transposes(Ex &ex, Hierarchy<Ex> &hierar
 template <class Ex>
 PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b, double *x)
 {
-  return Cycle<Ex, DistMatrix<Ex>>(ex, hierarchy, parameters, kind).visit(0, kind, b, x);
+  return Cycle<Ex, DistMatrix<Ex>>(ex, hierarchy, parameters).visit(0, kind, b, x);
 }
 
 template <class Ex>
@@ -198,13 +197,13 @@ PetscErrorCode apply_transposed_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const Am
 {
   PetscFunctionBegin;
   PetscCall(make_transposes(ex, hierarchy, out_of_memory));
-  if (!*out_of_memory) PetscCall(Cycle<Ex, TransposedMatrix<Ex>>(ex, hierarchy, parameters, kind).visit(0, kind, b, x));
+  if (!*out_of_memory) PetscCall(Cycle<Ex, TransposedMatrix<Ex>>(ex, hierarchy, parameters).visit(0, kind, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind)
 {
-  Cycle<Ex, DistMatrix<Ex>> cycle(ex, hierarchy, parameters, kind);
+  Cycle<Ex, DistMatrix<Ex>> cycle(ex, hierarchy, parameters);
 
   PetscFunctionBegin;
   hierarchy.recorded_below = hierarchy.levels.size();
@@ -213,7 +212,9 @@ template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy
     int size;
     PetscCallMPI(MPI_Comm_size(hierarchy.levels[l + 1]->A.comm, &size));
     if (size > 1) continue;
-    PetscCall(hierarchy.recording.record(ex, [&] { return cycle.solve_below(l, kind); }));
+    // level l is visited by v-cycles alone where its finer one is the last of the others
+    hierarchy.recorded_kind = static_cast<PetscInt>(l) > parameters.kcycle_levels ? CycleKind::v : kind;
+    PetscCall(hierarchy.recording.record(ex, [&] { return cycle.solve_below(l, hierarchy.recorded_kind); }));
     hierarchy.recorded_below = l;
     break;
   }

@@ -26,8 +26,9 @@ template <class Ex> struct Hierarchy {
   CoarseSolver<Ex> coarse_solver;
   std::vector<LevelStatistics> statistics; // of all levels, on every rank
   bool kcycle_gcr = false;                 // the form of the k-cycle, when there is one
-  Recording<Ex> recording;                 // what the cycle does below level recorded_below, where there is such a level
+  Recording<Ex> recording;                 // what this kind of cycle does below level recorded_below, where there is such a level
   std::size_t recorded_below = 0;
+  CycleKind recorded_kind = CycleKind::automatic;
 
   Hierarchy() = default;
   Hierarchy(const Hierarchy &) = delete;

@@ -271,4 +271,26 @@ TEST_F(PCInterface, HandsItsLevelsToPCMG)
     }
   }
 }
+
+// As PETSc's own PCs with parts do.
+TEST_F(PCInterface, TellsThatAPartOfItsPCMGFailed)
+{
+  OwnedMat A;
+  OwnedVec x, b;
+  OwnedKSP ksp;
+  Solution solution;
+  PC pc;
+  PCFailedReason reason;
+  OK(distribute(grid7(9, 8, 7), false, A.out()));
+  OK(make_system(A, x.out(), b.out()));
+  OK(make_ksp(A,
+              coarse_30 + "-pc_amgmatching_export_mg -ksp_type fgmres -mg_coarse_pc_type redundant -mg_coarse_redundant_pc_type lu "
+                          "-mg_coarse_redundant_pc_factor_shift_type none -mg_coarse_redundant_pc_factor_zeropivot 1e10",
+              ksp.out()));
+  OK(solve(ksp, b, x, &solution));
+  EXPECT_EQ(solution.reason, KSP_DIVERGED_PC_FAILED);
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCGetFailedReason(pc, &reason));
+  EXPECT_EQ(reason, PC_SUBPC_ERROR);
+}
 } // namespace amgkit::test
