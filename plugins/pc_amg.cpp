@@ -42,13 +42,11 @@ PetscErrorCode report(PC pc, SetupStatus status)
   PCFailedReason reason = PC_NOERROR;
 
   PetscFunctionBegin;
-  if (status == SetupStatus::out_of_memory)
-    reason = PC_FACTOR_OUTMEMORY;
-  else if (data_of(pc).mg)
-    PetscCall(failure_of_mg(pc, &reason));
+  if (status == SetupStatus::out_of_memory) reason = PC_FACTOR_OUTMEMORY;
   PetscCheck(status == SetupStatus::ready || !pc->erroriffailure, PetscObjectComm(reinterpret_cast<PetscObject>(pc)),
              PETSC_ERR_NOT_CONVERGED, "PC %s %s", data_of(pc).type.c_str(), describe(status));
   PetscCall(PCSetFailedReason(pc, reason));
+  if (data_of(pc).mg) PetscCall(take_failure_of_mg(pc));
   if (status != SetupStatus::ready) PetscCall(PetscInfo(pc, "%s %s\n", data_of(pc).type.c_str(), describe(status)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,6 +106,14 @@ PetscErrorCode follow_matrix(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode apply_mg(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(apply(data_of(pc).mg, x, y));
+  PetscCall(take_failure_of_mg(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // y <- f(), or without a hierarchy, where there is no answer, infinity: it makes every rank's KSP stop.
 template <class F> PetscErrorCode answer(PC pc, Vec y, F f)
 {
@@ -124,13 +130,13 @@ template <class F> PetscErrorCode answer(PC pc, Vec y, F f)
 PetscErrorCode PCApply_AMG(PC pc, Vec x, Vec y)
 {
   AmgPC &data = data_of(pc);
-  return answer(pc, y, [&] { return data.mg ? PCApply(data.mg, x, y) : data.solver->apply(x, y); });
+  return answer(pc, y, [&] { return data.mg ? apply_mg(pc, PCApply, x, y) : data.solver->apply(x, y); });
 }
 
 PetscErrorCode PCApplyTranspose_AMG(PC pc, Vec x, Vec y)
 {
   AmgPC &data = data_of(pc);
-  return answer(pc, y, [&] { return data.mg ? PCApplyTranspose(data.mg, x, y) : data.solver->apply_transpose(x, y); });
+  return answer(pc, y, [&] { return data.mg ? apply_mg(pc, PCApplyTranspose, x, y) : data.solver->apply_transpose(x, y); });
 }
 
 // w = b - A y with the operator as it is now, which is more than the levels know: they may be older, or stored in single precision.

@@ -127,16 +127,12 @@ PetscErrorCode export_to_mg(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode failure_of_mg(PC pc, PCFailedReason *reason)
+PetscErrorCode take_failure_of_mg(PC pc)
 {
   PCFailedReason inner;
-  int failed;
-
   PetscFunctionBegin;
-  PetscCall(PCGetFailedReason(static_cast<AmgPC *>(pc->data)->mg, &inner));
-  failed = inner != PC_NOERROR;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
-  *reason = failed ? PC_SUBPC_ERROR : PC_NOERROR;
+  PetscCall(PCGetFailedReasonRank(static_cast<AmgPC *>(pc->data)->mg, &inner));
+  if (inner != PC_NOERROR) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -9,6 +9,6 @@ PetscErrorCode compose_getters(PC pc);
 PetscErrorCode remove_getters(PC pc);
 // Makes pc's inner PCMG, or gives the one that is there the levels of the last setup. Collective.
 PetscErrorCode export_to_mg(PC pc);
-// Whether the setup of any part of pc's inner PCMG failed on any rank: PC_SUBPC_ERROR, else PC_NOERROR. Collective.
-PetscErrorCode failure_of_mg(PC pc, PCFailedReason *);
+// Has pc say PC_SUBPC_ERROR when its inner PCMG says on this rank that a part of it failed.
+PetscErrorCode take_failure_of_mg(PC pc);
 } // namespace amgkit
