@@ -131,7 +131,7 @@ PetscErrorCode take_failure_of_mg(PC pc)
 {
   PCFailedReason inner;
   PetscFunctionBegin;
-  PetscCall(PCGetFailedReasonRank(static_cast<AmgPC *>(pc->data)->mg, &inner));
+  PetscCall(PCGetFailedReason(static_cast<AmgPC *>(pc->data)->mg, &inner));
   if (inner != PC_NOERROR) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
