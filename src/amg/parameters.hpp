@@ -42,8 +42,7 @@ struct AmgParameters {
          "Coarsening stops at this many global rows, and the dense coarse solver takes no more", ""},
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
          "A coarse level with fewer rows a process is gathered on fewer processes, when half of them or less will do; 0: 500 on CPUs, "
-         "50000 on "
-         "GPUs. One that a dense inverse solves always goes to one",
+         "2000000 on GPUs. One that a dense inverse solves always goes to one",
          "PETSc PCGAMG"},
         {"cycle_type", Choice{&cycle_type, {"auto", "v", "w", "f", "k"}},
          "Multigrid cycle. k solves coarse problems by two steps of a Krylov method, so that the preconditioner changes from one "

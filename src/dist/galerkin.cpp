@@ -2,6 +2,7 @@
 
 #include "dist/agree.hpp"
 #include "sparse/contract.hpp"
+#include "sparse/rearrange.hpp"
 
 #include <algorithm>
 
@@ -22,26 +23,25 @@ template <class Ex, class T> PetscErrorCode exchange(Ex &ex, DistMatrix<Ex> &A, 
 // aggregate stays -1.
 template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A, GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
 {
-  std::vector<int> id;
-  std::vector<PetscInt> global(A.ghosts.size());
+  std::vector<int> begin;            // an owner's ghosts stand together
+  std::vector<std::uint64_t> number; // of the owner's first aggregate
+  std::vector<std::uint64_t> distinct;
+  Array<int, Ex> begins;
+  Array<std::uint64_t, Ex> numbers, key;
 
   PetscFunctionBegin;
-  PetscCall(download(ex, ghosts.column.data(), ghosts.column.size(), id));
-  for (std::size_t k = 0; k < id.size(); k++) {
-    const auto owner = std::upper_bound(A.range.begin(), A.range.end(), A.ghosts[k]) - A.range.begin() - 1;
-    global[k] = coarse.first(static_cast<int>(owner)) + id[k];
+  for (auto ghost = A.ghosts.begin(); ghost != A.ghosts.end();) {
+    const auto next = std::upper_bound(A.range.begin(), A.range.end(), *ghost);
+    begin.push_back(static_cast<int>(ghost - A.ghosts.begin()));
+    number.push_back(static_cast<std::uint64_t>(coarse.first(static_cast<int>(next - A.range.begin()) - 1)));
+    ghost = std::lower_bound(ghost, A.ghosts.end(), *next);
   }
-  coarse.ghosts.clear();
-  for (std::size_t k = 0; k < id.size(); k++) {
-    if (id[k] >= 0) coarse.ghosts.push_back(global[k]);
-  }
-  std::sort(coarse.ghosts.begin(), coarse.ghosts.end());
-  coarse.ghosts.erase(std::unique(coarse.ghosts.begin(), coarse.ghosts.end()), coarse.ghosts.end());
-  for (std::size_t k = 0; k < id.size(); k++) {
-    if (id[k] >= 0)
-      id[k] = static_cast<int>(std::lower_bound(coarse.ghosts.begin(), coarse.ghosts.end(), global[k]) - coarse.ghosts.begin());
-  }
-  PetscCall(memory_from_host(ex, ghosts.column.data(), id.data(), ghosts.column.bytes()));
+  PetscCall(upload(ex, begin, begins));
+  PetscCall(upload(ex, number, numbers));
+  PetscCall(key.allocate(ex, ghosts.column.size()));
+  PetscCall(keys_of_pieces(ex, static_cast<int>(begin.size()), begins.data(), numbers.data(), ghosts.column.data(), key));
+  PetscCall(number_distinct(ex, key, ghosts.column.data(), distinct));
+  coarse.ghosts.assign(distinct.begin(), distinct.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -85,20 +85,15 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::create_groups(const DistM
 // Local
 template <class Ex> PetscErrorCode Redistribution<Ex>::create_maps(Ex &ex)
 {
-  std::vector<int> slot, row(group_rows_.size() * static_cast<std::size_t>(most_rows_), 0), first_row;
+  const auto members = static_cast<std::int64_t>(group_rows_.size());
+  std::vector<int> first_row = {0};
 
   PetscFunctionBegin;
-  for (std::size_t q = 0; q < group_rows_.size(); q++) {
-    first_row.push_back(static_cast<int>(slot.size()));
-    for (int i = 0; i < group_rows_[q]; i++) {
-      const std::size_t place = q * static_cast<std::size_t>(most_rows_) + static_cast<std::size_t>(i);
-      row[place] = static_cast<int>(slot.size());
-      slot.push_back(static_cast<int>(place));
-    }
-  }
-  PetscCall(upload(ex, slot, slot_));
-  PetscCall(upload(ex, row, row_));
+  for (const int rows : group_rows_) first_row.push_back(first_row.back() + rows);
   PetscCall(upload(ex, first_row, first_row_));
+  PetscCall(slot_.allocate(ex, rows_));
+  PetscCall(row_.allocate(ex, members * most_rows_));
+  PetscCall(places_in_pieces(ex, static_cast<int>(members), most_rows_, first_row_.data(), slot_, row_));
   PetscCall(part_.allocate(ex, most_rows_, Memory::communicated));
   PetscCall(pieces_.allocate(ex, row_.size(), Memory::communicated));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,26 +143,22 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::pack(Ex &ex, const DistMa
 // Local, on a head
 template <class Ex> PetscErrorCode Redistribution<Ex>::unpack(Ex &ex, const Message &message, DistMatrix<Ex> &to) const
 {
-  const Pieces pieces = {static_cast<int>(group_rows_.size()),
-                         most_rows_,
-                         message.most_entries,
-                         message.lengths.data(),
-                         message.cols.data(),
-                         message.vals.data()};
+  const Pieces pieces = {most_rows_, message.most_entries, message.lengths.data(), message.cols.data(), message.vals.data()};
   Csr<double, Ex> M;
-  std::vector<int> ghosts;
-  Array<int, Ex> ghost;
+  std::vector<std::uint64_t> ghosts;
+  Array<int, Ex> begin;
+  Array<std::uint64_t, Ex> key, base;
   int rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(heads_, &rank));
   PetscCall(join_pieces(ex, pieces, rows_, slot_.data(), first_row_.data(), M));
   PetscCall(split_columns(ex, M.view(), static_cast<int>(to.first(rank)), rows_, to.own_diag, to.own_offd));
-  PetscCall(download(ex, to.own_offd.col.data(), to.own_offd.col.size(), ghosts));
-  std::sort(ghosts.begin(), ghosts.end());
-  ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
-  PetscCall(upload(ex, ghosts, ghost));
-  PetscCall(number_columns(ex, to.own_offd.col.size(), ghost.data(), static_cast<int>(ghosts.size()), to.own_offd.col.data()));
+  PetscCall(key.allocate(ex, to.own_offd.col.size()));
+  PetscCall(upload(ex, {0}, begin));
+  PetscCall(upload(ex, {0}, base));
+  PetscCall(keys_of_pieces(ex, 1, begin.data(), base.data(), to.own_offd.col.data(), key));
+  PetscCall(number_distinct(ex, key, to.own_offd.col.data(), ghosts));
   to.own_offd.cols = static_cast<int>(ghosts.size());
   to.ghosts.assign(ghosts.begin(), ghosts.end());
   to.diag = to.own_diag.view();

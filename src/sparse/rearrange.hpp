@@ -3,6 +3,9 @@
 #pragma once
 #include "base/array.hpp"
 
+#include <cstdint>
+#include <vector>
+
 namespace amgkit
 {
 // M's row i holds row i of diag, its columns raised by first, and row i of offd, column j as ghost[j]; all columns ascend. ghost ascends
@@ -16,7 +19,7 @@ template <class Ex> PetscErrorCode row_lengths(Ex &, CsrView<double> A, int *len
 // Rows that arrived from several ranks, in pieces of equal room: piece q has its rows' lengths from most_rows q on, its entries from
 // most_entries q on. Row i of the whole is row slot[i] % most_rows of piece slot[i] / most_rows; pieces follow each other.
 struct Pieces {
-  int count = 0, most_rows = 0, most_entries = 0;
+  int most_rows = 0, most_entries = 0;
   const int *length = nullptr, *col = nullptr;
   const double *val = nullptr;
 };
@@ -28,6 +31,15 @@ PetscErrorCode join_pieces(Ex &, const Pieces &, int rows, const int *slot, cons
 // global.
 template <class Ex> PetscErrorCode split_columns(Ex &, CsrView<double> M, int first, int own, Csr<double, Ex> &diag, Csr<double, Ex> &offd);
 
-// col[k] <- the position of col[k] in the ascending list
-template <class Ex> PetscErrorCode number_columns(Ex &, std::int64_t n, const int *list, int size, int *col);
+// slot of each row of the whole, and its inverse: row of each place, 0 where the room is not used. first_row: of each piece, and the end.
+template <class Ex>
+PetscErrorCode places_in_pieces(Ex &, int pieces, int most_rows, const int *first_row, Array<int, Ex> &slot, Array<int, Ex> &row);
+
+inline constexpr std::uint64_t no_key = UINT64_MAX;
+// key[k] <- base[q] + id[k], no_key for id[k] < 0, where piece q of the pieces that follow each other holds k; piece q begins at begin[q].
+template <class Ex>
+PetscErrorCode keys_of_pieces(Ex &, int pieces, const int *begin, const std::uint64_t *base, const int *id, Array<std::uint64_t, Ex> &key);
+// position[k] <- the place of key[k] among the distinct keys, -1 for no_key. distinct: these keys, ascending. key is overwritten.
+template <class Ex>
+PetscErrorCode number_distinct(Ex &, Array<std::uint64_t, Ex> &key, int *position, std::vector<std::uint64_t> &distinct);
 } // namespace amgkit

@@ -17,6 +17,15 @@ AMGKIT_FN inline int lower_bound(const int *x, int begin, int end, int value)
   }
   return begin;
 }
+
+// The piece that holds k, of pieces that follow each other; some may be empty.
+AMGKIT_FN inline int piece_of(const int *begin, int pieces, std::int64_t k)
+{
+  return lower_bound(begin, 0, pieces, static_cast<int>(k) + 1) - 1;
+}
+
+// Whether the key at i of a sorted list is the first of its kind.
+AMGKIT_FN inline bool begins_key(const std::uint64_t *key, std::int64_t i) { return key[i] != no_key && (i == 0 || key[i] != key[i - 1]); }
 } // namespace
 
 template <class Ex>
@@ -128,9 +137,59 @@ PetscErrorCode split_columns(Ex &ex, CsrView<double> M, int first, int own, Csr<
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode number_columns(Ex &ex, std::int64_t n, const int *list, int size, int *col)
+template <class Ex>
+PetscErrorCode places_in_pieces(Ex &ex, int pieces, int most_rows, const int *first_row, Array<int, Ex> &slots, Array<int, Ex> &rows)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { col[k] = lower_bound(list, 0, size, col[k]); });
+  int *slot = slots.data(), *row = rows.data();
+
+  PetscFunctionBegin;
+  PetscCall(for_each(ex, slots.size(), [=] AMGKIT_FN(std::int64_t i) {
+    const int q = piece_of(first_row, pieces, i);
+    slot[i] = q * most_rows + static_cast<int>(i) - first_row[q];
+  }));
+  PetscCall(for_each(ex, rows.size(), [=] AMGKIT_FN(std::int64_t place) {
+    const int q = static_cast<int>(place / most_rows), i = first_row[q] + static_cast<int>(place % most_rows);
+    row[place] = i < first_row[q + 1] ? i : 0;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode keys_of_pieces(Ex &ex, int pieces, const int *begin, const std::uint64_t *base, const int *id,
+                              Array<std::uint64_t, Ex> &keys)
+{
+  std::uint64_t *key = keys.data();
+  return for_each(ex, keys.size(), [=] AMGKIT_FN(std::int64_t k) {
+    key[k] = id[k] < 0 ? no_key : base[piece_of(begin, pieces, k)] + static_cast<std::uint64_t>(id[k]);
+  });
+}
+
+template <class Ex>
+PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, int *position, std::vector<std::uint64_t> &distinct)
+{
+  const std::int64_t n = keys.size();
+  std::uint64_t *key = keys.data();
+  Array<int, Ex> from, before;
+  Array<std::uint64_t, Ex> list;
+  std::int64_t count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(from.allocate(ex, n));
+  PetscCall(before.allocate(ex, n + 1));
+  int *k = from.data(), *smaller = before.data();
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { k[i] = static_cast<int>(i); }));
+  PetscCall(stable_sort_pairs(ex, n, key, k, 64));
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { smaller[i] = begins_key(key, i); }));
+  PetscCall(exclusive_scan(ex, n, smaller, &count));
+  PetscCall(list.allocate(ex, count));
+  std::uint64_t *out = list.data();
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    const bool first = begins_key(key, i);
+    if (first) out[smaller[i]] = key[i];
+    position[k[i]] = key[i] == no_key ? -1 : smaller[i] + first - 1;
+  }));
+  PetscCall(download(ex, list.data(), list.size(), distinct));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 using Space = AMGKIT_SPACE;
@@ -138,5 +197,7 @@ template PetscErrorCode merge_columns(Space &, CsrView<double>, CsrView<double>,
 template PetscErrorCode row_lengths(Space &, CsrView<double>, int *);
 template PetscErrorCode join_pieces(Space &, const Pieces &, int, const int *, const int *, Csr<double, Space> &);
 template PetscErrorCode split_columns(Space &, CsrView<double>, int, int, Csr<double, Space> &, Csr<double, Space> &);
-template PetscErrorCode number_columns(Space &, std::int64_t, const int *, int, int *);
+template PetscErrorCode places_in_pieces(Space &, int, int, const int *, Array<int, Space> &, Array<int, Space> &);
+template PetscErrorCode keys_of_pieces(Space &, int, const int *, const std::uint64_t *, const int *, Array<std::uint64_t, Space> &);
+template PetscErrorCode number_distinct(Space &, Array<std::uint64_t, Space> &, int *, std::vector<std::uint64_t> &);
 } // namespace amgkit
