@@ -83,6 +83,17 @@ PetscErrorCode allocate_communicated(std::size_t bytes, void **p, cudaError_t *s
   if (first && !communicated_memory().empty()) PetscCall(PetscRegisterFinalize(destroy_communicated_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+// One block of page-locked memory for all spaces, from the first use to PetscFinalize: taking it costs 2 ms. Who has a result copied there
+// waits for it and reads it at once.
+void *host_scalars = nullptr;
+PetscErrorCode destroy_host_scalars()
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaFreeHost(host_scalars));
+  host_scalars = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode open(Cuda &ex)
@@ -99,14 +110,17 @@ PetscErrorCode open(Cuda &ex)
   properties.location.id = device;
   PetscCallCUDA(cudaMemPoolCreate(&ex.pool, &properties));
   PetscCallCUDA(cudaMemPoolSetAttribute(ex.pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  PetscCallCUDA(cudaMallocHost(&ex.host_scalars, Cuda::host_scalars_bytes));
+  if (!host_scalars) {
+    PetscCallCUDA(cudaMallocHost(&host_scalars, Cuda::host_scalars_bytes));
+    PetscCall(PetscRegisterFinalize(destroy_host_scalars));
+  }
+  ex.host_scalars = host_scalars;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode close(Cuda &ex)
 {
   PetscFunctionBegin;
-  if (ex.host_scalars) PetscCallCUDA(cudaFreeHost(ex.host_scalars));
   if (ex.pool) {
     PetscCallCUDA(cudaStreamSynchronize(ex.stream));
     PetscCallCUDA(cudaMemPoolDestroy(ex.pool));

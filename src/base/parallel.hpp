@@ -13,9 +13,11 @@
 //   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
 //
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
-// sync(); sum_in_order(rows, range, term, n, sums): sums[t] = the values of all {position, value} = term(r, k) with position t, for
-// 0 <= r < rows and range(r).begin <= k < range(r).end, added to 0 in this order of r and k, position -1 left out. term may be called more
-// than once for an entry where n > 32. Lanes write sums[t] as share(0, n) gives them t.
+// sync(); ordered_sum(begin, end, f): 0 + f(begin) + ... + f(end - 1), added in this order, for every lane;
+// for_entries(rows, range, load, use): use(k, load(r, k)) on some lane for 0 <= r < rows and range(r).begin <= k < range(r).end, with
+// several loads under way at once; sum_in_order(rows, range, term, n, sums): sums[t], in scratch of the team, = the values of all
+// {position, value} = term(r, k) with position t < n, for r and k as before, added to 0 in this order of r and k, position -1 left out.
+// term may be called more than once for an entry where n > 32. Complete for all lanes after a sync().
 #pragma once
 #include "base/array.hpp"
 

@@ -28,45 +28,96 @@ template <int Lanes> struct CudaTeam {
     if (rank() == 0) f();
   }
   __device__ void sync() const { tile.sync(); }
-  // Every lane sees all terms, and adds in registers those of its positions. The first terms of several rows are computed before any is
-  // added, so that the memory is asked for all of them at once.
+  template <class F> __device__ double ordered_sum(int begin, int end, F f) const
+  {
+    double s = 0;
+    for (int base = begin; base < end; base += Lanes) {
+      const int k = base + rank();
+      const double mine = k < end ? f(k) : 0;
+      for (int lane = 0; lane < min(Lanes, end - base); lane++) s += tile.shfl(mine, lane);
+    }
+    return s;
+  }
+  // What the first entries of several rows load is on its way at once.
+  template <class Range, class Load, class Use> __device__ void for_entries(int rows, Range range, Load load, Use use) const
+  {
+    for_rows_together(rows, range, load, [&](int r, const Segment &row, const auto &first) {
+      const int begin = row.begin + rank();
+      if (begin < row.end) use(begin, first);
+      for (int k = begin + Lanes; k < row.end; k += Lanes) use(k, load(r, k));
+    });
+  }
+  // Few lanes: every lane sees all terms, and adds in registers those of its positions. A warp: the lanes of a position form a group, whose
+  // first lane adds for all. Each measured faster where it is used.
   template <class Range, class F> __device__ void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
   {
-    constexpr int kept = 4, together = 4;
-    for (int window = 0; window < positions; window += kept * Lanes) {
-      double s[kept] = {};
-      const auto add = [&](const Term &mine, int count) {
-        for (int lane = 0; lane < count; lane++) {
-          const int position = tile.shfl(mine.position, lane) - window;
-          const double value = tile.shfl(mine.value, lane);
+    if constexpr (Lanes < 32) {
+      constexpr int kept = 4;
+      for (int window = 0; window < positions; window += kept * Lanes) {
+        double s[kept] = {};
+        for_terms(rows, range, term, [&](const Term &mine, int count) {
+          for (int lane = 0; lane < count; lane++) {
+            const int position = tile.shfl(mine.position, lane) - window;
+            const double value = tile.shfl(mine.value, lane);
 #pragma unroll
-          for (int c = 0; c < kept; c++) s[c] += position == rank() + c * Lanes ? value : 0;
-        }
-      };
-      for (int r = 0; r < rows; r += together) {
-        Segment row[together];
-        Term first[together];
-#pragma unroll
-        for (int t = 0; t < together; t++) row[t] = r + t < rows ? range(r + t) : Segment{0, 0};
-#pragma unroll
-        for (int t = 0; t < together; t++) {
-          const int k = row[t].begin + rank();
-          first[t] = k < row[t].end ? term(r + t, k) : Term{-1, 0};
-        }
-#pragma unroll
-        for (int t = 0; t < together; t++) {
-          add(first[t], min(Lanes, row[t].end - row[t].begin));
-          for (int base = row[t].begin + Lanes; base < row[t].end; base += Lanes) {
-            const int k = base + rank();
-            add(k < row[t].end ? term(r + t, k) : Term{-1, 0}, min(Lanes, row[t].end - base));
+            for (int c = 0; c < kept; c++) s[c] += position == rank() + c * Lanes ? value : 0;
           }
+        });
+        for (int c = 0; c < kept; c++) {
+          const int position = window + rank() + c * Lanes;
+          if (position < positions) sums[position] = s[c];
         }
       }
-      for (int c = 0; c < kept; c++) {
-        const int position = window + rank() + c * Lanes;
-        if (position < positions) sums[position] = s[c];
-      }
+    } else {
+      for (int t : share(0, positions)) sums[t] = 0;
+      sync();
+      for_terms(rows, range, term, [&](const Term &mine, int) { add_groups(mine, sums); });
     }
+  }
+
+private:
+  // f(r, range(r), what the lane loads of the first entries), for all lanes and 0 <= r < rows, in this order.
+  template <class Range, class Load, class F> __device__ void for_rows_together(int rows, Range range, Load load, F f) const
+  {
+    constexpr int together = 4;
+    using Loaded = decltype(load(0, 0));
+    for (int r = 0; r < rows; r += together) {
+      Segment row[together];
+      Loaded first[together];
+#pragma unroll
+      for (int t = 0; t < together; t++) row[t] = r + t < rows ? range(r + t) : Segment{0, 0};
+#pragma unroll
+      for (int t = 0; t < together; t++) {
+        const int k = row[t].begin + rank();
+        first[t] = k < row[t].end ? load(r + t, k) : Loaded{};
+      }
+#pragma unroll
+      for (int t = 0; t < together; t++) f(r + t, row[t], first[t]);
+    }
+  }
+  // add(the lane's term, how many lanes have one) for all lanes and terms, Lanes at a time, in their order.
+  template <class Range, class F, class Add> __device__ void for_terms(int rows, Range range, F term, Add add) const
+  {
+    for_rows_together(rows, range, term, [&](int r, const Segment &row, const Term &first) {
+      for (int base = row.begin; base < row.end; base += Lanes) {
+        const int k = base + rank(), count = min(Lanes, row.end - base);
+        Term mine{-1, 0};
+        if (rank() < count) mine = base == row.begin ? first : term(r, k);
+        add(mine, count);
+      }
+    });
+  }
+  __device__ void add_groups(const Term &mine, double *sums) const
+  {
+    unsigned group = tile.match_any(mine.position);
+    if (mine.position < 0 || __ffs(static_cast<int>(group)) - 1 != rank()) group = 0;
+    double s = group ? sums[mine.position] : 0;
+    for (unsigned left = group; tile.any(left != 0); left &= left - 1) {
+      const double value = tile.shfl(mine.value, left ? __ffs(static_cast<int>(left)) - 1 : 0);
+      s += left ? value : 0;
+    }
+    if (group) sums[mine.position] = s;
+    sync();
   }
 };
 

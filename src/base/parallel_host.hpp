@@ -19,6 +19,19 @@ template <bool Backwards> struct SerialTeam {
   template <class T, class Op> T combine(T x, Op) const { return x; }
   template <class F> void once(F f) const { f(); }
   void sync() const {}
+  template <class F> double ordered_sum(int begin, int end, F f) const
+  {
+    double s = 0;
+    for (int k = begin; k < end; k++) s += f(k);
+    return s;
+  }
+  template <class Range, class Load, class Use> void for_entries(int rows, Range range, Load load, Use use) const
+  {
+    for (int r = 0; r < rows; r++) {
+      const Segment row = range(r);
+      for (int k : share(row.begin, row.end)) use(k, load(r, k));
+    }
+  }
   template <class Range, class F> void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
   {
     for (int t = 0; t < positions; t++) sums[t] = 0;

@@ -19,6 +19,14 @@ AMGKIT_FN inline int position(const CsrView<double> &A, int i, int j)
   return low < A.ptr[i + 1] && A.col[low] == j ? low : -1;
 }
 
+// Position of the mirror image of entry k of row i, a_ji for k of column j, -1 when it is not stored. In the interior of a grid, where all
+// rows have the same stencil, it stands as far from the end of its row as k from the beginning of its own.
+AMGKIT_FN inline int mirror_of(const CsrView<double> &A, int i, int k)
+{
+  const int j = A.col[k], guess = A.ptr[j + 1] - 1 - (k - A.ptr[i]);
+  return guess >= A.ptr[j] && A.col[guess] == i ? guess : position(A, j, i);
+}
+
 // |c| - 1 for c = 1 - 2 a_ij w_i w_j / (a_ii w_i² + a_jj w_j²), rounded; 0 when |c| <= 1 or the denominator vanishes
 AMGKIT_FN inline float excess(double a_ij, double a_ii, double a_jj, double w_i, double w_j)
 {
@@ -139,7 +147,7 @@ template <class Ex> PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const
     const int i = static_cast<int>(row);
     float largest = 0;
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
-      const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
+      const int j = A.col[k], mirror = i == j ? -1 : mirror_of(A, i, k);
       const bool edge = mirror >= 0 && A.val[k] != 0 && A.val[mirror] != 0;
       float here = 0;
       if (edge && i < j) here = excess(A.val[k], a[i], a[j], w[i], w[j]);
@@ -155,19 +163,20 @@ template <class Ex> PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const
 
 namespace
 {
-// root[i] = sqrt |b_ii|, delta[i] = delta_i / b_ii. One thread a row: the last bits of a sum decide edges.
+// root[i] = sqrt |b_ii|, delta[i] = delta_i / b_ii. Sums in order: their last bits decide edges.
 template <class Ex>
 PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, const double *w, const double *outside, double *root, float *delta)
 {
   constexpr double noise = 1e-14; // of a sum that should be 0, beside b_ii
-  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+  const auto row = [=] AMGKIT_FN(auto team, std::int64_t i) {
     const double b_ii = w[i] * a[i] * w[i];
-    double sum = 0;
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) sum += A.val[k] * w[A.col[k]];
-    sum = w[i] * sum + outside[i];
-    root[i] = sqrt(fabs(b_ii));
-    delta[i] = fabs(sum) < noise * fabs(b_ii) || b_ii == 0 ? 0 : static_cast<float>(sum / b_ii);
-  });
+    const double sum = w[i] * team.ordered_sum(A.ptr[i], A.ptr[i + 1], [=](int k) { return A.val[k] * w[A.col[k]]; }) + outside[i];
+    team.once([&] {
+      root[i] = sqrt(fabs(b_ii));
+      delta[i] = fabs(sum) < noise * fabs(b_ii) || b_ii == 0 ? 0 : static_cast<float>(sum / b_ii);
+    });
+  };
+  return A.average() <= 12 ? for_rows<1>(ex, A.rows, row) : for_rows<4>(ex, A.rows, row);
 }
 } // namespace
 
@@ -193,15 +202,17 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
     const double sign = a[i] < 0 ? -1 : 1, b_ii = sign * w[i] * a[i] * w[i];
     float largest = 0;
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
-      const int j = A.col[k], mirror = i == j ? -1 : position(A, j, i);
+      const int j = A.col[k], mirror = i == j ? -1 : mirror_of(A, i, k);
       const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror];
       float result = 0;
       if (here != 0 && there != 0) { // who has no edge is left out of the coarse level
-        const double b_jj = sign * w[j] * a[j] * w[j], v = -0.5 * sign * scaled(w, here + there, i, j), unit = root[i] * root[j];
+        const double b_jj = sign * w[j] * a[j] * w[j], v = -0.5 * sign * scaled(w, here + there, i, j);
         // where both rows dominate, mu <= 2 min(b_ii, b_jj) / v: most edges need no more than this
         const bool surely = v > 0 && delta[i] >= 0 && delta[j] >= 0 && 2 * (b_ii < b_jj ? b_ii : b_jj) <= kappa * v;
-        if (by_quality || !surely)
+        if (by_quality || !surely) {
+          const double unit = root[i] * root[j];
           result = unit > 0 ? quality(kappa, static_cast<float>(v / unit), root[i], root[j], delta[i], delta[j]) : 0;
+        }
         if (!by_quality && (surely || result > 0))
           result = i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
       }

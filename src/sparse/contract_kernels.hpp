@@ -14,6 +14,13 @@ struct Product {
   const int *ptr, *member; // of the row aggregates
   const double *p, *q;
   const int *column_id;
+
+  // Entries of the r-th row of aggregate I
+  AMGKIT_FN Segment row(std::int64_t I, int r) const
+  {
+    const int i = member[ptr[I] + r];
+    return {A.ptr[i], A.ptr[i + 1]};
+  }
 };
 
 // Hash table of a team's distinct columns, linear probing. slot_of lists the used slots in the order they were taken.
@@ -56,14 +63,13 @@ AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Tabl
 {
   bool full = false;
   clear(team, table);
-  for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
-    const int i = in.member[m];
-    for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) {
-      const int column = in.column_id[in.A.col[k]], slot = column >= 0 ? insert(table, column) : nowhere;
-      full = full || (column >= 0 && slot == nowhere);
-      seen(k, slot);
-    }
-  }
+  team.for_entries(
+      in.ptr[I + 1] - in.ptr[I], [&](int r) { return in.row(I, r); }, [&](int, int k) { return in.column_id[in.A.col[k]]; },
+      [&](int k, int column) {
+        const int slot = column >= 0 ? insert(table, column) : nowhere;
+        full = full || (column >= 0 && slot == nowhere);
+        seen(k, slot);
+      });
   full = team.any(full);
   team.sync();
   return !full;
@@ -95,14 +101,17 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode place_columns(Ex &ex, c
       col[begin + rank] = column;
     }
     team.sync();
-    for (int m = in.ptr[I]; m < in.ptr[I + 1]; m++) {
-      const int i = in.member[m];
-      for (int k : team.share(in.A.ptr[i], in.A.ptr[i + 1])) {
-        if (place[k] != nowhere) place[k] = table.rank[place[k]];
-      }
-    }
+    team.for_entries(
+        in.ptr[I + 1] - in.ptr[I], [&](int r) { return in.row(I, r); }, [&](int, int k) { return place[k]; },
+        [&](int k, unsigned char slot) {
+          if (slot != nowhere) place[k] = table.rank[slot];
+        });
   });
 }
+
+template <int Slots> struct RowSums {
+  double of[Slots];
+};
 
 // The values of the rows of C that fit a table.
 template <int Lanes, int Slots, class Ex>
@@ -110,20 +119,19 @@ PetscErrorCode sum_products_with(Ex &ex, const Product &in, const unsigned char 
 {
   const int *ptr = C.ptr.data();
   double *val = C.val.data();
-  return for_rows<Lanes>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I) {
+  return for_rows_with<Lanes, RowSums<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &sums) {
     const int begin = ptr[I], n = ptr[I + 1] - begin;
     const int *member = in.member + in.ptr[I];
     if (n > Slots) return;
     team.sum_in_order(
-        in.ptr[I + 1] - in.ptr[I],
-        [&](int r) {
-          return Segment{in.A.ptr[member[r]], in.A.ptr[member[r] + 1]};
-        },
+        in.ptr[I + 1] - in.ptr[I], [&](int r) { return in.row(I, r); },
         [&](int r, int k) {
           const int position = place[k] == nowhere ? -1 : place[k];
           return Term{position, in.p[member[r]] * in.A.val[k] * in.q[in.A.col[k]]};
         },
-        n, val + begin);
+        n, sums.of);
+    team.sync();
+    for (int t : team.share(0, n)) val[begin + t] = sums.of[t];
   });
 }
 

@@ -93,46 +93,73 @@ template <class Ex> PetscErrorCode sell_starts(Ex &ex, CsrView<double> A, Array<
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// base of each position; the number of positions of the wide slices in width, 0 for the others.
-template <class Ex> PetscErrorCode sell_bases(Ex &ex, CsrView<double> A, const int *start, int *base, int *width)
+// A slice's rows are read as they lie in memory, some positions at a time, and turned round in scratch memory.
+constexpr int tile_positions = 8;
+template <class T> struct SliceTile {
+  T of[tile_positions][sell_rows + 4]; // more than 64, so that the lanes that fill a tile use 32 banks
+};
+
+// tile.of[j][r] = x[entry p + j of row r], filler where the row has no such entry
+template <class Team, class X, class T>
+AMGKIT_FN void read_tile(const Team &team, const CsrView<double> &A, std::int64_t slice, int p, const X *x, T filler, SliceTile<T> &tile)
 {
-  return for_rows<sell_threads>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s) {
+  team.sync(); // with what came before
+  for (int e : team.share(0, tile_positions * sell_rows)) {
+    const int r = e / tile_positions, j = e % tile_positions;
+    const RowRange row = row_range(A, slice * sell_rows + r);
+    tile.of[j][r] = p + j < row.length ? static_cast<T>(x[row.begin + p + j]) : filler;
+  }
+  team.sync();
+}
+
+// base of each position and low; the number of positions of the wide slices in width, 0 for the others.
+template <class Ex>
+PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, const int *start, int *base, SellPair<std::uint16_t> *low, int *width)
+{
+  return for_rows_with<sell_threads, SliceTile<int>>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+    const int positions = start[s + 1] - start[s];
     bool wide = false;
-    for (int p = start[s]; p < start[s + 1]; p++) {
-      int least = INT32_MAX, most = 0;
-      for (int r : team.share(0, sell_rows)) {
-        const RowRange row = row_range(A, s * sell_rows + r);
-        if (p - start[s] >= row.length) continue;
-        const int column = A.col[row.begin + p - start[s]];
-        least = column < least ? column : least;
-        most = most < column ? column : most;
+    for (int p = 0; p < positions; p += tile_positions) {
+      read_tile(team, A, s, p, A.col, -1, tile);
+      for (int j = 0; j < tile_positions && p + j < positions; j++) {
+        int least = INT32_MAX, most = 0;
+        for (int r : team.share(0, sell_rows)) {
+          const int column = tile.of[j][r];
+          if (column < 0) continue;
+          least = column < least ? column : least;
+          most = most < column ? column : most;
+        }
+        least = team.combine(least, Min{});
+        wide = wide || team.max(most) - least > UINT16_MAX;
+        team.once([&] { base[start[s] + p + j] = least; });
+        for (int t : team.share(0, sell_threads)) {
+          SellPair<std::uint16_t> lower;
+          for (int h = 0; h < 2; h++) {
+            const int column = tile.of[j][t + h * sell_threads];
+            lower.of[h] = static_cast<std::uint16_t>(column < 0 ? 0 : (column - least) & UINT16_MAX);
+          }
+          low[(std::int64_t{start[s]} + p + j) * sell_threads + t] = lower;
+        }
       }
-      least = team.combine(least, Min{});
-      wide = wide || team.max(most) - least > UINT16_MAX;
-      team.once([&] { base[p] = least; });
     }
-    team.once([&] { width[s] = wide ? start[s + 1] - start[s] : 0; });
+    team.once([&] { width[s] = wide ? positions : 0; });
   });
 }
 
-// low, and high in wide slices. high_start: nullptr when there are none.
+// The upper halves of wide slices, which are few.
 template <class Ex>
-PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, const int *start, const int *base, const int *high_start,
-                            SellPair<std::uint16_t> *low, SellPair<std::uint16_t> *high)
+PetscErrorCode sell_high(Ex &ex, CsrView<double> A, const int *start, const int *base, const int *high_start, SellPair<std::uint16_t> *high)
 {
   return for_each(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
     const std::int64_t s = t / sell_threads, i = s * sell_rows + t % sell_threads;
     const RowRange rows[2] = {row_range(A, i), row_range(A, i + sell_threads)};
-    const bool wide = high_start && high_start[s] < high_start[s + 1];
-    for (int j = 0; j < start[s + 1] - start[s]; j++) {
-      SellPair<std::uint16_t> lower, upper;
+    for (int j = 0; j < high_start[s + 1] - high_start[s]; j++) {
+      SellPair<std::uint16_t> upper;
       for (int h = 0; h < 2; h++) {
         const int offset = j < rows[h].length ? A.col[rows[h].begin + j] - base[start[s] + j] : 0;
-        lower.of[h] = static_cast<std::uint16_t>(offset & UINT16_MAX);
         upper.of[h] = static_cast<std::uint16_t>(offset >> 16);
       }
-      low[(std::int64_t{start[s]} + j) * sell_threads + t % sell_threads] = lower;
-      if (wide) high[(std::int64_t{high_start[s]} + j) * sell_threads + t % sell_threads] = upper;
+      high[(std::int64_t{high_start[s]} + j) * sell_threads + t % sell_threads] = upper;
     }
   });
 }
@@ -156,13 +183,16 @@ template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> 
   out.rows = A.rows;
   PetscCall(out.base.allocate(ex, positions));
   PetscCall(out.high_start.allocate(ex, slices + 1));
-  PetscCall(sell_bases(ex, A, out.start.data(), out.base.data(), out.high_start.data()));
-  PetscCall(exclusive_scan(ex, slices, out.high_start.data(), &high));
-  if (high == 0) out.high_start.release();
   PetscCall(out.low.allocate(ex, positions * sell_threads));
-  PetscCall(out.high.allocate(ex, high * sell_threads));
   PetscCall(out.val.allocate(ex, positions * sell_threads));
-  PetscCall(sell_columns(ex, A, out.start.data(), out.base.data(), out.high_start.data(), out.low.data(), out.high.data()));
+  PetscCall(sell_columns(ex, A, out.start.data(), out.base.data(), out.low.data(), out.high_start.data()));
+  PetscCall(exclusive_scan(ex, slices, out.high_start.data(), &high));
+  if (high == 0) {
+    out.high_start.release();
+  } else {
+    PetscCall(out.high.allocate(ex, high * sell_threads));
+    PetscCall(sell_high(ex, A, out.start.data(), out.base.data(), out.high_start.data(), out.high.data()));
+  }
   PetscCall(sell_fill(ex, A, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,13 +201,14 @@ template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A,
 {
   const int *start = out.start.data();
   SellPair<T> *val = out.val.data();
-  return for_each(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
-    const std::int64_t s = t / sell_threads, i = s * sell_rows + t % sell_threads;
-    const RowRange rows[2] = {row_range(A, i), row_range(A, i + sell_threads)};
-    for (int j = 0; j < start[s + 1] - start[s]; j++) {
-      SellPair<T> entry;
-      for (int h = 0; h < 2; h++) entry.of[h] = j < rows[h].length ? static_cast<T>(A.val[rows[h].begin + j]) : 0;
-      val[(std::int64_t{start[s]} + j) * sell_threads + t % sell_threads] = entry;
+  return for_rows_with<sell_threads, SliceTile<T>>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+    const int positions = start[s + 1] - start[s];
+    for (int p = 0; p < positions; p += tile_positions) {
+      read_tile(team, A, s, p, A.val, T{0}, tile);
+      for (int e : team.share(0, tile_positions * sell_threads)) {
+        const int j = e / sell_threads, t = e % sell_threads;
+        if (p + j < positions) val[(std::int64_t{start[s]} + p + j) * sell_threads + t] = {{tile.of[j][t], tile.of[j][t + sell_threads]}};
+      }
     }
   });
 }

@@ -62,6 +62,25 @@ TYPED_TEST(Parallel, SumInOrderSumsInOrder)
   }
 }
 
+TYPED_TEST(Parallel, OrderedSumAddsInOrder)
+{
+  constexpr int n = 150;
+  for (int lanes : {4, 32}) {
+    auto out = this->to_space(std::vector<double>(n, -1));
+    if (lanes == 4)
+      OK(check_ordered_sum<4>(this->ex, n, out.data()));
+    else
+      OK(check_ordered_sum<32>(this->ex, n, out.data()));
+    const auto got = this->to_host(out);
+    double expected = 0;
+    for (int i = 0; i < n; i++) {
+      ASSERT_EQ(got[i], expected) << lanes << " lanes, " << i << " terms";
+      const int k = 3 + i;
+      expected += 1.0 / (1 + k * k % 97);
+    }
+  }
+}
+
 TYPED_TEST(Parallel, ReduceScanCompact)
 {
   for (auto n : sizes) {
