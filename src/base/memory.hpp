@@ -18,6 +18,9 @@ PetscErrorCode memory_allocate(Cuda &, Memory, std::size_t bytes, void **p);
 PetscErrorCode memory_free(Host &, Memory, void *p);
 PetscErrorCode memory_free(Cuda &, Memory, void *p);
 
+// At least so many bytes of the device, which the space keeps: what the next call gives may be the same. Errors as memory_allocate().
+PetscErrorCode scratch_memory(Cuda &, std::size_t bytes, void **p);
+
 // Within the space, in stream order.
 PetscErrorCode memory_copy(Host &, void *to, const void *from, std::size_t bytes);
 PetscErrorCode memory_copy(Cuda &, void *to, const void *from, std::size_t bytes);

@@ -1,6 +1,7 @@
 // The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees.
 #include "base/memory.hpp"
 
+#include <algorithm>
 #include <cuda_runtime.h>
 #include <map>
 #include <petscdevice_cuda.h>
@@ -118,9 +119,36 @@ PetscErrorCode open(Cuda &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+PetscErrorCode free_scratch(Cuda &ex)
+{
+  PetscFunctionBegin;
+  PetscCall(memory_free(ex, Memory::scratch, ex.scratch));
+  ex.scratch = nullptr;
+  ex.scratch_bytes = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode scratch_memory(Cuda &ex, std::size_t bytes, void **p)
+{
+  const std::size_t size = std::max(bytes, std::size_t{1} << 20);
+
+  PetscFunctionBegin;
+  if (bytes > ex.scratch_bytes) {
+    PetscCall(free_scratch(ex));
+    PetscCall(memory_allocate(ex, Memory::scratch, size, &ex.scratch));
+    ex.scratch_bytes = size;
+  }
+  *p = ex.scratch;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode close(Cuda &ex)
 {
   PetscFunctionBegin;
+  PetscCall(free_scratch(ex));
   if (ex.pool) {
     PetscCallCUDA(cudaStreamSynchronize(ex.stream));
     PetscCallCUDA(cudaMemPoolDestroy(ex.pool));
@@ -132,6 +160,7 @@ PetscErrorCode close(Cuda &ex)
 PetscErrorCode trim(Cuda &ex)
 {
   PetscFunctionBegin;
+  PetscCall(free_scratch(ex));
   PetscCallCUDA(cudaStreamSynchronize(ex.stream));
   PetscCallCUDA(cudaMemPoolTrimTo(ex.pool, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

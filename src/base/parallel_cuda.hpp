@@ -164,23 +164,27 @@ template <class T, class F> struct Returns {
 template <class Call> PetscErrorCode with_scratch(Cuda &ex, Call call)
 {
   std::size_t bytes = 0;
-  Array<unsigned char, Cuda> scratch;
+  void *scratch;
 
   PetscFunctionBegin;
   PetscCallCUDA(call(nullptr, bytes));
-  PetscCall(scratch.allocate(ex, static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1))));
-  PetscCallCUDA(call(scratch.data(), bytes));
+  PetscCall(scratch_memory(ex, std::max<std::size_t>(bytes, 1), &scratch));
+  PetscCallCUDA(call(scratch, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode read_scalar(Cuda &ex, const T *on_device, T *result)
+// A place that kernels write one T to, and its value once they have.
+template <class T> T *scalar_on_host(Cuda &ex)
 {
   static_assert(sizeof(T) <= Cuda::host_scalars_bytes);
+  return static_cast<T *>(ex.host_scalars);
+}
+template <class T> PetscErrorCode read_scalar(Cuda &ex, T *result)
+{
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMemcpyAsync(ex.host_scalars, on_device, sizeof(T), cudaMemcpyDeviceToHost, ex.stream));
   PetscCallCUDA(cudaStreamSynchronize(ex.stream));
   PetscCall(PetscLogGpuToCpuScalar(sizeof(T)));
-  *result = *static_cast<const T *>(ex.host_scalars);
+  *result = *scalar_on_host<T>(ex);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,17 +238,16 @@ template <int Lanes, class S, class F> PetscErrorCode for_rows_with(Cuda &ex, st
 
 template <class T, class F, class Op> PetscErrorCode reduce(Cuda &ex, std::int64_t n, F f, T init, Op op, T *result)
 {
-  Array<T, Cuda> out;
+  T *out = detail::scalar_on_host<T>(ex);
 
   PetscFunctionBegin;
   *result = init;
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(out.allocate(ex, 1));
   PetscCall(detail::with_scratch(ex, [&](void *scratch, std::size_t &bytes) {
-    return cub::DeviceReduce::TransformReduce(scratch, bytes, thrust::counting_iterator<std::int64_t>(0), out.data(), n, op,
+    return cub::DeviceReduce::TransformReduce(scratch, bytes, thrust::counting_iterator<std::int64_t>(0), out, n, op,
                                               detail::Returns<T, F>{f}, init, ex.stream);
   }));
-  PetscCall(detail::read_scalar(ex, out.data(), result));
+  PetscCall(detail::read_scalar(ex, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,17 +283,16 @@ template <class T> PetscErrorCode stable_sort_pairs(Cuda &ex, std::int64_t n, st
 
 template <class F> PetscErrorCode compact(Cuda &ex, std::int64_t n, F f, int *out, std::int64_t *count)
 {
-  Array<std::int64_t, Cuda> selected;
+  auto *selected = detail::scalar_on_host<std::int64_t>(ex);
 
   PetscFunctionBegin;
   *count = 0;
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(selected.allocate(ex, 1));
   PetscCall(detail::with_scratch(ex, [&](void *scratch, std::size_t &bytes) {
-    return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int>(0), out, selected.data(), n, detail::Returns<bool, F>{f},
+    return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int>(0), out, selected, n, detail::Returns<bool, F>{f},
                                  ex.stream);
   }));
-  PetscCall(detail::read_scalar(ex, selected.data(), count));
+  PetscCall(detail::read_scalar(ex, count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

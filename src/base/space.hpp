@@ -39,8 +39,10 @@ struct Cuda {
   static constexpr bool on_device = true;
   CUstream_st *stream = nullptr;
   CUmemPoolHandle_st *pool = nullptr;
-  void *host_scalars = nullptr; // page-locked, host_scalars_bytes long: results of reductions land here
+  void *host_scalars = nullptr; // page-locked, host_scalars_bytes long: kernels write results of reductions here
   static constexpr std::size_t host_scalars_bytes = 256;
+  void *scratch = nullptr; // see scratch_memory()
+  std::size_t scratch_bytes = 0;
 };
 
 // open: takes the resources of a space (Cuda: PETSc's current stream and a memory pool); close: gives them back.

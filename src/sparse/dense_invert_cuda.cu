@@ -19,7 +19,7 @@ PetscErrorCode dense_invert(Cuda &ex, int n, double *A, bool *singular)
   PetscCallCUSOLVER(cusolverDnDgetrf_bufferSize(solver, n, n, A, n, &work_size));
   PetscCall(work.allocate(ex, work_size));
   PetscCallCUSOLVER(cusolverDnDgetrf(solver, n, n, A, n, work.data(), pivots.data(), info.data()));
-  PetscCall(detail::read_scalar(ex, info.data(), &status));
+  PetscCall(memory_to_host(ex, &status, info.data(), info.bytes()));
   PetscCheck(status >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER getrf: argument %d", -status);
   *singular = status > 0;
   if (*singular) PetscFunctionReturn(PETSC_SUCCESS);

@@ -46,20 +46,19 @@ PetscErrorCode merge_columns(Ex &ex, CsrView<double> diag, CsrView<double> offd,
   PetscCall(M.val.allocate(ex, total));
   int *col = M.col.data();
   double *val = M.val.data();
-  PetscCall(for_each(ex, M.rows, [=] AMGKIT_FN(std::int64_t i) {
-    int at = ptr[i], k = offd.nnz > 0 ? offd.ptr[i] : 0;
-    const int end = offd.nnz > 0 ? offd.ptr[i + 1] : 0;
-    for (; k < end && ghost[offd.col[k]] < first; k++, at++) {
+  PetscCall(for_rows(ex, M.rows, M.view().average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const int begin = offd.nnz > 0 ? offd.ptr[i] : 0, end = offd.nnz > 0 ? offd.ptr[i + 1] : 0, own = diag.ptr[i + 1] - diag.ptr[i];
+    int above = begin; // the first ghost after the own columns
+    while (above < end && ghost[offd.col[above]] < first) above++;
+    for (int k : team.share(begin, end)) {
+      const int at = ptr[i] + k - begin + (k < above ? 0 : own);
       col[at] = ghost[offd.col[k]];
       val[at] = offd.val[k];
     }
-    for (int d = diag.ptr[i]; d < diag.ptr[i + 1]; d++, at++) {
-      col[at] = first + diag.col[d];
-      val[at] = diag.val[d];
-    }
-    for (; k < end; k++, at++) {
-      col[at] = ghost[offd.col[k]];
-      val[at] = offd.val[k];
+    for (int k : team.share(diag.ptr[i], diag.ptr[i + 1])) {
+      const int at = ptr[i] + above - begin + k - diag.ptr[i];
+      col[at] = first + diag.col[k];
+      val[at] = diag.val[k];
     }
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,10 +88,10 @@ PetscErrorCode join_pieces(Ex &ex, const Pieces &pieces, int rows, const int *sl
   PetscCall(whole.val.allocate(ex, total));
   int *col = whole.col.data();
   double *val = whole.val.data();
-  PetscCall(for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) {
+  PetscCall(for_rows(ex, rows, whole.view().average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const int q = slot[i] / most_rows;
     const std::int64_t from = most_entries * q - ptr[first_row[q]];
-    for (int k = ptr[i]; k < ptr[i + 1]; k++) {
+    for (int k : team.share(ptr[i], ptr[i + 1])) {
       col[k] = piece_col[from + k];
       val[k] = piece_val[from + k];
     }
@@ -124,14 +123,14 @@ PetscErrorCode split_columns(Ex &ex, CsrView<double> M, int first, int own, Csr<
   PetscCall(offd.val.allocate(ex, outside));
   int *diag_col = diag.col.data(), *offd_col = offd.col.data();
   double *diag_val = diag.val.data(), *offd_val = offd.val.data();
-  PetscCall(for_each(ex, M.rows, [=] AMGKIT_FN(std::int64_t i) {
-    int d = diag_ptr[i], o = offd_ptr[i];
-    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) {
+  PetscCall(for_rows(ex, M.rows, M.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const int here = diag_ptr[i + 1] - diag_ptr[i], begin = lower_bound(M.col, M.ptr[i], M.ptr[i + 1], first);
+    for (int k : team.share(M.ptr[i], M.ptr[i + 1])) {
       const int j = M.col[k];
-      const bool in = j >= first && j < first + own;
-      (in ? diag_col : offd_col)[in ? d : o] = in ? j - first : j;
-      (in ? diag_val : offd_val)[in ? d : o] = M.val[k];
-      (in ? d : o)++;
+      const bool in = k >= begin && k < begin + here;
+      const int at = in ? diag_ptr[i] + k - begin : offd_ptr[i] + k - M.ptr[i] - (k < begin ? 0 : here);
+      (in ? diag_col : offd_col)[at] = in ? j - first : j;
+      (in ? diag_val : offd_val)[at] = M.val[k];
     }
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
