@@ -52,22 +52,10 @@ template <int Lanes> struct CudaTeam {
   template <class Range, class F> __device__ void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
   {
     if constexpr (Lanes < 32) {
-      constexpr int kept = 4;
-      for (int window = 0; window < positions; window += kept * Lanes) {
-        double s[kept] = {};
-        for_terms(rows, range, term, [&](const Term &mine, int count) {
-          for (int lane = 0; lane < count; lane++) {
-            const int position = tile.shfl(mine.position, lane) - window;
-            const double value = tile.shfl(mine.value, lane);
-#pragma unroll
-            for (int c = 0; c < kept; c++) s[c] += position == rank() + c * Lanes ? value : 0;
-          }
-        });
-        for (int c = 0; c < kept; c++) {
-          const int position = window + rank() + c * Lanes;
-          if (position < positions) sums[position] = s[c];
-        }
-      }
+      if (positions <= 2 * Lanes)
+        sum_in_registers<2>(rows, range, term, positions, sums);
+      else
+        sum_in_registers<4>(rows, range, term, positions, sums);
     } else {
       for (int t : share(0, positions)) sums[t] = 0;
       sync();
@@ -106,6 +94,26 @@ private:
         add(mine, count);
       }
     });
+  }
+  // Of Kept * Lanes positions at a time.
+  template <int Kept, class Range, class F>
+  __device__ void sum_in_registers(int rows, Range range, F term, int positions, double *sums) const
+  {
+    for (int window = 0; window < positions; window += Kept * Lanes) {
+      double s[Kept] = {};
+      for_terms(rows, range, term, [&](const Term &mine, int count) {
+        for (int lane = 0; lane < count; lane++) {
+          const int position = tile.shfl(mine.position, lane) - window;
+          const double value = tile.shfl(mine.value, lane);
+#pragma unroll
+          for (int c = 0; c < Kept; c++) s[c] += position == rank() + c * Lanes ? value : 0;
+        }
+      });
+      for (int c = 0; c < Kept; c++) {
+        const int position = window + rank() + c * Lanes;
+        if (position < positions) sums[position] = s[c];
+      }
+    }
   }
   __device__ void add_groups(const Term &mine, double *sums) const
   {
