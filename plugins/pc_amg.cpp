@@ -74,12 +74,15 @@ PetscErrorCode build(PC pc, AmgPC &data)
 // The levels, and the PCMG that applies them when it is asked for.
 PetscErrorCode build_all(PC pc, AmgPC &data)
 {
+  bool out_of_memory = false;
+
   PetscFunctionBegin;
   PetscCall(build(pc, data));
   if (!data.parameters.export_mg)
     PetscCall(PCDestroy(&data.mg));
   else if (data.status == SetupStatus::ready)
-    PetscCall(export_to_mg(pc));
+    PetscCall(export_to_mg(pc, &out_of_memory));
+  if (out_of_memory) data.status = SetupStatus::out_of_memory;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,6 +172,7 @@ PetscErrorCode PCApplyRichardson_AMG(PC pc, Vec b, Vec y, Vec w, PetscReal rtol,
   PetscReal start = 0, norm = 0;
   KSPConvergedReason why = KSP_CONVERGED_ITERATING;
   Vec correction;
+  bool failed = false;
 
   PetscFunctionBegin;
   *taken = 0;
@@ -188,7 +192,8 @@ PetscErrorCode PCApplyRichardson_AMG(PC pc, Vec b, Vec y, Vec w, PetscReal rtol,
   }
   PetscCall(VecDestroy(&correction));
   if (why == KSP_CONVERGED_ITERATING) why = KSP_CONVERGED_ITS;
-  if (!data.solver) why = KSP_DIVERGED_PC_FAILED;
+  if (data.mg) PetscCall(mg_failed(pc, &failed));
+  if (!data.solver || failed) why = KSP_DIVERGED_PC_FAILED;
   *reason = static_cast<PCRichardsonConvergedReason>(why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

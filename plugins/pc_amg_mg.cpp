@@ -21,7 +21,7 @@ struct Levels {
   }
 };
 
-PetscErrorCode make_levels(PC pc, Levels &levels)
+PetscErrorCode make_levels(PC pc, Levels &levels, bool *out_of_memory)
 {
   const AmgPC &data = *static_cast<AmgPC *>(pc->data);
   MatType type;
@@ -30,7 +30,7 @@ PetscErrorCode make_levels(PC pc, Levels &levels)
   PetscCheck(data.solver, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
              "There are no levels yet: call PCSetUp() first");
   PetscCall(MatGetType(pc->pmat, &type));
-  PetscCall(guarded([&] { return data.solver->make_mats(type, levels.operators, levels.interpolations); }));
+  PetscCall(guarded([&] { return data.solver->make_mats(type, levels.operators, levels.interpolations, out_of_memory); }));
   std::reverse(levels.operators.begin(), levels.operators.end());
   std::reverse(levels.interpolations.begin(), levels.interpolations.end());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -40,9 +40,11 @@ PetscErrorCode make_levels(PC pc, Levels &levels)
 PetscErrorCode give(PC pc, std::vector<Mat> Levels::*kind, PetscInt *levels, Mat **out)
 {
   Levels made;
+  bool out_of_memory = false;
 
   PetscFunctionBegin;
-  PetscCall(make_levels(pc, made));
+  PetscCall(make_levels(pc, made, &out_of_memory));
+  PetscCheck(!out_of_memory, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_MEM, "No memory left for the levels' matrices");
   std::vector<Mat> &mats = made.*kind;
   *levels = static_cast<PetscInt>(mats.size()) + 1;
   PetscCall(PetscMalloc1(mats.size() + 1, out));
@@ -101,20 +103,38 @@ PetscErrorCode remove_getters(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode export_to_mg(PC pc)
+PetscErrorCode mg_failed(PC pc, bool *failed)
+{
+  PCFailedReason inner;
+  int any;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetFailedReason(static_cast<AmgPC *>(pc->data)->mg, &inner));
+  any = inner != PC_NOERROR;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
+  *failed = any != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode export_to_mg(PC pc, bool *out_of_memory)
 {
   AmgPC &data = *static_cast<AmgPC *>(pc->data);
   Levels levels;
   PetscInt present = 0;
+  bool failed = false;
 
   PetscFunctionBegin;
-  PetscCall(make_levels(pc, levels));
+  PetscCall(make_levels(pc, levels, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  if (data.mg) PetscCall(mg_failed(pc, &failed));
+  if (failed) PetscCall(PCDestroy(&data.mg)); // what failed once says so for ever
   const auto wanted = static_cast<PetscInt>(levels.operators.size()) + 1;
   if (data.mg) PetscCall(PCMGGetLevels(data.mg, &present));
   if (present != wanted) {
     PetscCall(PCDestroy(&data.mg));
     PetscCall(create_mg(pc, wanted, &data.mg));
   }
+  PetscCall(PCSetErrorIfFailure(data.mg, pc->erroriffailure));
   PetscCall(PCSetOperators(data.mg, pc->mat, pc->pmat));
   for (PetscInt l = 0; l < wanted; l++) {
     KSP ksp;

@@ -212,7 +212,7 @@ template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy
     int size;
     PetscCallMPI(MPI_Comm_size(hierarchy.levels[l + 1]->A.comm, &size));
     if (size > 1) continue;
-    // level l is visited by v-cycles alone where its finer one is the last of the others
+    // levels beyond kcycle_levels are visited by v-cycles alone
     hierarchy.recorded_kind = static_cast<PetscInt>(l) > parameters.kcycle_levels ? CycleKind::v : kind;
     PetscCall(hierarchy.recording.record(ex, [&] { return cycle.solve_below(l, hierarchy.recorded_kind); }));
     hierarchy.recorded_below = l;

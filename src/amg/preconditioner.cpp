@@ -65,7 +65,7 @@ public:
 
   PetscErrorCode apply_transpose(Vec x, Vec y) override;
 
-  PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations) override;
+  PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations, bool *out_of_memory) override;
   PetscErrorCode view(PetscViewer viewer) const override;
   const char *space() const override { return Ex::name; }
 
@@ -136,18 +136,17 @@ template <class Ex> PetscErrorCode Solver<Ex>::apply_transpose(Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, std::vector<Mat> &interpolations)
+template <class Ex>
+PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, std::vector<Mat> &interpolations, bool *out_of_memory)
 {
   MPI_Comm comm = hierarchy_->levels.front()->A.comm;
   const PetscInt bs = hierarchy_->levels.front()->block_size;
-  bool out_of_memory = false;
 
   PetscFunctionBegin;
   for (std::size_t l = 1; l < hierarchy_->statistics.size(); l++) {
     HostRows prolongator, coarse;
     const Level<Ex> *fine = l <= hierarchy_->levels.size() ? hierarchy_->levels[l - 1].get() : nullptr;
     const Level<Ex> *level = l < hierarchy_->levels.size() ? hierarchy_->levels[l].get() : nullptr;
-    Mat A, P;
     PetscCall(attempt(
         comm,
         [&] {
@@ -162,12 +161,12 @@ template <class Ex> PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vect
           if (level) PetscCall(rows_of(ex, level->A, coarse));
           PetscFunctionReturn(PETSC_SUCCESS);
         },
-        &out_of_memory));
-    PetscCheck(!out_of_memory, comm, PETSC_ERR_MEM, "No memory left for the levels' matrices");
-    PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, prolongator, &P));
-    interpolations.push_back(P);
-    PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, coarse, &A));
-    operators.push_back(A);
+        out_of_memory));
+    if (*out_of_memory) break;
+    interpolations.push_back(nullptr);
+    PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, prolongator, &interpolations.back()));
+    operators.push_back(nullptr);
+    PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, coarse, &operators.back()));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,8 +29,9 @@ public:
   // y = Bᵀ x. The first call after a setup makes the transposes of all levels. An error for the k-cycle, which has no transpose.
   virtual PetscErrorCode apply_transpose(Vec x, Vec y) = 0;
   // The levels as matrices of this type on the finest one's communicator, finest level first: operators[l - 1] of level l,
-  // interpolations[l - 1] from it to level l - 1. For the caller to destroy. Collective.
-  virtual PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations) = 0;
+  // interpolations[l - 1] from it to level l - 1. For the caller to destroy, also after an error. Collective;
+  // *out_of_memory as in attempt().
+  virtual PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations, bool *out_of_memory) = 0;
   // The level table, complexities and memory, to an ASCII viewer.
   virtual PetscErrorCode view(PetscViewer) const = 0;
   virtual const char *space() const = 0;

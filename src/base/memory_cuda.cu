@@ -11,7 +11,8 @@ namespace amgkit
 {
 namespace
 {
-// Communicated memory: blocks of 256 bytes times a power of two, cut from chunks, given back to a list for their size.
+// Communicated memory: blocks of 256 bytes times a power of two, cut from chunks, given back to a list for their size. A larger one, of
+// whole chunks, is a chunk of its own.
 class CommunicatedMemory {
 public:
   cudaError_t allocate(std::size_t bytes, void **p)
@@ -41,24 +42,34 @@ private:
 
   static std::size_t block_size(std::size_t bytes)
   {
+    if (bytes > chunk_bytes) return (bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
     std::size_t size = 256;
     while (size < bytes) size *= 2;
     return size;
   }
   cudaError_t cut(std::size_t size, std::vector<void *> &list)
   {
+    if (size > chunk_bytes) {
+      const cudaError_t status = add_chunk(size);
+      if (!status) list.push_back(chunks_.back());
+      return status;
+    }
     if (rest_ < size) {
-      void *chunk = nullptr;
-      const std::size_t bytes = size > chunk_bytes ? size : chunk_bytes;
-      if (const cudaError_t status = cudaMalloc(&chunk, bytes)) return status;
-      chunks_.push_back(chunk);
-      next_ = static_cast<char *>(chunk);
-      rest_ = bytes;
+      if (const cudaError_t status = add_chunk(chunk_bytes)) return status;
+      next_ = static_cast<char *>(chunks_.back());
+      rest_ = chunk_bytes;
     }
     list.push_back(next_);
     next_ += size;
     rest_ -= size;
     return cudaSuccess;
+  }
+  cudaError_t add_chunk(std::size_t bytes)
+  {
+    void *chunk = nullptr;
+    const cudaError_t status = cudaMalloc(&chunk, bytes);
+    if (!status) chunks_.push_back(chunk);
+    return status;
   }
 
   std::vector<void *> chunks_;
@@ -85,14 +96,18 @@ PetscErrorCode allocate_communicated(std::size_t bytes, void **p, cudaError_t *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// One block of page-locked memory for all spaces, from the first use to PetscFinalize: taking it costs 2 ms. Who has a result copied there
-// waits for it and reads it at once.
-void *host_scalars = nullptr;
+// One block of page-locked memory for all spaces, from the first use to PetscFinalize: taking it costs 2 ms. Who lets a kernel write there
+// waits for it and reads at once.
+void *&host_scalars()
+{
+  static void *memory = nullptr;
+  return memory;
+}
 PetscErrorCode destroy_host_scalars()
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaFreeHost(host_scalars));
-  host_scalars = nullptr;
+  PetscCallCUDA(cudaFreeHost(host_scalars()));
+  host_scalars() = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -111,11 +126,11 @@ PetscErrorCode open(Cuda &ex)
   properties.location.id = device;
   PetscCallCUDA(cudaMemPoolCreate(&ex.pool, &properties));
   PetscCallCUDA(cudaMemPoolSetAttribute(ex.pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  if (!host_scalars) {
-    PetscCallCUDA(cudaMallocHost(&host_scalars, Cuda::host_scalars_bytes));
+  if (!host_scalars()) {
+    PetscCallCUDA(cudaMallocHost(&host_scalars(), Cuda::host_scalars_bytes));
     PetscCall(PetscRegisterFinalize(destroy_host_scalars));
   }
-  ex.host_scalars = host_scalars;
+  ex.host_scalars = host_scalars();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

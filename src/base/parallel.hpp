@@ -17,7 +17,7 @@
 // for_entries(rows, range, load, use): use(k, load(r, k)) on some lane for 0 <= r < rows and range(r).begin <= k < range(r).end, with
 // several loads under way at once; sum_in_order(rows, range, term, n, sums): sums[t], in scratch of the team, = the values of all
 // {position, value} = term(r, k) with position t < n, for r and k as before, added to 0 in this order of r and k, position -1 left out.
-// term may be called more than once for an entry where n > 32. Complete for all lanes after a sync().
+// term may be called more than once for an entry where n > 4 Lanes. Complete for all lanes after a sync().
 #pragma once
 #include "base/array.hpp"
 

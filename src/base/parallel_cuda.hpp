@@ -64,7 +64,8 @@ template <int Lanes> struct CudaTeam {
   }
 
 private:
-  // f(r, range(r), what the lane loads of the first entries), for all lanes and 0 <= r < rows, in this order.
+  // f(r, range(r), what the lane loads of the first entries), for all lanes and 0 <= r < rows, in this order; and for up to three more r,
+  // with no entries.
   template <class Range, class Load, class F> __device__ void for_rows_together(int rows, Range range, Load load, F f) const
   {
     constexpr int together = 4;

@@ -12,7 +12,11 @@ namespace amgkit
 template <class Ex> inline constexpr PetscMemType memory_type = Ex::on_device ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
 
 // What MPI is told of a double or an int.
-template <class T> MPI_Datatype mpi_type() { return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT; }
+template <class T> MPI_Datatype mpi_type()
+{
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, int>);
+  return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT;
+}
 
 // The rows that others need are packed into a buffer of the halo's own, one piece for each neighbour, and arrive in another: MPI
 // sees these two small buffers only, for the life of the halo, never a level's vectors.

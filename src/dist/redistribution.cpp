@@ -73,6 +73,8 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::create_groups(const DistM
   PetscCallMPI(MPI_Gather(&A.rows, 1, MPI_INT, group_rows_.data(), 1, MPI_INT, 0, group_));
   rows_ = std::accumulate(group_rows_.begin(), group_rows_.end(), 0);
   PetscCall(largest(A.comm, std::max(A.rows, 1), &most_rows_));
+  PetscCheck(std::int64_t{(size + heads - 1) / heads} * most_rows_ <= INT32_MAX, A.comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "More than 2^31 - 1 rows to move to one process: lower process_eq_limit");
   PetscCallMPI(MPI_Type_contiguous(most_rows_, MPI_DOUBLE, &piece_));
   PetscCallMPI(MPI_Type_commit(&piece_));
   remote.index = member;

@@ -96,7 +96,7 @@ template <class Ex> PetscErrorCode sell_starts(Ex &ex, CsrView<double> A, Array<
 // A slice's rows are read as they lie in memory, some positions at a time, and turned round in scratch memory.
 constexpr int tile_positions = 8;
 template <class T> struct SliceTile {
-  T of[tile_positions][sell_rows + 4]; // more than 64, so that the lanes that fill a tile use 32 banks
+  T of[tile_positions][sell_rows + 4]; // more than 64, so that lanes that fill a tile of 4-byte entries use 32 banks
 };
 
 // tile.of[j][r] = x[entry p + j of row r], filler where the row has no such entry

@@ -232,23 +232,30 @@ TYPED_TEST(Cycle, ConvergesWithCoarseLevelsOnFewerRanks)
 // The recorded cycle is the cycle, also on a second play with another right-hand side.
 TYPED_TEST(Cycle, RecordingChangesNothing)
 {
-  for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::k}) {
-    Solver<TypeParam> plain, recorded;
-    AmgParameters parameters;
-    parameters.coarse_eq_limit = 20;
-    parameters.cycle_type = static_cast<int>(cycle);
-    const HostCsr A = grid7(9, 8, 7);
-    OK(plain.create(this->ex, A, parameters));
-    OK(recorded.create(this->ex, A, parameters));
-    OK(record_cycle(this->ex, recorded.hierarchy, parameters, cycle));
-    if constexpr (TypeParam::on_device) {
-      EXPECT_EQ(recorded.hierarchy.recording.recorded(), rank_of_world() == 0);
-    }
-    for (double step : {0.7, 0.2, 1.9}) {
-      std::vector<double> x, y;
-      OK(plain.apply(this->ex, wave(plain, step), x));
-      OK(recorded.apply(this->ex, wave(plain, step), y));
-      EXPECT_EQ(x, y);
+  for (bool deep : {false, true}) { // deep: on several ranks one holds the third coarse level alone, beyond the last that w, f and k act on
+    for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
+      Solver<TypeParam> plain, recorded;
+      AmgParameters parameters;
+      parameters.coarse_eq_limit = 10;
+      parameters.cycle_type = static_cast<int>(cycle);
+      parameters.kcycle_levels = deep ? 1 : 3;
+      parameters.process_eq_limit = deep ? 60 : 0;
+      const HostCsr A = grid7(14, 13, 12);
+      OK(plain.create(this->ex, A, parameters));
+      OK(recorded.create(this->ex, A, parameters));
+      OK(record_cycle(this->ex, recorded.hierarchy, parameters, cycle));
+      if constexpr (TypeParam::on_device) {
+        EXPECT_EQ(recorded.hierarchy.recording.recorded(), rank_of_world() == 0);
+      }
+      if (deep && size_of_world() > 1 && rank_of_world() == 0) {
+        EXPECT_EQ(recorded.hierarchy.recorded_kind, CycleKind::v);
+      }
+      for (double step : {0.7, 0.2, 1.9}) {
+        std::vector<double> x, y;
+        OK(plain.apply(this->ex, wave(plain, step), x));
+        OK(recorded.apply(this->ex, wave(plain, step), y));
+        EXPECT_EQ(x, y) << deep << " " << static_cast<int>(cycle);
+      }
     }
   }
 }

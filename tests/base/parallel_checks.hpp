@@ -8,10 +8,10 @@ namespace amgkit::test
 template <class Ex> PetscErrorCode check_for_each(Ex &, std::int64_t n, int *out);
 // out[8 i ..]: sum, maximum, any, combined minimum of 0 <= k < i over a team, and how many lanes once() ran
 template <int Lanes, class Ex> PetscErrorCode check_team(Ex &, int n, int *out);
-// out[40 i + t]: what sum_in_order() sums at position t for 0 <= k < i: 1 / (1 + k² mod 97) at -1 for k mod 7 = 5, else at k mod 40 for
-// k mod 80 < 60, else at 1
+// out[40 i + t], t < positions <= 40: what sum_in_order() sums at position t for 0 <= k < i: 1 / (1 + k² mod 97) at -1 for k mod 7 = 5,
+// else at k mod positions for k mod 80 < 60, else at 1
 inline constexpr int sums_in_order = 40;
-template <int Lanes, class Ex> PetscErrorCode check_sum_in_order(Ex &, int n, double *out);
+template <int Lanes, class Ex> PetscErrorCode check_sum_in_order(Ex &, int n, int positions, double *out);
 // out[i]: ordered_sum() of 1 / (1 + k² mod 97) for 3 <= k < 3 + i
 template <int Lanes, class Ex> PetscErrorCode check_ordered_sum(Ex &, int n, double *out);
 // Sum of i² and maximum of (7 i) mod n for 0 <= i < n

@@ -34,12 +34,15 @@ template <int Lanes, class Ex> PetscErrorCode check_team(Ex &ex, int n, int *out
 }
 
 // Values whose sum depends on the order, many at one position at times, some at none.
-AMGKIT_FN inline Term term_to_add(int k) { return {k % 7 == 5 ? -1 : k % 80 < 60 ? k % sums_in_order : 1, 1.0 / (1 + k * k % 97)}; }
+AMGKIT_FN inline Term term_to_add(int k, int positions)
+{
+  return {k % 7 == 5 ? -1 : k % 80 < 60 ? k % positions : 1, 1.0 / (1 + k * k % 97)};
+}
 
 struct CheckedSums {
   double of[sums_in_order];
 };
-template <int Lanes, class Ex> PetscErrorCode check_sum_in_order(Ex &ex, int n, double *out)
+template <int Lanes, class Ex> PetscErrorCode check_sum_in_order(Ex &ex, int n, int positions, double *out)
 {
   return for_rows_with<Lanes, CheckedSums>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i, auto &sums) {
     const int terms = static_cast<int>(i), rows = terms / 10 + 1; // of 10 terms each, the last shorter
@@ -48,16 +51,16 @@ template <int Lanes, class Ex> PetscErrorCode check_sum_in_order(Ex &ex, int n, 
         [&](int r) {
           return Segment{10 * r, terms < 10 * r + 10 ? terms : 10 * r + 10};
         },
-        [&](int, int k) { return term_to_add(k); }, sums_in_order, sums.of);
+        [&](int, int k) { return term_to_add(k, positions); }, positions, sums.of);
     team.sync();
-    for (int t : team.share(0, sums_in_order)) out[sums_in_order * i + t] = sums.of[t];
+    for (int t : team.share(0, positions)) out[sums_in_order * i + t] = sums.of[t];
   });
 }
 
 template <int Lanes, class Ex> PetscErrorCode check_ordered_sum(Ex &ex, int n, double *out)
 {
   return for_rows<Lanes>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const double s = team.ordered_sum(3, 3 + static_cast<int>(i), [](int k) { return term_to_add(k).value; });
+    const double s = team.ordered_sum(3, 3 + static_cast<int>(i), [](int k) { return term_to_add(k, 1).value; });
     team.once([&] { out[i] = s; });
   });
 }
@@ -92,8 +95,8 @@ using Space = AMGKIT_SPACE;
 template PetscErrorCode check_for_each(Space &, std::int64_t, int *);
 template PetscErrorCode check_team<4>(Space &, int, int *);
 template PetscErrorCode check_team<32>(Space &, int, int *);
-template PetscErrorCode check_sum_in_order<8>(Space &, int, double *);
-template PetscErrorCode check_sum_in_order<32>(Space &, int, double *);
+template PetscErrorCode check_sum_in_order<8>(Space &, int, int, double *);
+template PetscErrorCode check_sum_in_order<32>(Space &, int, int, double *);
 template PetscErrorCode check_ordered_sum<4>(Space &, int, double *);
 template PetscErrorCode check_ordered_sum<32>(Space &, int, double *);
 template PetscErrorCode check_reduce(Space &, std::int64_t, std::int64_t *, int *);

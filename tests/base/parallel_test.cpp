@@ -45,19 +45,22 @@ TYPED_TEST(Parallel, TeamsCombineOverTheirLanes)
 TYPED_TEST(Parallel, SumInOrderSumsInOrder)
 {
   constexpr int n = 150;
-  for (int lanes : {8, 32}) {
-    auto out = this->to_space(std::vector<double>(sums_in_order * n, -1));
-    if (lanes == 8)
-      OK(check_sum_in_order<8>(this->ex, n, out.data()));
-    else
-      OK(check_sum_in_order<32>(this->ex, n, out.data()));
-    const auto got = this->to_host(out);
-    for (int i = 0; i < n; i++) {
-      double expected[sums_in_order] = {};
-      for (int k = 0; k < i; k++) {
-        if (k % 7 != 5) expected[k % 80 < 60 ? k % sums_in_order : 1] += 1.0 / (1 + k * k % 97);
+  for (int positions : {2, 12, 40}) {
+    for (int lanes : {8, 32}) {
+      auto out = this->to_space(std::vector<double>(sums_in_order * n, -1));
+      if (lanes == 8)
+        OK(check_sum_in_order<8>(this->ex, n, positions, out.data()));
+      else
+        OK(check_sum_in_order<32>(this->ex, n, positions, out.data()));
+      const auto got = this->to_host(out);
+      for (int i = 0; i < n; i++) {
+        double expected[sums_in_order] = {};
+        for (int k = 0; k < i; k++) {
+          if (k % 7 != 5) expected[k % 80 < 60 ? k % positions : 1] += 1.0 / (1 + k * k % 97);
+        }
+        for (int t = 0; t < positions; t++)
+          ASSERT_EQ(got[sums_in_order * i + t], expected[t]) << positions << " positions, " << lanes << " lanes, " << i << " terms";
       }
-      for (int t = 0; t < sums_in_order; t++) ASSERT_EQ(got[sums_in_order * i + t], expected[t]) << lanes << " lanes, " << i << " terms";
     }
   }
 }

@@ -52,6 +52,26 @@ TEST_F(FlexibleCG, TakesTheIterationsOfPETScsMethods)
   EXPECT_LE(solution.residual, 2e-9);
 }
 
+// Its vectors come with the solve and go with a reset or another type, whatever is set up before.
+TEST_F(FlexibleCG, MayBeSetUpEarlyResetAndReplaced)
+{
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSetType(ksp, "amgfcg"));
+  OK(KSPSetUp(ksp));
+  solve("-ksp_type amgfcg -pc_type jacobi");
+  const PetscInt iterations = solution.iterations;
+  EXPECT_TRUE(solution.converged());
+  for (const char *other : {"cg", "gmres", "bcgs", "richardson"}) {
+    solve(std::string("-pc_type jacobi -ksp_max_it 3 -ksp_type ") + other);
+    solve("-ksp_type amgfcg -pc_type jacobi -ksp_max_it 300");
+    EXPECT_EQ(solution.iterations, iterations) << other;
+    OK(KSPReset(ksp));
+    solve("-ksp_type amgfcg -pc_type jacobi -ksp_max_it 300");
+    EXPECT_EQ(solution.iterations, iterations) << other;
+    OK(KSPReset(ksp));
+  }
+}
+
 TEST_F(FlexibleCG, KnowsTheNormsAndTheGuess)
 {
   solve("-ksp_type amgfcg -pc_type jacobi -ksp_norm_type natural");
