@@ -22,6 +22,20 @@ expect fails 'other reason' converges 12 echo "${good/RTOL/ITS}"
 expect fails 'no solve' converges 12 echo hello
 expect fails 'leak, PETSc 3.18' converges 12 printf '%s\n' "$good" '[ 0] 64 bytes main() at ex2.c:2'
 expect fails 'leak, rank 10' converges 12 printf '%s\n' "$good" '[10]64 bytes main() at ex2.c:2'
+
+# A GPU that nvidia-smi shows, then none
+gpu=$(mktemp -d)
+trap 'rm -rf "$gpu"' EXIT
+PATH=$gpu:$PATH
+printf '#!/bin/sh\necho "GPU 0: one"\n' >"$gpu/nvidia-smi"
+chmod +x "$gpu/nvidia-smi"
+expect passes 'on the GPU' converges_on_gpu 12 printf '%s\n' 'runs in the cuda space' "$good"
+expect fails 'on the host' converges_on_gpu 12 printf '%s\n' 'runs in the host space' "$good"
+expect fails 'on the GPU, too many iterations' converges_on_gpu 11 printf '%s\n' 'runs in the cuda space' "$good"
+printf '#!/bin/sh\nexit 9\n' >"$gpu/nvidia-smi"
+bash "$check" converges_on_gpu 12 echo "$good" >/dev/null
+[[ $? == 77 ]] || { echo 'without a GPU it is not skipped'; wrong=1; }
+
 expect passes 'printed' prints 'at most 1[0-9]' echo 'at most 12 iterations'
 expect fails 'printed something else' prints 'at most 1[0-9]' echo 'at most 22 iterations'
 expect fails 'printed with a bad exit status' prints 'at most 1[0-9]' sh -c 'echo "at most 12"; exit 3'
