@@ -133,8 +133,9 @@ PetscErrorCode export_to_mg(PC pc, bool *out_of_memory)
   if (present != wanted) {
     PetscCall(PCDestroy(&data.mg));
     PetscCall(create_mg(pc, wanted, &data.mg));
+  } else {
+    PetscCall(PCSetErrorIfFailure(data.mg, pc->erroriffailure)); // it may have changed
   }
-  PetscCall(PCSetErrorIfFailure(data.mg, pc->erroriffailure));
   PetscCall(PCSetOperators(data.mg, pc->mat, pc->pmat));
   for (PetscInt l = 0; l < wanted; l++) {
     KSP ksp;

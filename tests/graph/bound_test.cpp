@@ -35,12 +35,10 @@ PetscErrorCode weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, d
   Csr<double, Ex> M;
   EdgeWeights<Ex> edges;
   Array<double, Ex> a, v, none;
-  std::vector<double> diagonal(A.rows);
-  for (int i = 0; i < A.rows; i++) diagonal[i] = A.at(i, i);
 
   PetscFunctionBegin;
   PetscCall(upload(ex, A, M));
-  PetscCall(upload(ex, diagonal, a));
+  PetscCall(upload(ex, A.diagonal(), a));
   PetscCall(upload(ex, w, v));
   PetscCall(upload(ex, std::vector<double>(A.rows, 0), none));
   if (kappa > 0)

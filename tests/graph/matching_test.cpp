@@ -86,12 +86,10 @@ PetscErrorCode match(Ex &ex, const HostCsr &A, const std::vector<double> &w, boo
   EdgeWeights<Ex> edges;
   Array<double, Ex> a, v;
   Array<int, Ex> m;
-  std::vector<double> diagonal(A.rows);
-  for (int i = 0; i < A.rows; i++) diagonal[i] = A.at(i, i);
 
   PetscFunctionBegin;
   PetscCall(upload(ex, A, M));
-  PetscCall(upload(ex, diagonal, a));
+  PetscCall(upload(ex, A.diagonal(), a));
   PetscCall(upload(ex, w, v));
   PetscCall(upload(ex, std::vector<int>(A.rows, -1), m));
   PetscCall(edge_weights(ex, M.view(), a.data(), v.data(), edges));

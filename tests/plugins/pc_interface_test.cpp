@@ -274,47 +274,53 @@ TEST_F(PCInterface, HandsItsLevelsToPCMG)
 
 namespace
 {
-const std::string failing_part = "-pc_amgmatching_export_mg -mg_coarse_pc_type redundant -mg_coarse_redundant_pc_type lu "
-                                 "-mg_coarse_redundant_pc_factor_shift_type none -mg_coarse_redundant_pc_factor_zeropivot 1e10 ";
+// Handed to a PCMG whose coarse solver finds no pivot large enough.
+struct FailingSystem {
+  OwnedMat A;
+  OwnedVec x, b;
+  OwnedKSP ksp;
+  Solution solution;
+
+  void solve_with(const std::string &krylov)
+  {
+    OK(distribute(grid7(9, 8, 7), false, A.out()));
+    OK(make_system(A, x.out(), b.out()));
+    OK(make_ksp(A,
+                coarse_30 +
+                    "-pc_amgmatching_export_mg -mg_coarse_pc_type redundant -mg_coarse_redundant_pc_type lu "
+                    "-mg_coarse_redundant_pc_factor_shift_type none -mg_coarse_redundant_pc_factor_zeropivot 1e10 " +
+                    krylov,
+                ksp.out()));
+    OK(solve(ksp, b, x, &solution));
+  }
+};
 } // namespace
 
 // As PETSc's own PCs with parts do; and the next matrix gets another chance.
 TEST_F(PCInterface, TellsThatAPartOfItsPCMGFailed)
 {
-  OwnedMat A;
-  OwnedVec x, b;
-  OwnedKSP ksp;
-  Solution solution;
+  FailingSystem system;
   PC pc;
   PCFailedReason reason;
-  OK(distribute(grid7(9, 8, 7), false, A.out()));
-  OK(make_system(A, x.out(), b.out()));
-  OK(make_ksp(A, coarse_30 + failing_part + "-ksp_type fgmres", ksp.out()));
-  OK(solve(ksp, b, x, &solution));
-  EXPECT_EQ(solution.reason, KSP_DIVERGED_PC_FAILED);
-  OK(KSPGetPC(ksp, &pc));
+  system.solve_with("-ksp_type fgmres");
+  EXPECT_EQ(system.solution.reason, KSP_DIVERGED_PC_FAILED);
+  OK(KSPGetPC(system.ksp, &pc));
   OK(PCGetFailedReason(pc, &reason));
   EXPECT_EQ(reason, PC_SUBPC_ERROR);
 
-  OK(MatScale(A, 1e14));
-  OK(VecScale(b, 1e14));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(solve(ksp, b, x, &solution));
-  EXPECT_TRUE(solution.converged()) << solution.reason;
-  EXPECT_LE(solution.residual, 1e-6);
+  OK(MatScale(system.A, 1e14));
+  OK(VecScale(system.b, 1e14));
+  OK(KSPSetOperators(system.ksp, system.A, system.A));
+  OK(solve(system.ksp, system.b, system.x, &system.solution));
+  EXPECT_TRUE(system.solution.converged()) << system.solution.reason;
+  EXPECT_LE(system.solution.residual, 1e-6);
 }
 
 // Also where nobody looks at a residual.
 TEST_F(PCInterface, RichardsonTellsThatAPartOfThePCMGFailed)
 {
-  OwnedMat A;
-  OwnedVec x, b;
-  OwnedKSP ksp;
-  Solution solution;
-  OK(distribute(grid7(9, 8, 7), false, A.out()));
-  OK(make_system(A, x.out(), b.out()));
-  OK(make_ksp(A, coarse_30 + failing_part + "-ksp_type richardson -ksp_convergence_test skip -ksp_max_it 3", ksp.out()));
-  OK(solve(ksp, b, x, &solution));
-  EXPECT_EQ(solution.reason, KSP_DIVERGED_PC_FAILED);
+  FailingSystem system;
+  system.solve_with("-ksp_type richardson -ksp_convergence_test skip -ksp_max_it 3");
+  EXPECT_EQ(system.solution.reason, KSP_DIVERGED_PC_FAILED);
 }
 } // namespace amgkit::test

@@ -7,6 +7,13 @@ namespace amgkit::test
 {
 using Entries = std::map<std::pair<int, int>, double>;
 
+std::vector<double> HostCsr::diagonal() const
+{
+  std::vector<double> a(rows);
+  for (int i = 0; i < rows; i++) a[i] = at(i, i);
+  return a;
+}
+
 double HostCsr::at(int i, int j) const
 {
   for (int k = ptr[i]; k < ptr[i + 1]; k++) {

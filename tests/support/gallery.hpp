@@ -16,6 +16,7 @@ struct HostCsr {
 
   CsrView<double> view() const { return {rows, cols, static_cast<std::int64_t>(col.size()), ptr.data(), col.data(), val.data()}; }
   double at(int i, int j) const; // 0 when not stored
+  std::vector<double> diagonal() const;
 };
 
 // From entries (i, j) -> value
