@@ -40,54 +40,50 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const
 }
 
 // b_ <- the vector's entries of all ranks, on rank 0; n of them are this rank's
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_vector(Ex &ex, const double *owned, std::int64_t n)
+template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::gather_vector(Ex &ex, const V *owned, std::int64_t n)
 {
   PetscFunctionBegin;
-  PetscCall(memory_copy(ex, gather_->part(), owned, static_cast<std::size_t>(n) * sizeof(double)));
-  PetscCall(gather_->collect(ex, b_.data()));
+  PetscCall(memory_copy(ex, gather_->template part<V>(), owned, static_cast<std::size_t>(n) * sizeof(V)));
+  PetscCall(gather_->collect(ex, b_.template as<V>()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local. Where A z = 0 for the smooth vector z, (A + |A| z zᵀ / z·z)⁻¹ solves A x = b for every b without a part along z.
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert_here(Ex &ex, const double *smooth_vector, bool *singular, bool *regularised)
+// Local, on the rank that has the whole matrix. Where A z = 0 for the smooth vector z, (A + |A| z zᵀ / z·z)⁻¹ solves A x = b for every b
+// without a part along z.
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::begin_inversion(Ex &ex, const double *smooth_vector)
 {
-  constexpr double eps = std::numeric_limits<double>::epsilon(), zero = 1e-13; // zero: eps and the rounding of the products before
-  double norm = 0, inverse_norm = 0, size = 0, image_size = 0;
+  constexpr double zero = 1e-13; // eps and the rounding of the products before
+  double size = 0, image_size = 0;
   Array<double, Ex> image;
 
   PetscFunctionBegin;
+  if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(image.allocate(ex, n_));
-  PetscCall(dense_norm(ex, n_, inverse_.data(), &norm));
+  PetscCall(dense_norm(ex, n_, inverse_.data(), &norm_));
   PetscCall(dense_apply(ex, n_, inverse_.data(), smooth_vector, image.data()));
   PetscCall(max_norm(ex, n_, smooth_vector, &size));
   PetscCall(max_norm(ex, n_, image.data(), &image_size));
-  *regularised = size > 0 && image_size <= zero * norm * size;
-  if (*regularised) PetscCall(dense_add_outer(ex, n_, norm / (size * size * n_), smooth_vector, inverse_.data()));
-  PetscCall(dense_invert(ex, n_, inverse_.data(), singular));
-  if (!*singular) PetscCall(dense_norm(ex, n_, inverse_.data(), &inverse_norm));
-  *singular = *singular || !(norm * inverse_norm < 1 / eps);
+  regularised_ = size > 0 && image_size <= zero * norm_ * size;
+  if (regularised_) PetscCall(dense_add_outer(ex, n_, norm_ / (size * size * n_), smooth_vector, inverse_.data()));
+  PetscCall(inversion_.begin(ex, n_, inverse_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, Level<Ex> &level, bool *out_of_memory)
+// Local
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::finish_inversion(Ex &ex)
 {
-  bool singular = false, regularised = false;
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  double inverse_norm = 0;
 
   PetscFunctionBegin;
-  if (gather_) PetscCall(gather_vector(ex, level.smooth_vector.data(), level.A.rows));
-  PetscCall(attempt(
-      level.A.comm,
-      [&] {
-        return gathered_ == 0 ? PETSC_SUCCESS : invert_here(ex, gather_ ? b_.data() : level.smooth_vector.data(), &singular, &regularised);
-      },
-      out_of_memory));
-  std::array<int, 2> any = {singular, regularised};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, level.A.comm));
-  kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised_inverse : Kind::inverse;
+  if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(inversion_.finish(ex, &singular_));
+  if (!singular_) PetscCall(dense_norm(ex, n_, inverse_.data(), &inverse_norm));
+  singular_ = singular_ || !(norm_ * inverse_norm < 1 / eps);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &level, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::begin(Ex &ex, Level<Ex> &level, const AmgParameters &parameters, bool *out_of_memory)
 {
   int rank;
 
@@ -96,43 +92,70 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &l
   PetscCallMPI(MPI_Comm_rank(level.A.comm, &rank));
   sweeps_ = parameters.coarse_sweeps;
   kind_ = is_dense(parameters, level.A) ? Kind::inverse : Kind::smoother;
-  if (kind_ == Kind::smoother || level.A.global_rows() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   n_ = static_cast<int>(level.A.global_rows());
-  gathered_ = rank == 0 ? n_ : 0;
+  gathered_ = rank == 0 && kind_ == Kind::inverse ? n_ : 0;
+  regularised_ = singular_ = false;
+  if (kind_ == Kind::smoother || n_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(gather_matrix(ex, level.A, out_of_memory));
-  if (!*out_of_memory) PetscCall(invert(ex, level, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  if (gather_) PetscCall(gather_vector<double>(ex, level.smooth_vector.data(), level.A.rows));
+  PetscCall(attempt(
+      level.A.comm, [&] { return begin_inversion(ex, gather_ ? b_.data() : level.smooth_vector.data()); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::finish(Ex &ex, Level<Ex> &level, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  *out_of_memory = false;
+  if (kind_ == Kind::smoother || n_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(
+      level.A.comm, [&] { return finish_inversion(ex); }, out_of_memory));
+  std::array<int, 2> any = {singular_, regularised_};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, level.A.comm));
+  kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised_inverse : Kind::inverse;
   if (kind_ == Kind::singular) inverse_.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
-template <class Operator>
-PetscErrorCode CoarseSolver<Ex>::smooth(Ex &ex, Level<Ex> &level, Operator &A, const double *b, double *x) const
+template <class Operator, class V>
+PetscErrorCode CoarseSolver<Ex>::smooth(Ex &ex, Level<Ex> &level, Operator &A, const V *b, V *x) const
 {
-  Iterate iterate{x, level.A.work.data()};
+  Iterate<V> iterate{x, level.work.template as<V>()};
   if (level.smoother.flips(sweeps_, true) % 2 == 1) std::swap(iterate.here, iterate.there);
   return level.smoother.apply(ex, A, sweeps_, true, b, iterate);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::apply_inverse(Ex &ex, bool transposed, const double *b, double *x) const
+template <class Ex>
+template <class V>
+PetscErrorCode CoarseSolver<Ex>::smooth_either(Ex &ex, Level<Ex> &level, bool transposed, const V *b, V *x) const
+{
+  if constexpr (std::is_same_v<V, double>) { // a transposed cycle is in double precision
+    if (transposed) return smooth(ex, level, *level.transposed, b, x);
+  }
+  return smooth(ex, level, level.A, b, x);
+}
+
+template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::apply_inverse(Ex &ex, bool transposed, const V *b, V *x) const
 {
   return transposed ? dense_apply_transposed(ex, gathered_, inverse_.data(), b, x) : dense_apply(ex, gathered_, inverse_.data(), b, x);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Level<Ex> &level, bool transposed, const double *b, double *x)
+template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Level<Ex> &level, bool transposed, const V *b, V *x)
 {
-  const auto bytes = static_cast<std::size_t>(level.A.rows) * sizeof(double);
+  const auto bytes = static_cast<std::size_t>(level.A.rows) * sizeof(V);
 
   PetscFunctionBegin;
   if (smooths()) {
-    PetscCall(transposed ? smooth(ex, level, *level.transposed, b, x) : smooth(ex, level, level.A, b, x));
+    PetscCall(smooth_either(ex, level, transposed, b, x));
   } else if (!gather_) {
     PetscCall(apply_inverse(ex, transposed, b, x));
   } else {
     PetscCall(gather_vector(ex, b, level.A.rows));
-    PetscCall(apply_inverse(ex, transposed, b_.data(), x_.data()));
-    PetscCall(gather_->spread(ex, x_.data()));
-    PetscCall(memory_copy(ex, x, gather_->part(), bytes));
+    PetscCall(apply_inverse<V>(ex, transposed, b_.template as<V>(), x_.template as<V>()));
+    PetscCall(gather_->template spread<V>(ex, x_.template as<V>()));
+    PetscCall(memory_copy(ex, x, gather_->template part<V>(), bytes));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,7 +176,10 @@ template <class Ex> std::string CoarseSolver<Ex>::description() const
   return "";
 }
 
-#define INSTANTIATE(Ex) template class CoarseSolver<Ex>;
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class CoarseSolver<Ex>;                                                                                                         \
+  template PetscErrorCode CoarseSolver<Ex>::solve(Ex &, Level<Ex> &, bool, const float *, float *);                                        \
+  template PetscErrorCode CoarseSolver<Ex>::solve(Ex &, Level<Ex> &, bool, const double *, double *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

@@ -1,5 +1,6 @@
 #include "amg/cycle.hpp"
 
+#include "amg/single.hpp"
 #include "base/log.hpp"
 #include "dist/agree.hpp"
 #include "dist/global_sum.hpp"
@@ -11,8 +12,8 @@ namespace
 template <class Ex> DistMatrix<Ex> &operator_of(Level<Ex> &level, DistMatrix<Ex> *) { return level.A; }
 template <class Ex> TransposedMatrix<Ex> &operator_of(Level<Ex> &level, TransposedMatrix<Ex> *) { return *level.transposed; }
 
-// Operator: DistMatrix, or TransposedMatrix for the transposed cycle.
-template <class Ex, class Operator> class Cycle {
+// Operator: DistMatrix, or TransposedMatrix for the transposed cycle. V: float or double, the type of the vectors.
+template <class Ex, class Operator, class V> class Cycle {
 public:
   static constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
 
@@ -23,7 +24,7 @@ public:
   {}
 
   // x = one cycle of this kind for A x = b on level l
-  PetscErrorCode visit(std::size_t l, CycleKind kind, const double *b, double *x)
+  PetscErrorCode visit(std::size_t l, CycleKind kind, const V *b, V *x)
   {
     Level<Ex> &level = *hierarchy_.levels[l];
     return level.transfer ? smooth_and_correct(l, kind, b, x) : solve_coarsest(level, b, x);
@@ -33,13 +34,13 @@ public:
   PetscErrorCode solve_below(std::size_t l, CycleKind kind)
   {
     Level<Ex> &coarse = *hierarchy_.levels[l + 1];
-    return solve(l + 1, kind, coarse.b.data(), coarse.x.data());
+    return solve(l + 1, kind, coarse.b.template as<V>(), coarse.x.template as<V>());
   }
 
 private:
   Operator &matrix(std::size_t l) { return operator_of<Ex>(*hierarchy_.levels[l], static_cast<Operator *>(nullptr)); }
 
-  PetscErrorCode solve_coarsest(Level<Ex> &level, const double *b, double *x)
+  PetscErrorCode solve_coarsest(Level<Ex> &level, const V *b, V *x)
   {
     PetscFunctionBegin;
     PetscCall(log_begin(Phase::coarse));
@@ -48,7 +49,7 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode smooth(std::size_t l, PetscInt sweeps, bool zero_guess, const double *b, Iterate &x)
+  PetscErrorCode smooth(std::size_t l, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x)
   {
     PetscFunctionBegin;
     PetscCall(log_begin(Phase::smooth));
@@ -57,11 +58,11 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, const double *b, double *x)
+  PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, const V *b, V *x)
   {
     Level<Ex> &level = *hierarchy_.levels[l];
-    const double *r = b;
-    Iterate iterate{x, level.A.work.data()};
+    const V *r = b;
+    Iterate<V> iterate{x, level.work.template as<V>()};
     if ((level.smoother.flips(before_, true) + level.smoother.flips(after_, false)) % 2 != 0) std::swap(iterate.here, iterate.there);
 
     PetscFunctionBegin;
@@ -77,32 +78,34 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  bool recorded(CycleKind kind) const { return hierarchy_.recorded == CycleChoice{kind, std::is_same_v<V, float>}; }
+
   // x += P (coarse solution for Pᵀ r); on ranks that have no share of the coarser level the rest of its group solves it.
-  PetscErrorCode correct(std::size_t l, CycleKind kind, const double *r, double *x)
+  PetscErrorCode correct(std::size_t l, CycleKind kind, const V *r, V *x)
   {
     Level<Ex> &level = *hierarchy_.levels[l];
     Level<Ex> *coarse = l + 1 < hierarchy_.levels.size() ? hierarchy_.levels[l + 1].get() : nullptr;
     Redistribution<Ex> *move = level.to_fewer.get();
-    double *b = coarse ? coarse->b.data() : nullptr, *e = coarse ? coarse->x.data() : nullptr;
+    V *b = coarse ? coarse->b.template as<V>() : nullptr, *e = coarse ? coarse->x.template as<V>() : nullptr;
 
     PetscFunctionBegin;
     PetscCall(log_begin(Phase::transfer));
-    PetscCall(level.transfer->restrict_residual(ex_, r, move ? move->part() : b));
+    PetscCall(level.transfer->restrict_residual(ex_, r, move ? move->template part<V>() : b));
     if (move) PetscCall(move->collect(ex_, b));
     PetscCall(log_end(Phase::transfer));
-    if (coarse && !transposed && hierarchy_.recorded_below == l && kind == hierarchy_.recorded_kind)
+    if (coarse && !transposed && hierarchy_.recorded_below == l && recorded(kind))
       PetscCall(hierarchy_.recording.play(ex_, [&] { return solve_below(l, kind); }));
     else if (coarse)
       PetscCall(solve_below(l, kind));
     PetscCall(log_begin(Phase::transfer));
-    if (move) PetscCall(move->spread(ex_, e));
-    PetscCall(level.transfer->add_correction(ex_, move ? move->part() : e, x));
+    if (move) PetscCall(move->template spread<V>(ex_, e));
+    PetscCall(level.transfer->add_correction(ex_, move ? move->template part<V>() : e, x));
     PetscCall(log_end(Phase::transfer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // x ~ A⁻¹ b on a coarse level, as the kind of cycle has it. b is overwritten.
-  PetscErrorCode solve(std::size_t l, CycleKind kind, double *b, double *x)
+  PetscErrorCode solve(std::size_t l, CycleKind kind, V *b, V *x)
   {
     if (!hierarchy_.levels[l]->transfer) return visit(l, kind, b, x);
     if (static_cast<PetscInt>(l) > parameters_.kcycle_levels) return visit(l, CycleKind::v, b, x);
@@ -122,24 +125,26 @@ private:
   }
 
   // With the two visits' operators F and S: x = (F + S (I - A F)) b, whose transpose is S' + F' (I - A' S').
-  PetscErrorCode twice(std::size_t l, CycleKind first, CycleKind second, double *b, double *x)
+  PetscErrorCode twice(std::size_t l, CycleKind first, CycleKind second, V *b, V *x)
   {
-    Level<Ex> &level = *hierarchy_.levels[l];
+    V *c = hierarchy_.levels[l]->kcycle.c.template as<V>();
+
     PetscFunctionBegin;
     PetscCall(visit(l, first, b, x));
     PetscCall(matrix(l).residual(ex_, b, x, b));
-    PetscCall(visit(l, second, b, level.kcycle.c.data()));
-    PetscCall(add(ex_, level.A.rows, level.kcycle.c.data(), x));
+    PetscCall(visit(l, second, b, c));
+    PetscCall(add(ex_, matrix(l).rows, c, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode krylov(std::size_t l, double *r, double *x)
+  PetscErrorCode krylov(std::size_t l, V *r, V *x)
   {
     Level<Ex> &level = *hierarchy_.levels[l];
     DistMatrix<Ex> &A = level.A;
     KCycle<Ex> &k = level.kcycle;
     const bool gcr = hierarchy_.kcycle_gcr;
-    double *c1 = x, *v1 = k.v.data(), *c2 = k.c.data(), *v2 = A.work.data(), *work = k.work.data(), *sums = k.sums.data();
+    V *c1 = x, *v1 = k.v.template as<V>(), *c2 = k.c.template as<V>(), *v2 = level.work.template as<V>();
+    double *work = k.work.data(), *sums = k.sums.data();
 
     PetscFunctionBegin;
     PetscCall(visit(l, CycleKind::k, r, c1));
@@ -183,12 +188,36 @@ template <class Ex> PetscErrorCode make_transposes(Ex &ex, Hierarchy<Ex> &hierar
       },
       out_of_memory);
 }
+
+// What is recorded.
+template <class Ex> PetscErrorCode solve_below(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, std::size_t l)
+{
+  const CycleKind kind = hierarchy.recorded.kind;
+  return hierarchy.recorded.single ? Cycle<Ex, DistMatrix<Ex>, float>(ex, hierarchy, parameters).solve_below(l, kind)
+                                   : Cycle<Ex, DistMatrix<Ex>, double>(ex, hierarchy, parameters).solve_below(l, kind);
+}
 } // namespace
 
 template <class Ex>
-PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b, double *x)
+PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleChoice choice, const double *b,
+                           double *x)
 {
-  return Cycle<Ex, DistMatrix<Ex>>(ex, hierarchy, parameters).visit(0, kind, b, x);
+  Level<Ex> &finest = *hierarchy.levels.front();
+  const DistMatrix<Ex> &A = finest.A;
+  double *size = hierarchy.size.data();
+  float *b_single = finest.work.template as<float>() + A.rows, *x_single = finest.x.template as<float>();
+
+  PetscFunctionBegin;
+  if (choice.single) {
+    PetscCall(sum_of_sizes(ex, A.rows, b, hierarchy.size_work.data(), size));
+    PetscCall(sum_over_ranks(ex, A.comm, 1, size));
+    PetscCall(to_single(ex, A.rows, size, A.global_rows(), b, b_single));
+    PetscCall(Cycle<Ex, DistMatrix<Ex>, float>(ex, hierarchy, parameters).visit(0, choice.kind, b_single, x_single));
+    PetscCall(from_single(ex, A.rows, size, A.global_rows(), x_single, x));
+  } else {
+    PetscCall(Cycle<Ex, DistMatrix<Ex>, double>(ex, hierarchy, parameters).visit(0, choice.kind, b, x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
@@ -197,14 +226,12 @@ PetscErrorCode apply_transposed_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const Am
 {
   PetscFunctionBegin;
   PetscCall(make_transposes(ex, hierarchy, out_of_memory));
-  if (!*out_of_memory) PetscCall(Cycle<Ex, TransposedMatrix<Ex>>(ex, hierarchy, parameters).visit(0, kind, b, x));
+  if (!*out_of_memory) PetscCall(Cycle<Ex, TransposedMatrix<Ex>, double>(ex, hierarchy, parameters).visit(0, kind, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind)
+template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleChoice choice)
 {
-  Cycle<Ex, DistMatrix<Ex>> cycle(ex, hierarchy, parameters);
-
   PetscFunctionBegin;
   hierarchy.recorded_below = hierarchy.levels.size();
   if (!parameters.cuda_graph) PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,8 +240,8 @@ template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy
     PetscCallMPI(MPI_Comm_size(hierarchy.levels[l + 1]->A.comm, &size));
     if (size > 1) continue;
     // levels beyond kcycle_levels are visited by v-cycles alone
-    hierarchy.recorded_kind = static_cast<PetscInt>(l) > parameters.kcycle_levels ? CycleKind::v : kind;
-    PetscCall(hierarchy.recording.record(ex, [&] { return cycle.solve_below(l, hierarchy.recorded_kind); }));
+    hierarchy.recorded = {static_cast<PetscInt>(l) > parameters.kcycle_levels ? CycleKind::v : choice.kind, choice.single};
+    PetscCall(hierarchy.recording.record(ex, [&] { return solve_below(ex, hierarchy, parameters, l); }));
     hierarchy.recorded_below = l;
     break;
   }
@@ -222,10 +249,10 @@ template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *);                  \
+  template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice, const double *, double *);                \
   template PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *,        \
                                                  bool *);                                                                                  \
-  template PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind);
+  template PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

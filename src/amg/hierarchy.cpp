@@ -49,6 +49,7 @@ template <class Ex> PetscErrorCode finish_level(Ex &ex, const AmgParameters &par
   PetscFunctionBegin;
   PetscCall(level.x.allocate(ex, level.A.rows));
   PetscCall(level.b.allocate(ex, level.A.rows));
+  PetscCall(level.work.allocate(ex, level.A.rows));
   if (cycle != CycleKind::v && static_cast<PetscInt>(l) <= parameters.kcycle_levels) PetscCall(level.kcycle.allocate(ex, level.A.rows));
   PetscCall(level.analyse(ex, parameters));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,6 +82,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, co
       level.A.comm,
       [&] {
         PetscFunctionBegin;
+        PetscCall(level.work.allocate(ex, level.A.rows));
         PetscCall(level.smooth_vector.allocate(ex, level.A.rows));
         PetscCall(smooth_vector_of(ex, A, level.smooth_vector));
         PetscCall(level.analyse(ex, parameters));
@@ -121,11 +123,10 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
   PetscCall(attempt(
       fine.A.comm, [&] { return moved ? moved->smooth_vector.allocate(ex, moved->A.rows) : PETSC_SUCCESS; }, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(memory_copy(ex, move.part(), from.smooth_vector.data(), from.smooth_vector.bytes()));
-  PetscCall(move.collect(ex, moved ? moved->smooth_vector.data() : nullptr));
+  PetscCall(memory_copy(ex, move.template part<double>(), from.smooth_vector.data(), from.smooth_vector.bytes()));
+  PetscCall(move.template collect<double>(ex, moved ? moved->smooth_vector.data() : nullptr));
   if (moved) moved->block_size = from.block_size;
   from.forget_setup();
-  from.A.work.release(); // nothing is multiplied by it
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,17 +203,29 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
 }
 
 // On the ranks that hold the coarsest level.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_coarsest(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::begin_coarsest(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
 {
   Level<Ex> &coarsest = *levels.back();
 
   PetscFunctionBegin;
   if (coarsest.transfer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(log_begin(Phase::coarse));
-  PetscCall(coarse_solver.create(ex, coarsest, parameters, out_of_memory));
-  if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
+  PetscCall(coarse_solver.begin(ex, coarsest, parameters, out_of_memory));
   PetscCall(log_end(Phase::coarse));
   coarsest.diagonal.release(); // the smooth vector stays, for new values
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Hierarchy<Ex>::finish_coarsest(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
+{
+  Level<Ex> &coarsest = *levels.back();
+
+  PetscFunctionBegin;
+  if (coarsest.transfer) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(log_begin(Phase::coarse));
+  PetscCall(coarse_solver.finish(ex, coarsest, out_of_memory));
+  if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
+  PetscCall(log_end(Phase::coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,20 +279,52 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What follows when all levels have their matrices.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::complete(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
+// The cycle may be in single precision when all its matrices are, and neither D⁻¹ nor P forbids it; not where one level is all there is,
+// which may be solved exactly. Collective, once smoothers and prolongators are there.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_precision(Ex &ex, bool *out_of_memory)
 {
-  Level<Ex> &finest_level = *levels.front();
-  MPI_Comm comm = finest_level.A.comm;
+  Level<Ex> &first = *levels.front();
+  int all = Ex::sliced_rows && statistics.size() > 1;
 
   PetscFunctionBegin;
-  PetscCall(attempt_below(
-      comm, [&](bool *none_left) { return prepare_smoothers(ex, parameters, none_left); }, out_of_memory));
-  if (!*out_of_memory) PetscCall(choose_kcycle(ex, A, parameters, out_of_memory));
-  if (!*out_of_memory) {
+  PetscCall(attempt(
+      first.A.comm,
+      [&] {
+        PetscFunctionBegin;
+        for (const auto &level : levels) all = all && level->A.stored.single();
+        for (std::size_t l = 0; all && l < levels.size(); l++) {
+          bool fits = false;
+          PetscCall(levels[l]->smoother.prepare_single(ex, &fits));
+          if (levels[l]->transfer) PetscCall(levels[l]->transfer->prepare_single(ex));
+          all = all && fits;
+        }
+        if (!all || size.size() > 0) PetscFunctionReturn(PETSC_SUCCESS);
+        PetscCall(first.x.allocate(ex, (first.A.rows + 1) / 2));
+        PetscCall(size_work.allocate(ex, sum_parts_of(first.A.rows)));
+        PetscCall(size.allocate(ex, 1));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, first.A.comm));
+  single = all != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What follows when all levels have their matrices. Whatever fails, a coarsest level that was begun may be left.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::complete(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
+{
+  using Step = PetscErrorCode (Hierarchy::*)(Ex &, const AmgParameters &, bool *);
+  MPI_Comm comm = levels.front()->A.comm;
+
+  PetscFunctionBegin;
+  for (const Step step : {&Hierarchy::begin_coarsest, &Hierarchy::prepare_smoothers, &Hierarchy::finish_coarsest}) {
     PetscCall(attempt_below(
-        comm, [&](bool *none_left) { return prepare_coarsest(ex, parameters, none_left); }, out_of_memory));
+        comm, [&](bool *none_left) { return (this->*step)(ex, parameters, none_left); }, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(choose_kcycle(ex, A, parameters, out_of_memory));
+  if (!*out_of_memory) PetscCall(choose_precision(ex, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -334,7 +379,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const A
 
 template <class Ex> std::size_t Hierarchy<Ex>::bytes() const
 {
-  std::size_t total = finest.bytes() + coarse_solver.bytes();
+  std::size_t total = finest.bytes() + coarse_solver.bytes() + size_work.bytes() + size.bytes();
   for (const auto &level : levels) total += level->bytes();
   return total;
 }

@@ -20,15 +20,24 @@ struct LevelStatistics {
   int active_ranks = 0; // with at least one row
 };
 
+// A cycle as it can be applied: its kind, and whether its vectors are in single precision.
+struct CycleChoice {
+  CycleKind kind = CycleKind::automatic;
+  bool single = false;
+  bool operator==(const CycleChoice &) const = default;
+};
+
 template <class Ex> struct Hierarchy {
   MatView<Ex> finest;
   std::vector<std::unique_ptr<Level<Ex>>> levels; // finest first; those in which this rank has a share
   CoarseSolver<Ex> coarse_solver;
   std::vector<LevelStatistics> statistics; // of all levels, on every rank
   bool kcycle_gcr = false;                 // the form of the k-cycle, when there is one
-  Recording<Ex> recording;                 // what this kind of cycle does below level recorded_below, where there is such a level
+  bool single = false;                     // whether the cycle may have its vectors in single precision
+  Array<double, Ex> size_work, size;       // for amg/single.hpp, when it may
+  Recording<Ex> recording;                 // what this cycle does below level recorded_below, where there is such a level
   std::size_t recorded_below = 0;
-  CycleKind recorded_kind = CycleKind::automatic;
+  CycleChoice recorded;
 
   Hierarchy() = default;
   Hierarchy(const Hierarchy &) = delete;
@@ -54,7 +63,9 @@ private:
   PetscErrorCode complete(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode prepare_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode begin_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode finish_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode choose_precision(Ex &, bool *out_of_memory);
   PetscErrorCode refresh_from(Ex &, const AmgParameters &, std::size_t level, bool *out_of_memory);
   PetscErrorCode count();
 };

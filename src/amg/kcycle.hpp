@@ -14,22 +14,21 @@ inline constexpr int kcycle_first_sums = 5, kcycle_sums = 8;
 
 // What the K-cycle keeps on a level; the second correction serves the cycles w and f as well.
 template <class Ex> struct KCycle {
-  Array<double, Ex> v, c;       // v_1, c_2
+  Array<double, Ex> v, c;       // v_1, c_2; in single precision their first halves
   Array<double, Ex> work, sums; // for sum_into(); the scalars
 
   PetscErrorCode allocate(Ex &, int rows);
   std::size_t bytes() const { return v.bytes() + c.bytes() + work.bytes() + sums.bytes(); }
 };
 
-// sums[0..4] of this rank's rows = u·v, u·r, r·r, r·v, v·v
-template <class Ex>
-PetscErrorCode kcycle_first(Ex &, std::int64_t n, const double *u, const double *v, const double *r, double *work, double *sums);
+// Of vectors in float or double, V; the sums are taken in double. sums[0..4] of this rank's rows = u·v, u·r, r·r, r·v, v·v
+template <class Ex, class V>
+PetscErrorCode kcycle_first(Ex &, std::int64_t n, const V *u, const V *v, const V *r, double *work, double *sums);
 // r_1 becomes r_2
-template <class Ex> PetscErrorCode kcycle_residual(Ex &, std::int64_t n, const double *v, const double *sums, double *r);
+template <class Ex, class V> PetscErrorCode kcycle_residual(Ex &, std::int64_t n, const V *v, const double *sums, V *r);
 // sums[5..7] of this rank's rows = u_2·v_1, u_2·v_2, u_2·r_2
-template <class Ex>
-PetscErrorCode kcycle_second(Ex &, std::int64_t n, const double *u, const double *v1, const double *v2, const double *r, double *work,
-                             double *sums);
+template <class Ex, class V>
+PetscErrorCode kcycle_second(Ex &, std::int64_t n, const V *u, const V *v1, const V *v2, const V *r, double *work, double *sums);
 // c_1 becomes x
-template <class Ex> PetscErrorCode kcycle_combine(Ex &, std::int64_t n, const double *sums, const double *c2, double *c1);
+template <class Ex, class V> PetscErrorCode kcycle_combine(Ex &, std::int64_t n, const double *sums, const V *c2, V *c1);
 } // namespace amgkit

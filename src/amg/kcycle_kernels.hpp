@@ -35,47 +35,51 @@ template <class Ex> PetscErrorCode KCycle<Ex>::allocate(Ex &ex, int rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex>
-PetscErrorCode kcycle_first(Ex &ex, std::int64_t n, const double *u, const double *v, const double *r, double *work, double *sums)
+template <class Ex, class V>
+PetscErrorCode kcycle_first(Ex &ex, std::int64_t n, const V *u, const V *v, const V *r, double *work, double *sums)
 {
   return sum_into<5>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        return Sums<5>{{u[i] * v[i], u[i] * r[i], r[i] * r[i], r[i] * v[i], v[i] * v[i]}};
+        const double u_i = u[i], v_i = v[i], r_i = r[i];
+        return Sums<5>{{u_i * v_i, u_i * r_i, r_i * r_i, r_i * v_i, v_i * v_i}};
       },
       work, sums);
 }
 
-template <class Ex> PetscErrorCode kcycle_residual(Ex &ex, std::int64_t n, const double *v, const double *sums, double *r)
+template <class Ex, class V> PetscErrorCode kcycle_residual(Ex &ex, std::int64_t n, const V *v, const double *sums, V *r)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { r[i] -= ratio(sums[1], sums[0]) * v[i]; });
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { r[i] = static_cast<V>(r[i] - ratio(sums[1], sums[0]) * v[i]); });
 }
 
-template <class Ex>
-PetscErrorCode kcycle_second(Ex &ex, std::int64_t n, const double *u, const double *v1, const double *v2, const double *r, double *work,
-                             double *sums)
+template <class Ex, class V>
+PetscErrorCode kcycle_second(Ex &ex, std::int64_t n, const V *u, const V *v1, const V *v2, const V *r, double *work, double *sums)
 {
   return sum_into<3>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        return Sums<3>{{u[i] * v1[i], u[i] * v2[i], u[i] * r[i]}};
+        const double u_i = u[i];
+        return Sums<3>{{u_i * v1[i], u_i * v2[i], u_i * r[i]}};
       },
       work, sums + kcycle_first_sums);
 }
 
-template <class Ex> PetscErrorCode kcycle_combine(Ex &ex, std::int64_t n, const double *sums, const double *c2, double *c1)
+template <class Ex, class V> PetscErrorCode kcycle_combine(Ex &ex, std::int64_t n, const double *sums, const V *c2, V *c1)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
     const Coefficients x = coefficients(sums);
-    c1[i] = x.c1 * c1[i] + x.c2 * c2[i];
+    c1[i] = static_cast<V>(x.c1 * c1[i] + x.c2 * c2[i]);
   });
 }
 
 using Space = AMGKIT_SPACE;
 template struct KCycle<Space>;
-template PetscErrorCode kcycle_first(Space &, std::int64_t, const double *, const double *, const double *, double *, double *);
-template PetscErrorCode kcycle_residual(Space &, std::int64_t, const double *, const double *, double *);
-template PetscErrorCode kcycle_second(Space &, std::int64_t, const double *, const double *, const double *, const double *, double *,
-                                      double *);
-template PetscErrorCode kcycle_combine(Space &, std::int64_t, const double *, const double *, double *);
+#define INSTANTIATE(V)                                                                                                                     \
+  template PetscErrorCode kcycle_first(Space &, std::int64_t, const V *, const V *, const V *, double *, double *);                        \
+  template PetscErrorCode kcycle_residual(Space &, std::int64_t, const V *, const double *, V *);                                          \
+  template PetscErrorCode kcycle_second(Space &, std::int64_t, const V *, const V *, const V *, const V *, double *, double *);            \
+  template PetscErrorCode kcycle_combine(Space &, std::int64_t, const double *, const V *, V *);
+INSTANTIATE(float)
+INSTANTIATE(double)
+#undef INSTANTIATE
 } // namespace amgkit

@@ -19,8 +19,12 @@ public:
   virtual ~Transfer() = default;
   // b = Pᵀ r
   virtual PetscErrorCode restrict_residual(Ex &, const double *r, double *b) const = 0;
+  virtual PetscErrorCode restrict_residual(Ex &, const float *r, float *b) const = 0;
   // x += P e
   virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) const = 0;
+  virtual PetscErrorCode add_correction(Ex &, const float *e, float *x) const = 0;
+  // Before the first of those with floats.
+  virtual PetscErrorCode prepare_single(Ex &) = 0;
   // coarse = Pᵀ fine P for new values of fine on the same pattern, P kept.
   virtual PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse) const = 0;
   // P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
@@ -37,14 +41,16 @@ template <class Ex> struct Level {
   std::unique_ptr<Redistribution<Ex>> to_fewer;
   std::unique_ptr<Level<Ex>> unmoved;
   std::unique_ptr<TransposedMatrix<Ex>> transposed; // of A, once somebody has asked for it
-  Array<double, Ex> x, b;                           // solution and right-hand side; the finest level uses the caller's
-  KCycle<Ex> kcycle;                                // empty on levels that only a v-cycle visits
-  Array<double, Ex> diagonal;                       // a_ii; during setup only
-  Array<double, Ex> smooth_vector;                  // w, what the hierarchy must represent well; during setup and on the coarsest level
+  // Of the cycle: the solution, the right-hand side, and the other array of an iterate. A cycle in single precision uses the first half of
+  // each. On the finest level x and b are the caller's; there a cycle in single precision has its own, b in the second half of work.
+  Array<double, Ex> x, b, work;
+  KCycle<Ex> kcycle;               // empty on levels that only a v-cycle visits
+  Array<double, Ex> diagonal;      // a_ii; during setup only
+  Array<double, Ex> smooth_vector; // w, what the hierarchy must represent well; during setup and on the coarsest level
 
   std::size_t bytes() const
   {
-    return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0) +
+    return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + work.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0) +
            (to_fewer ? to_fewer->bytes() + unmoved->bytes() : 0) + (transposed ? transposed->bytes() : 0);
   }
   // Local: A as the cycle reads it, diagonal and the smoother's memory; once A is complete.

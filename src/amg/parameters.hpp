@@ -68,7 +68,9 @@ struct AmgParameters {
         {"reuse_interpolation", Flag{&reuse_interpolation}, "Keep aggregates and prolongators when only the values of the matrix change",
          "PETSc PCGAMG"},
         {"storage", Choice{&storage, {"double", "single"}},
-         "Precision of the matrices that the cycle reads on a GPU; vectors and sums are double in either case", ""},
+         "Precision, on a GPU, of the matrices that the cycle reads, and with flexible Krylov methods of its vectors; sums that decide are "
+         "double in either case, and so is all where single would lose entries",
+         ""},
         {"cuda_graph", Flag{&cuda_graph},
          "On a GPU: launch the kernels of the levels below the finest as one CUDA graph, on several GPUs of those that one holds alone",
          ""},

@@ -23,7 +23,7 @@ public:
     PetscFunctionBegin;
     hierarchy_ = std::make_unique<Hierarchy<Ex>>();
     PetscCall(hierarchy_->build(ex, A, parameters_, *prolongation_, status));
-    prepared_ = CycleKind::automatic;
+    prepared_ = {};
     flexible_ = false;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -44,7 +44,7 @@ public:
   PetscErrorCode refresh(Mat A, SetupStatus *status) override
   {
     PetscFunctionBegin;
-    prepared_ = CycleKind::automatic;
+    prepared_ = {};
     PetscCall(hierarchy_->refresh(ex, A, parameters_, status));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -101,17 +101,17 @@ private:
   // The cycle to apply, recorded.
   PetscErrorCode prepare()
   {
-    auto kind = static_cast<CycleKind>(parameters_.cycle_type);
-    if (kind == CycleKind::automatic) kind = flexible_ ? CycleKind::k : CycleKind::w;
+    CycleChoice choice = {static_cast<CycleKind>(parameters_.cycle_type), flexible_ && hierarchy_->single};
+    if (choice.kind == CycleKind::automatic) choice.kind = flexible_ ? CycleKind::k : CycleKind::w;
 
     PetscFunctionBegin;
-    if (kind != prepared_) PetscCall(record_cycle(ex, *hierarchy_, parameters_, kind));
-    prepared_ = kind;
+    if (choice != prepared_) PetscCall(record_cycle(ex, *hierarchy_, parameters_, choice));
+    prepared_ = choice;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   bool flexible_ = false;
-  CycleKind prepared_ = CycleKind::automatic; // automatic: none
+  CycleChoice prepared_; // of kind automatic: none
   AmgParameters parameters_;
   std::unique_ptr<Prolongation<Ex>> prolongation_;
   std::unique_ptr<Hierarchy<Ex>> hierarchy_;
@@ -192,6 +192,7 @@ template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid complexity %.3f, operator complexity %.3f\n",
                                    fine.rows > 0 ? rows / static_cast<double>(fine.rows) : 1,
                                    fine.entries > 0 ? entries / fine.entries : 1));
+  if (hierarchy_->single) PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with flexible methods\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "coarsest level: %s\n", hierarchy_->coarse_solver.description().c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory of the hierarchy: %.1f MB, %.2f of the matrix's\n", bytes / 1e6,
                                    fine.entries > 0 ? bytes / (12 * fine.entries + 4 * static_cast<double>(fine.rows)) : 0));

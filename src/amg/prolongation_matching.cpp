@@ -1,5 +1,6 @@
 #include "amg/prolongation_matching.hpp"
 
+#include "amg/single.hpp"
 #include "base/log.hpp"
 #include "dist/agree.hpp"
 #include "dist/galerkin.hpp"
@@ -20,9 +21,27 @@ public:
   {
     return restrict_sum(ex, aggregation, p.data(), r, b);
   }
+  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b) const override
+  {
+    return restrict_sum(ex, aggregation, p_single.data(), r, b);
+  }
   PetscErrorCode add_correction(Ex &ex, const double *e, double *x) const override
   {
     return prolongate_add(ex, aggregation, p.data(), e, x);
+  }
+  PetscErrorCode add_correction(Ex &ex, const float *e, float *x) const override
+  {
+    return prolongate_add(ex, aggregation, p_single.data(), e, x);
+  }
+  PetscErrorCode prepare_single(Ex &ex) override
+  {
+    bool fits; // the columns of P have length 1
+
+    PetscFunctionBegin;
+    if (p_single.size() == p.size()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(p_single.allocate(ex, p.size()));
+    PetscCall(round_factors(ex, p.size(), p.data(), p_single.data(), &fits));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode refresh(Ex &ex, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse) const override
   {
@@ -47,10 +66,11 @@ public:
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::size_t bytes() const override { return aggregation.bytes() + p.bytes() + slot.bytes() + ghosts.bytes(); }
+  std::size_t bytes() const override { return aggregation.bytes() + p.bytes() + p_single.bytes() + slot.bytes() + ghosts.bytes(); }
 
   Aggregation<Ex> aggregation;
   Array<double, Ex> p;
+  Array<float, Ex> p_single;
   Array<unsigned char, Ex> slot; // of the rank's own block, as contract() gives it
   GhostAggregates<Ex> ghosts;
 };

@@ -1,5 +1,6 @@
 #include "amg/smoother.hpp"
 
+#include "amg/single.hpp"
 #include "amg/spectral_radius.hpp"
 #include "sparse/rows.hpp"
 
@@ -47,35 +48,59 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode Smoother<Ex>::prepare_single(Ex &ex, bool *fits)
+{
+  PetscFunctionBegin;
+  PetscCall(single_.allocate(ex, d_.size()));
+  PetscCall(round_factors(ex, d_.size(), d_.data(), single_.data(), fits));
+  if (*fits)
+    d_.release();
+  else
+    single_.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscInt Smoother<Ex>::flips(PetscInt sweeps, bool zero_guess) const
 {
   return sweeps == 0 ? 0 : sweeps * static_cast<PetscInt>(steps_.size()) - (zero_guess ? 1 : 0);
 }
 
 template <class Ex>
-template <class Operator>
-PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, PetscInt sweeps, bool zero_guess, const double *b, Iterate &x) const
+template <class Operator, class D, class V>
+PetscErrorCode Smoother<Ex>::apply_scaled(Ex &ex, Operator &A, const D *d, PetscInt sweeps, bool zero_guess, const V *b,
+                                          Iterate<V> &x) const
 {
   PetscFunctionBegin;
   if (sweeps == 0 && zero_guess) PetscCall(fill(ex, A.rows, 0, x.here));
   for (PetscInt s = 0; s < sweeps; s++) {
     for (std::size_t k = 0; k < steps_.size(); k++) {
       if (zero_guess && s == 0 && k == 0) {
-        PetscCall(scale(ex, A.rows, steps_[0].factor, d_.data(), b, x.here));
+        PetscCall(scale(ex, A.rows, steps_[0].factor, d, b, x.here));
         continue;
       }
       const bool from_zero = zero_guess && s == 0 && k == 1;
-      PetscCall(A.relax(ex, d_.data(), steps_[k], b, x.here, from_zero ? nullptr : x.there, x.there));
+      PetscCall(A.relax(ex, d, steps_[k], b, x.here, from_zero ? nullptr : x.there, x.there));
       std::swap(x.here, x.there);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex>
+template <class Operator, class V>
+PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const
+{
+  if constexpr (std::is_same_v<V, double>) {
+    if (d_.size() > 0) return apply_scaled(ex, A, d_.data(), sweeps, zero_guess, b, x);
+  }
+  return apply_scaled(ex, A, single_.data(), sweeps, zero_guess, b, x);
+}
+
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Smoother<Ex>;                                                                                                             \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, bool, const double *, Iterate &) const;                    \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, TransposedMatrix<Ex> &, PetscInt, bool, const double *, Iterate &) const;
+  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, bool, const float *, Iterate<float> &) const;              \
+  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, bool, const double *, Iterate<double> &) const;            \
+  template PetscErrorCode Smoother<Ex>::apply(Ex &, TransposedMatrix<Ex> &, PetscInt, bool, const double *, Iterate<double> &) const;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

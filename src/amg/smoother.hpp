@@ -14,27 +14,38 @@
 namespace amgkit
 {
 // Two arrays that the iterate of a level alternates between: every step reads one and writes the other.
-struct Iterate {
-  double *here, *there;
+template <class V> struct Iterate {
+  V *here, *there;
 };
 
 template <class Ex> class Smoother {
 public:
   // Takes D⁻¹ over: 1 / a_ii, for l1jacobi sign(a_ii) / sum_j |a_ij|.
-  void set_scaling(Array<double, Ex> &&d) { d_ = std::move(d); }
-  // Collective: rho where it is needed, and the steps of a sweep. Uses A.work; *out_of_memory as in attempt().
+  void set_scaling(Array<double, Ex> &&d)
+  {
+    d_ = std::move(d);
+    single_.release();
+  }
+  // Collective: rho where it is needed, and the steps of a sweep; *out_of_memory as in attempt().
   PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool *out_of_memory);
+  // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it. Needed for vectors of floats.
+  PetscErrorCode prepare_single(Ex &, bool *fits);
   // sweeps sweeps on A x = b from x.here to x.here. zero_guess: what x.here holds on entry is not read, it stands for zeros.
   // Operator: DistMatrix, or TransposedMatrix of the matrix prepared for: as p(D⁻¹ A) D⁻¹ transposed is p(D⁻¹ Aᵀ) D⁻¹, that smoother is the
-  // transpose of this one.
-  template <class Operator> PetscErrorCode apply(Ex &, Operator &A, PetscInt sweeps, bool zero_guess, const double *b, Iterate &x) const;
+  // transpose of this one. V: double, or float for a DistMatrix where prepare_single() fitted.
+  template <class Operator, class V>
+  PetscErrorCode apply(Ex &, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const;
   // How often apply() lets the two arrays change places.
   PetscInt flips(PetscInt sweeps, bool zero_guess) const;
   double spectral_radius() const { return spectral_radius_; } // of D⁻¹ A; 0 when it was not needed
-  std::size_t bytes() const { return d_.bytes(); }
+  std::size_t bytes() const { return d_.bytes() + single_.bytes(); }
 
 private:
+  template <class Operator, class D, class V>
+  PetscErrorCode apply_scaled(Ex &, Operator &A, const D *d, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const;
+
   Array<double, Ex> d_;
+  Array<float, Ex> single_;      // instead of d_
   std::vector<RelaxStep> steps_; // of one sweep
   double spectral_radius_ = 0;
 };

@@ -40,7 +40,7 @@ PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *la
 }
 
 template <class Ex> struct Work {
-  Array<double, Ex> x, y, work, scalars;
+  Array<double, Ex> x, y, product, work, scalars;
 
   PetscErrorCode allocate(Ex &ex, const DistMatrix<Ex> &A, bool *out_of_memory)
   {
@@ -50,6 +50,7 @@ template <class Ex> struct Work {
           PetscFunctionBegin;
           PetscCall(x.allocate(ex, A.rows));
           PetscCall(y.allocate(ex, A.rows));
+          PetscCall(product.allocate(ex, A.rows));
           PetscCall(work.allocate(ex, 2 * sum_parts_of(A.rows)));
           PetscCall(scalars.allocate(ex, 2 * lanczos_steps + 1));
           PetscFunctionReturn(PETSC_SUCCESS);
@@ -75,7 +76,7 @@ template <class Ex> PetscErrorCode estimate_spectral_radius(Ex &ex, DistMatrix<E
   *rho = 0;
   PetscCall(memory.allocate(ex, A, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  double *w = memory.x.data(), *w_before = memory.y.data(), *Aw = A.work.data(), *s = memory.scalars.data();
+  double *w = memory.x.data(), *w_before = memory.y.data(), *Aw = memory.product.data(), *s = memory.scalars.data();
   PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 0, w));
   PetscCall(lanczos_start(ex, A.rows, d, w, memory.work.data(), s));
   for (int k = 0; k < lanczos_steps; k++) {
@@ -102,7 +103,7 @@ template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool
   *symmetric = false;
   PetscCall(memory.allocate(ex, A, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  double *x = memory.x.data(), *y = memory.y.data(), *product = A.work.data(), *s = memory.scalars.data();
+  double *x = memory.x.data(), *y = memory.y.data(), *product = memory.product.data(), *s = memory.scalars.data();
   PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 1, x));
   PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 2, y));
   PetscCall(A.multiply(ex, y, product));

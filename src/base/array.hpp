@@ -43,6 +43,13 @@ public:
   }
   T *data() { return data_; }
   const T *data() const { return data_; }
+  // The same memory for elements of a type that is not larger.
+  template <class U> U *as()
+  {
+    static_assert(sizeof(U) <= sizeof(T));
+    return reinterpret_cast<U *>(data_);
+  }
+  template <class U> const U *as() const { return const_cast<Array *>(this)->template as<U>(); }
   std::int64_t size() const { return size_; }
   std::size_t bytes() const { return static_cast<std::size_t>(size_) * sizeof(T); }
 

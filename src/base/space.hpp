@@ -3,6 +3,7 @@
 //   Host   plain loops.
 //   Debug  Host, but for_each visits its indices in a shuffled order, teams visit their share backwards, fresh memory is
 //          poisoned, and an allocation can be made to fail: finds races, uninitialised reads and leaks without a GPU.
+//          Matrices are stored as on a GPU.
 //   Cuda   one stream of one NVIDIA GPU; scratch memory comes from a stream-ordered pool.
 //
 // A space is passed by reference to everything that allocates or launches, and outlives the arrays it gave.
@@ -25,10 +26,12 @@ namespace amgkit
 struct Host {
   static constexpr const char *name = "host";
   static constexpr bool on_device = false;
+  static constexpr bool sliced_rows = false; // whether the cycle's matrices are sliced ELL
 };
 
 struct Debug : Host {
   static constexpr const char *name = "debug";
+  static constexpr bool sliced_rows = true;
   std::uint64_t seed = 1;       // of the next shuffle
   std::int64_t allocations = 0; // counted so far
   std::int64_t fail_at = -1;    // the allocation with this number fails with PETSC_ERR_MEM; -1: none
@@ -37,6 +40,7 @@ struct Debug : Host {
 struct Cuda {
   static constexpr const char *name = "cuda";
   static constexpr bool on_device = true;
+  static constexpr bool sliced_rows = true;
   CUstream_st *stream = nullptr;
   CUmemPoolHandle_st *pool = nullptr;
   void *host_scalars = nullptr; // page-locked, host_scalars_bytes long: kernels write results of reductions here

@@ -74,7 +74,7 @@ template <class Ex> template <class T> PetscErrorCode Halo<Ex>::begin(Ex &ex, co
   PetscFunctionBegin;
   if (!sf_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(log_begin(Phase::halo));
-  PetscCall(gather(ex, send_row_.size(), send_row_.data(), owned, reinterpret_cast<T *>(send_.data())));
+  PetscCall(gather(ex, send_row_.size(), send_row_.data(), owned, send_.template as<T>()));
   PetscCall(PetscSFBcastWithMemTypeBegin(sf_, mpi_type<T>(), memory_type<Ex>, send_.data(), memory_type<Ex>, ghost_.data(), MPI_REPLACE));
   PetscCall(log_end(Phase::halo));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,8 +111,10 @@ template <class Ex> PetscErrorCode Halo<Ex>::return_end()
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Halo<Ex>;                                                                                                                 \
   template PetscErrorCode Halo<Ex>::begin(Ex &, const double *);                                                                           \
+  template PetscErrorCode Halo<Ex>::begin(Ex &, const float *);                                                                            \
   template PetscErrorCode Halo<Ex>::begin(Ex &, const int *);                                                                              \
   template PetscErrorCode Halo<Ex>::end<double>();                                                                                         \
+  template PetscErrorCode Halo<Ex>::end<float>();                                                                                          \
   template PetscErrorCode Halo<Ex>::end<int>();
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE

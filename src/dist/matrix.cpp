@@ -24,48 +24,62 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::allocate(Ex &ex)
 {
   PetscFunctionBegin;
   PetscCall(nonempty_rows(ex, offd, boundary));
-  PetscCall(work.allocate(ex, rows));
   PetscCall(halo.allocate(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class V> constexpr const V *no_scaling = nullptr;
+
 // Rows that need no ghost are computed while the halo travels.
-template <class Ex> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const double *b, const double *x, double *r)
+template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const V *b, const V *x, V *r)
 {
   PetscFunctionBegin;
   PetscCall(halo.begin(ex, x));
   PetscCall(stored.residual(ex, diag, b, x, r));
-  PetscCall(halo.template end<double>());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, nullptr, halo.template ghost<double>(), r));
+  PetscCall(halo.template end<V>());
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, no_scaling<V>, halo.template ghost<V>(), r));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const double *x, double *y)
+template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const V *x, V *y)
 {
   PetscFunctionBegin;
   PetscCall(halo.begin(ex, x));
   PetscCall(stored.multiply(ex, diag, x, y));
-  PetscCall(halo.template end<double>());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, nullptr, halo.template ghost<double>(), y));
+  PetscCall(halo.template end<V>());
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, no_scaling<V>, halo.template ghost<V>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
-PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const double *d, RelaxStep step, const double *b, const double *x, const double *previous,
-                                     double *y)
+template <class D, class V>
+PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
 {
   PetscFunctionBegin;
   PetscCall(halo.begin(ex, x));
   PetscCall(stored.relax(ex, diag, d, step, b, x, previous, y));
-  PetscCall(halo.template end<double>());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), step.factor, d, halo.template ghost<double>(), y));
+  PetscCall(halo.template end<V>());
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), step.factor, d, halo.template ghost<V>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 3.0 * rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template struct DistMatrix<Ex>;
+#define INSTANTIATE_RELAX(Ex, D, V)                                                                                                        \
+  template PetscErrorCode DistMatrix<Ex>::relax(Ex &, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
+#define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
+  template PetscErrorCode DistMatrix<Ex>::residual(Ex &, const V *, const V *, V *);                                                       \
+  template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template struct DistMatrix<Ex>;                                                                                                          \
+  INSTANTIATE_VECTORS(Ex, float)                                                                                                           \
+  INSTANTIATE_VECTORS(Ex, double)                                                                                                          \
+  INSTANTIATE_RELAX(Ex, float, float)                                                                                                      \
+  INSTANTIATE_RELAX(Ex, float, double)                                                                                                     \
+  INSTANTIATE_RELAX(Ex, double, double)
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
+#undef INSTANTIATE_VECTORS
+#undef INSTANTIATE_RELAX
 } // namespace amgkit

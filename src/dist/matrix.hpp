@@ -19,24 +19,20 @@ template <class Ex> struct DistMatrix {
   std::vector<PetscInt> ghosts; // global index of offd's columns, ascending
   Array<int, Ex> boundary;      // rows with entries in offd
   Halo<Ex> halo;
-  Array<double, Ex> work; // one entry a row, free between products
 
   PetscInt global_rows() const { return range.empty() ? 0 : range.back(); }
   PetscInt first(int rank) const { return range[static_cast<std::size_t>(rank)]; }
-  std::size_t bytes() const
-  {
-    return own_diag.bytes() + own_offd.bytes() + stored.bytes() + boundary.bytes() + work.bytes() + halo.bytes();
-  }
+  std::size_t bytes() const { return own_diag.bytes() + own_offd.bytes() + stored.bytes() + boundary.bytes() + halo.bytes(); }
 
   // Collective: range from the numbers of rows.
   PetscErrorCode set_rows(MPI_Comm comm, int rows);
-  // Local: boundary, work and the halo's buffers, once diag, offd and halo are set.
+  // Local: boundary and the halo's buffers, once diag, offd and halo are set.
   PetscErrorCode allocate(Ex &);
-  // r = b - A x. r must not be x, but may be b.
-  PetscErrorCode residual(Ex &, const double *b, const double *x, double *r);
+  // Collective; V is float or double. r = b - A x. r must not be x, but may be b.
+  template <class V> PetscErrorCode residual(Ex &, const V *b, const V *x, V *r);
   // y = A x. y must not be x.
-  PetscErrorCode multiply(Ex &, const double *x, double *y);
+  template <class V> PetscErrorCode multiply(Ex &, const V *x, V *y);
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/spmv.hpp. y must not be x.
-  PetscErrorCode relax(Ex &, const double *d, RelaxStep, const double *b, const double *x, const double *previous, double *y);
+  template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 };
 } // namespace amgkit

@@ -34,6 +34,10 @@ void free_comm(MPI_Comm &comm)
 {
   if (comm != MPI_COMM_NULL) static_cast<void>(MPI_Comm_free(&comm));
 }
+void free_type(MPI_Datatype &type)
+{
+  if (type != MPI_DATATYPE_NULL) static_cast<void>(MPI_Type_free(&type));
+}
 
 // The largest n of all ranks
 PetscErrorCode largest(MPI_Comm comm, std::int64_t n, int *most)
@@ -52,7 +56,8 @@ template <class Ex> Redistribution<Ex>::~Redistribution()
   static_cast<void>(PetscSFDestroy(&sf_));
   free_comm(group_);
   free_comm(heads_);
-  if (piece_ != MPI_DATATYPE_NULL) static_cast<void>(MPI_Type_free(&piece_));
+  free_type(piece_of_doubles_);
+  free_type(piece_of_floats_);
 }
 
 // Rank r belongs to group r * heads / size, so that groups differ by at most one member.
@@ -75,8 +80,10 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::create_groups(const DistM
   PetscCall(largest(A.comm, std::max(A.rows, 1), &most_rows_));
   PetscCheck(std::int64_t{(size + heads - 1) / heads} * most_rows_ <= INT32_MAX, A.comm, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 rows to move to one process: lower process_eq_limit");
-  PetscCallMPI(MPI_Type_contiguous(most_rows_, MPI_DOUBLE, &piece_));
-  PetscCallMPI(MPI_Type_commit(&piece_));
+  PetscCallMPI(MPI_Type_contiguous(most_rows_, MPI_DOUBLE, &piece_of_doubles_));
+  PetscCallMPI(MPI_Type_commit(&piece_of_doubles_));
+  PetscCallMPI(MPI_Type_contiguous(most_rows_, MPI_FLOAT, &piece_of_floats_));
+  PetscCallMPI(MPI_Type_commit(&piece_of_floats_));
   remote.index = member;
   PetscCall(PetscSFCreate(group_, &sf_));
   PetscCall(PetscSFSetGraph(sf_, members, 1, nullptr, PETSC_COPY_VALUES, &remote, PETSC_COPY_VALUES));
@@ -191,25 +198,34 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Redistribution<Ex>::collect(Ex &ex, double *all)
+template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::collect(Ex &ex, V *all)
 {
+  V *mine = part<V>(), *pieces = pieces_.template as<V>();
+
   PetscFunctionBegin;
-  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, piece_, memory_type<Ex>, part_.data(), memory_type<Ex>, pieces_.data(), MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(sf_, piece_, part_.data(), pieces_.data(), MPI_REPLACE));
-  if (receives()) PetscCall(gather(ex, rows_, slot_.data(), pieces_.data(), all));
+  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, piece<V>(), memory_type<Ex>, mine, memory_type<Ex>, pieces, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(sf_, piece<V>(), mine, pieces, MPI_REPLACE));
+  if (receives()) PetscCall(gather(ex, rows_, slot_.data(), pieces, all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Redistribution<Ex>::spread(Ex &ex, const double *all)
+template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::spread(Ex &ex, const V *all)
 {
+  V *mine = part<V>(), *pieces = pieces_.template as<V>();
+
   PetscFunctionBegin;
-  if (receives() && rows_ > 0) PetscCall(gather(ex, row_.size(), row_.data(), all, pieces_.data()));
-  PetscCall(PetscSFBcastWithMemTypeBegin(sf_, piece_, memory_type<Ex>, pieces_.data(), memory_type<Ex>, part_.data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf_, piece_, pieces_.data(), part_.data(), MPI_REPLACE));
+  if (receives() && rows_ > 0) PetscCall(gather(ex, row_.size(), row_.data(), all, pieces));
+  PetscCall(PetscSFBcastWithMemTypeBegin(sf_, piece<V>(), memory_type<Ex>, pieces, memory_type<Ex>, mine, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf_, piece<V>(), pieces, mine, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template class Redistribution<Ex>;
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class Redistribution<Ex>;                                                                                                       \
+  template PetscErrorCode Redistribution<Ex>::collect(Ex &, float *);                                                                      \
+  template PetscErrorCode Redistribution<Ex>::collect(Ex &, double *);                                                                     \
+  template PetscErrorCode Redistribution<Ex>::spread(Ex &, const float *);                                                                 \
+  template PetscErrorCode Redistribution<Ex>::spread(Ex &, const double *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

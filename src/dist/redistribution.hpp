@@ -23,12 +23,12 @@ public:
   // Collective over A's ranks: on the heads, *to becomes A on a communicator of the heads, which this object owns; elsewhere to is not
   // read. Once more for new values of A.
   PetscErrorCode move_matrix(Ex &, const DistMatrix<Ex> &A, DistMatrix<Ex> *to, bool *out_of_memory);
-  // This rank's part of a vector, where the next two read and write it.
-  double *part() { return part_.data(); }
+  // This rank's part of a vector, where the next two read and write it. V is float or double.
+  template <class V> V *part() { return part_.template as<V>(); }
   // Collective: all <- the members' parts, on the heads; elsewhere all is not read.
-  PetscErrorCode collect(Ex &, double *all);
+  template <class V> PetscErrorCode collect(Ex &, V *all);
   // Collective: the members' parts <- all, of the heads.
-  PetscErrorCode spread(Ex &, const double *all);
+  template <class V> PetscErrorCode spread(Ex &, const V *all);
   std::size_t bytes() const { return part_.bytes() + pieces_.bytes() + slot_.bytes() + row_.bytes() + first_row_.bytes(); }
 
 private:
@@ -40,14 +40,16 @@ private:
   template <class T> PetscErrorCode send(const Array<T, Ex> &from, Array<T, Ex> &to) const;
 
   MPI_Comm group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;
-  PetscSF sf_ = nullptr;                   // roots: the group's pieces, on its head; leaf: this rank's
-  MPI_Datatype piece_ = MPI_DATATYPE_NULL; // of a vector
-  std::vector<int> group_rows_;            // on a head: rows of each member
-  int most_rows_ = 0;                      // of a member of any group
-  int rows_ = 0;                           // of this rank's group
-  Array<double, Ex> part_, pieces_;        // most_rows_ doubles; as many a member
-  Array<int, Ex> slot_;                    // of each row of the group, its place in pieces_
-  Array<int, Ex> row_;                     // the inverse; row 0 where the room is not used
-  Array<int, Ex> first_row_;               // of each piece
+  PetscSF sf_ = nullptr; // roots: the group's pieces, on its head; leaf: this rank's
+  // A piece of a vector.
+  template <class V> MPI_Datatype piece() const { return std::is_same_v<V, double> ? piece_of_doubles_ : piece_of_floats_; }
+  MPI_Datatype piece_of_doubles_ = MPI_DATATYPE_NULL, piece_of_floats_ = MPI_DATATYPE_NULL;
+  std::vector<int> group_rows_;     // on a head: rows of each member
+  int most_rows_ = 0;               // of a member of any group
+  int rows_ = 0;                    // of this rank's group
+  Array<double, Ex> part_, pieces_; // most_rows_ doubles; as many a member
+  Array<int, Ex> slot_;             // of each row of the group, its place in pieces_
+  Array<int, Ex> row_;              // the inverse; row 0 where the room is not used
+  Array<int, Ex> first_row_;        // of each piece
 };
 } // namespace amgkit

@@ -38,7 +38,7 @@ template <class Ex> PetscErrorCode TransposedMatrix<Ex>::begin(Ex &ex, const dou
 }
 
 // y -= factor s (what arrives)
-template <class Ex> PetscErrorCode TransposedMatrix<Ex>::end(Ex &ex, double factor, const double *s, double *y)
+template <class Ex> template <class D> PetscErrorCode TransposedMatrix<Ex>::end(Ex &ex, double factor, const D *s, double *y)
 {
   PetscFunctionBegin;
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag_.col.size() + offd_.col.size())));
@@ -53,7 +53,7 @@ template <class Ex> PetscErrorCode TransposedMatrix<Ex>::residual(Ex &ex, const 
   PetscFunctionBegin;
   PetscCall(begin(ex, x));
   PetscCall(amgkit::residual(ex, diag_.view(), b, x, r));
-  PetscCall(end(ex, 1, nullptr, r));
+  PetscCall(end<double>(ex, 1, nullptr, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,13 +62,14 @@ template <class Ex> PetscErrorCode TransposedMatrix<Ex>::multiply(Ex &ex, const 
   PetscFunctionBegin;
   PetscCall(begin(ex, x));
   PetscCall(spmv(ex, diag_.view(), x, y));
-  PetscCall(end(ex, -1, nullptr, y));
+  PetscCall(end<double>(ex, -1, nullptr, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
-PetscErrorCode TransposedMatrix<Ex>::relax(Ex &ex, const double *d, RelaxStep step, const double *b, const double *x,
-                                           const double *previous, double *y)
+template <class D>
+PetscErrorCode TransposedMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const double *b, const double *x, const double *previous,
+                                           double *y)
 {
   PetscFunctionBegin;
   PetscCall(begin(ex, x));
@@ -77,7 +78,13 @@ PetscErrorCode TransposedMatrix<Ex>::relax(Ex &ex, const double *d, RelaxStep st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template class TransposedMatrix<Ex>;
+#define INSTANTIATE_RELAX(Ex, D)                                                                                                           \
+  template PetscErrorCode TransposedMatrix<Ex>::relax(Ex &, const D *, RelaxStep, const double *, const double *, const double *, double *);
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class TransposedMatrix<Ex>;                                                                                                     \
+  INSTANTIATE_RELAX(Ex, float)                                                                                                             \
+  INSTANTIATE_RELAX(Ex, double)
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
+#undef INSTANTIATE_RELAX
 } // namespace amgkit

@@ -14,12 +14,12 @@ public:
   // As DistMatrix's, with Aᵀ in place of A.
   PetscErrorCode residual(Ex &, const double *b, const double *x, double *r);
   PetscErrorCode multiply(Ex &, const double *x, double *y);
-  PetscErrorCode relax(Ex &, const double *d, RelaxStep, const double *b, const double *x, const double *previous, double *y);
+  template <class D> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const double *b, const double *x, const double *previous, double *y);
   std::size_t bytes() const { return diag_.bytes() + offd_.bytes() + arrivals_.bytes() + boundary_.bytes(); }
 
 private:
   PetscErrorCode begin(Ex &, const double *x);
-  PetscErrorCode end(Ex &, double factor, const double *s, double *y);
+  template <class D> PetscErrorCode end(Ex &, double factor, const D *s, double *y);
 
   Halo<Ex> *halo_ = nullptr;
   Csr<double, Ex> diag_;

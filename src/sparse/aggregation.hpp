@@ -13,8 +13,8 @@ template <class Ex> struct Aggregation {
   std::size_t bytes() const { return id.bytes() + ptr.bytes() + member.bytes(); }
 };
 
-// b = Pᵀ r
-template <class Ex> PetscErrorCode restrict_sum(Ex &, const Aggregation<Ex> &, const double *p, const double *r, double *b);
+// b = Pᵀ r, V float or double
+template <class Ex, class V> PetscErrorCode restrict_sum(Ex &, const Aggregation<Ex> &, const V *p, const V *r, V *b);
 // x += P e
-template <class Ex> PetscErrorCode prolongate_add(Ex &, const Aggregation<Ex> &, const double *p, const double *e, double *x);
+template <class Ex, class V> PetscErrorCode prolongate_add(Ex &, const Aggregation<Ex> &, const V *p, const V *e, V *x);
 } // namespace amgkit

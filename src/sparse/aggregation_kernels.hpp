@@ -3,17 +3,17 @@
 
 namespace amgkit
 {
-template <class Ex> PetscErrorCode restrict_sum(Ex &ex, const Aggregation<Ex> &aggregation, const double *p, const double *r, double *b)
+template <class Ex, class V> PetscErrorCode restrict_sum(Ex &ex, const Aggregation<Ex> &aggregation, const V *p, const V *r, V *b)
 {
   const int *ptr = aggregation.ptr.data(), *member = aggregation.member.data();
   return for_each(ex, aggregation.coarse, [=] AMGKIT_FN(std::int64_t c) {
-    double s = 0;
+    V s = 0;
     for (int k = ptr[c]; k < ptr[c + 1]; k++) s += p[member[k]] * r[member[k]];
     b[c] = s;
   });
 }
 
-template <class Ex> PetscErrorCode prolongate_add(Ex &ex, const Aggregation<Ex> &aggregation, const double *p, const double *e, double *x)
+template <class Ex, class V> PetscErrorCode prolongate_add(Ex &ex, const Aggregation<Ex> &aggregation, const V *p, const V *e, V *x)
 {
   const int *id = aggregation.id.data();
   return for_each(ex, aggregation.fine, [=] AMGKIT_FN(std::int64_t i) {
@@ -22,6 +22,10 @@ template <class Ex> PetscErrorCode prolongate_add(Ex &ex, const Aggregation<Ex> 
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode restrict_sum(Space &, const Aggregation<Space> &, const double *, const double *, double *);
-template PetscErrorCode prolongate_add(Space &, const Aggregation<Space> &, const double *, const double *, double *);
+#define INSTANTIATE(V)                                                                                                                     \
+  template PetscErrorCode restrict_sum(Space &, const Aggregation<Space> &, const V *, const V *, V *);                                    \
+  template PetscErrorCode prolongate_add(Space &, const Aggregation<Space> &, const V *, const V *, V *);
+INSTANTIATE(float)
+INSTANTIATE(double)
+#undef INSTANTIATE
 } // namespace amgkit

@@ -3,32 +3,82 @@
 
 namespace amgkit
 {
+namespace
+{
+PetscErrorCode set_identity(Cuda &ex, int n, Array<double, Cuda> &identity)
+{
+  double *X = identity.data();
+  return for_each(ex, identity.size(), [=] __device__(std::int64_t k) { X[k] = k / n == k % n; });
+}
+} // namespace
+
+DenseInversion<Cuda>::~DenseInversion()
+{
+  wait();
+  if (event_) static_cast<void>(cudaEventDestroy(event_));
+  if (stream_) static_cast<void>(cudaStreamDestroy(stream_));
+}
+
+// What is under way must not lose its memory.
+void DenseInversion<Cuda>::wait()
+{
+  if (A_) static_cast<void>(cudaStreamSynchronize(stream_));
+  A_ = nullptr;
+}
+
 // cuSOLVER reads the rows of A as the columns of Aᵀ: the solution of Aᵀ X = I, read by rows, is A⁻¹.
-PetscErrorCode dense_invert(Cuda &ex, int n, double *A, bool *singular)
+PetscErrorCode DenseInversion<Cuda>::enqueue(Cuda &ex, int n, double *A)
 {
   cusolverDnHandle_t solver;
-  Array<int, Cuda> pivots, info;
-  Array<double, Cuda> work, inverse;
-  int work_size = 0, status = 0;
+  int work_size = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscCUSOLVERDnGetHandle(&solver));
-  PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream));
-  PetscCall(pivots.allocate(ex, n));
-  PetscCall(info.allocate(ex, 1));
   PetscCallCUSOLVER(cusolverDnDgetrf_bufferSize(solver, n, n, A, n, &work_size));
-  PetscCall(work.allocate(ex, work_size));
-  PetscCallCUSOLVER(cusolverDnDgetrf(solver, n, n, A, n, work.data(), pivots.data(), info.data()));
-  PetscCall(memory_to_host(ex, &status, info.data(), info.bytes()));
-  PetscCheck(status >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER getrf: argument %d", -status);
-  *singular = status > 0;
-  if (*singular) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(pivots_.allocate(ex, n));
+  PetscCall(info_.allocate(ex, 2)); // of the factorisation, of the solution
+  PetscCall(work_.allocate(ex, work_size));
+  PetscCall(inverse_.allocate(ex, static_cast<std::int64_t>(n) * n));
+  PetscCall(set_identity(ex, n, inverse_));
+  PetscCallCUDA(cudaEventRecord(event_, ex.stream));
+  PetscCallCUDA(cudaStreamWaitEvent(stream_, event_, 0));
+  A_ = A;
+  PetscCallCUSOLVER(cusolverDnSetStream(solver, stream_));
+  PetscCallCUSOLVER(cusolverDnDgetrf(solver, n, n, A, n, work_.data(), pivots_.data(), info_.data()));
+  PetscCallCUSOLVER(cusolverDnDgetrs(solver, CUBLAS_OP_N, n, n, A, n, pivots_.data(), inverse_.data(), n, info_.data() + 1));
+  PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream));
+  PetscCallCUDA(cudaEventRecord(event_, stream_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  PetscCall(inverse.allocate(ex, static_cast<std::int64_t>(n) * n));
-  double *X = inverse.data();
-  PetscCall(for_each(ex, inverse.size(), [=] __device__(std::int64_t k) { X[k] = k / n == k % n; }));
-  PetscCallCUSOLVER(cusolverDnDgetrs(solver, CUBLAS_OP_N, n, n, A, n, pivots.data(), X, n, info.data()));
-  PetscCall(memory_copy(ex, A, X, inverse.bytes()));
+PetscErrorCode DenseInversion<Cuda>::begin(Cuda &ex, int n, double *A)
+{
+  int least = 0, greatest = 0; // priorities
+
+  PetscFunctionBegin;
+  wait();
+  if (!stream_) {
+    PetscCallCUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    PetscCallCUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
+    PetscCallCUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
+  }
+  PetscCall(enqueue(ex, n, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DenseInversion<Cuda>::finish(Cuda &ex, bool *singular)
+{
+  int info = 0;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaStreamWaitEvent(ex.stream, event_, 0));
+  PetscCall(memory_copy(ex, A_, inverse_.data(), inverse_.bytes()));
+  PetscCall(memory_to_host(ex, &info, info_.data(), sizeof info));
+  A_ = nullptr;
+  PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER getrf: argument %d", -info);
+  *singular = info > 0;
+  work_.release();
+  inverse_.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -15,22 +15,22 @@ PetscErrorCode dense_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode dense_apply(Ex &ex, int n, const double *A, const double *x, double *y)
+template <class Ex, class V> PetscErrorCode dense_apply(Ex &ex, int n, const double *A, const V *x, V *y)
 {
   return for_rows<32>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
     double s = 0;
     for (int j : team.share(0, n)) s += A[i * n + j] * x[j];
     s = team.sum(s);
-    team.once([&] { y[i] = s; });
+    team.once([&] { y[i] = static_cast<V>(s); });
   });
 }
 
-template <class Ex> PetscErrorCode dense_apply_transposed(Ex &ex, int n, const double *A, const double *x, double *y)
+template <class Ex, class V> PetscErrorCode dense_apply_transposed(Ex &ex, int n, const double *A, const V *x, V *y)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t j) {
     double s = 0;
     for (std::int64_t i = 0; i < n; i++) s += A[i * n + j] * x[i];
-    y[j] = s;
+    y[j] = static_cast<V>(s);
   });
 }
 
@@ -72,7 +72,9 @@ template <class Ex> PetscErrorCode dense_norm(Ex &ex, int n, const double *A, do
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode dense_rows(Space &, CsrView<double>, CsrView<double>, int, const int *, int, double *);
+template PetscErrorCode dense_apply(Space &, int, const double *, const float *, float *);
 template PetscErrorCode dense_apply(Space &, int, const double *, const double *, double *);
+template PetscErrorCode dense_apply_transposed(Space &, int, const double *, const float *, float *);
 template PetscErrorCode dense_apply_transposed(Space &, int, const double *, const double *, double *);
 template PetscErrorCode dense_add_outer(Space &, int, double, const double *, double *);
 template PetscErrorCode max_norm(Space &, int, const double *, double *);

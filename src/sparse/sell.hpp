@@ -23,7 +23,7 @@ template <class T> struct alignas(2 * sizeof(T)) SellPair {
   T of[2];
 };
 
-// T: float or double; vectors and sums are double in either case.
+// T: float or double.
 template <class T> struct SellView {
   int rows = 0;
   const int *start = nullptr, *base = nullptr, *high_start = nullptr;
@@ -45,12 +45,13 @@ template <class T, class Ex> struct Sell {
 template <class Ex, class T> PetscErrorCode sell_create(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *fits);
 // New values of the same pattern.
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, Sell<T, Ex> &);
-// Whether every entry survives the rounding to float: none overflows, none but 0 becomes 0 or loses digits to underflow.
+// Whether every entry survives the rounding to float: none but 0 becomes 0 or loses digits to underflow, and none is so large (1e18) that
+// its products might overflow.
 template <class Ex> PetscErrorCode representable_in_single(Ex &, CsrView<double> A, bool *representable);
 
-// As in spmv.hpp; the entries of a row are added one after the other, in ascending order of their columns.
-template <class Ex, class T> PetscErrorCode spmv(Ex &, SellView<T> A, const double *x, double *y);
-template <class Ex, class T> PetscErrorCode residual(Ex &, SellView<T> A, const double *b, const double *x, double *r);
-template <class Ex, class T>
-PetscErrorCode relax(Ex &, SellView<T> A, const double *d, RelaxStep, const double *b, const double *x, const double *previous, double *y);
+// As in spmv.hpp; the entries of a row are added one after the other, in ascending order of their columns and in the vectors' precision.
+template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, SellView<T> A, const V *x, V *y);
+template <class Ex, class T, class V> PetscErrorCode residual(Ex &, SellView<T> A, const V *b, const V *x, V *r);
+template <class Ex, class T, class D, class V>
+PetscErrorCode relax(Ex &, SellView<T> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 } // namespace amgkit

@@ -21,12 +21,11 @@ constexpr int sell_registers = 48;
 
 // s += the entries of a thread's two rows at some positions, from pair k on; the upper halves of their columns from pair k_high on.
 // Whole: a batch of them, else the last `left`, of which the last one is read again to have a batch: that is faster than one by one.
-template <bool Wide, bool Whole, class T>
-AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, std::int64_t k, std::int64_t k_high, const double *x,
-                         SellPair<double> &s)
+template <bool Wide, bool Whole, class T, class V>
+AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, std::int64_t k, std::int64_t k_high, const V *x, SellPair<V> &s)
 {
   SellPair<T> a[sell_batch];
-  SellPair<double> x_at[sell_batch];
+  SellPair<V> x_at[sell_batch];
   for (int j = 0; j < sell_batch; j++) {
     const int p = Whole || j < left ? j : left - 1;
     const int base = A.base[position + p];
@@ -37,16 +36,16 @@ AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, std::int6
     for (int h = 0; h < 2; h++) x_at[j].of[h] = x[base + (Wide ? high.of[h] << 16 | low.of[h] : low.of[h])];
   }
   for (int j = 0; j < sell_batch; j++) {
-    for (int h = 0; h < 2 && (Whole || j < left); h++) s.of[h] += a[j].of[h] * x_at[j].of[h];
+    for (int h = 0; h < 2 && (Whole || j < left); h++) s.of[h] += static_cast<V>(a[j].of[h]) * x_at[j].of[h];
   }
 }
 
 // (A x)_i of the two rows of a thread of a slice with positions begin to end - 1
-template <bool Wide, class T>
-AMGKIT_FN SellPair<double> rows_times(const SellView<T> &A, int begin, int end, int high, int thread, const double *x)
+template <bool Wide, class T, class V>
+AMGKIT_FN SellPair<V> rows_times(const SellView<T> &A, int begin, int end, int high, int thread, const V *x)
 {
   std::int64_t k = std::int64_t{begin} * sell_threads + thread, k_high = std::int64_t{high} * sell_threads + thread;
-  SellPair<double> s{{0, 0}};
+  SellPair<V> s{{0, 0}};
   int p = begin;
   for (; p + sell_batch <= end; p += sell_batch, k += sell_batch * sell_threads, k_high += sell_batch * sell_threads)
     add_batch<Wide, true>(A, p, sell_batch, k, k_high, x, s);
@@ -55,15 +54,14 @@ AMGKIT_FN SellPair<double> rows_times(const SellView<T> &A, int begin, int end, 
 }
 
 // y_i = f(i, (A x)_i) for both rows i of thread t of all slices' threads. What f reads for one does not wait for the other to be written.
-template <class T, class F> AMGKIT_FN void store_products(const SellView<T> &A, std::int64_t t, const double *x, double *y, F f)
+template <class T, class V, class F> AMGKIT_FN void store_products(const SellView<T> &A, std::int64_t t, const V *x, V *y, F f)
 {
   const std::int64_t slice = t / sell_threads, i = slice * sell_rows + t % sell_threads;
   const int thread = static_cast<int>(t % sell_threads), begin = A.start[slice], end = A.start[slice + 1];
   const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
-  const SellPair<double> s =
-      high < high_end ? rows_times<true>(A, begin, end, high, thread, x) : rows_times<false>(A, begin, end, 0, thread, x);
+  const SellPair<V> s = high < high_end ? rows_times<true>(A, begin, end, high, thread, x) : rows_times<false>(A, begin, end, 0, thread, x);
   if (i + sell_threads < A.rows) {
-    const double first = f(i, s.of[0]), second = f(i + sell_threads, s.of[1]);
+    const V first = f(i, s.of[0]), second = f(i + sell_threads, s.of[1]);
     y[i] = first;
     y[i + sell_threads] = second;
   } else if (i < A.rows) {
@@ -215,7 +213,7 @@ template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A,
 
 template <class Ex> PetscErrorCode representable_in_single(Ex &ex, CsrView<double> A, bool *representable)
 {
-  constexpr double most = 3.4e38, least = 1.2e-38;
+  constexpr double most = 1e18, least = 1.2e-38;
   int lost = 0;
 
   PetscFunctionBegin;
@@ -230,41 +228,50 @@ template <class Ex> PetscErrorCode representable_in_single(Ex &ex, CsrView<doubl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex, class T> PetscErrorCode spmv(Ex &ex, SellView<T> A, const double *x, double *y)
+template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, SellView<T> A, const V *x, V *y)
 {
   return for_each<sell_registers>(ex, sell_slices(A.rows) * sell_threads,
-                                  [=] AMGKIT_FN(std::int64_t t) { store_products(A, t, x, y, [](std::int64_t, double s) { return s; }); });
+                                  [=] AMGKIT_FN(std::int64_t t) { store_products(A, t, x, y, [](std::int64_t, V s) { return s; }); });
 }
 
-template <class Ex, class T> PetscErrorCode residual(Ex &ex, SellView<T> A, const double *b, const double *x, double *r)
+template <class Ex, class T, class V> PetscErrorCode residual(Ex &ex, SellView<T> A, const V *b, const V *x, V *r)
 {
   return for_each<sell_registers>(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
-    store_products(A, t, x, r, [=](std::int64_t i, double s) { return b[i] - s; });
+    store_products(A, t, x, r, [=](std::int64_t i, V s) { return b[i] - s; });
   });
 }
 
-template <class Ex, class T>
-PetscErrorCode relax(Ex &ex, SellView<T> A, const double *d, RelaxStep step, const double *b, const double *x, const double *previous,
-                     double *y)
+template <class Ex, class T, class D, class V>
+PetscErrorCode relax(Ex &ex, SellView<T> A, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
 {
+  const V momentum = static_cast<V>(step.momentum), factor = static_cast<V>(step.factor);
   return for_each<sell_registers>(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
-    store_products(A, t, x, y, [=](std::int64_t i, double s) {
-      double moved = 0;
-      if (step.momentum != 0) moved = step.momentum * (previous ? x[i] - previous[i] : x[i]);
-      return x[i] + moved + step.factor * d[i] * (b[i] - s);
+    store_products(A, t, x, y, [=](std::int64_t i, V s) {
+      V moved = 0;
+      if (momentum != 0) moved = momentum * (previous ? x[i] - previous[i] : x[i]);
+      return x[i] + moved + factor * static_cast<V>(d[i]) * (b[i] - s);
     });
   });
 }
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode representable_in_single(Space &, CsrView<double>, bool *);
+#define INSTANTIATE_RELAX(T, D, V)                                                                                                         \
+  template PetscErrorCode relax(Space &, SellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
+#define INSTANTIATE_PRODUCTS(T, V)                                                                                                         \
+  template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *);                                                                      \
+  template PetscErrorCode residual(Space &, SellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \
   template PetscErrorCode sell_create(Space &, CsrView<double>, Sell<T, Space> &, bool *);                                                 \
   template PetscErrorCode sell_fill(Space &, CsrView<double>, Sell<T, Space> &);                                                           \
-  template PetscErrorCode spmv(Space &, SellView<T>, const double *, double *);                                                            \
-  template PetscErrorCode residual(Space &, SellView<T>, const double *, const double *, double *);                                        \
-  template PetscErrorCode relax(Space &, SellView<T>, const double *, RelaxStep, const double *, const double *, const double *, double *);
+  INSTANTIATE_PRODUCTS(T, float)                                                                                                           \
+  INSTANTIATE_PRODUCTS(T, double)                                                                                                          \
+  INSTANTIATE_RELAX(T, float, float)                                                                                                       \
+  INSTANTIATE_RELAX(T, float, double)                                                                                                      \
+  INSTANTIATE_RELAX(T, double, double)
 INSTANTIATE(float)
 INSTANTIATE(double)
 #undef INSTANTIATE
+#undef INSTANTIATE_PRODUCTS
+#undef INSTANTIATE_RELAX
 } // namespace amgkit

@@ -6,7 +6,7 @@ namespace amgkit
 namespace
 {
 // (A x)_i, known to every lane
-template <class Team> AMGKIT_FN double row_times(const Team &team, const CsrView<double> &A, std::int64_t i, const double *x)
+template <class Team, class V> AMGKIT_FN double row_times(const Team &team, const CsrView<double> &A, std::int64_t i, const V *x)
 {
   double s = 0;
   for (int k : team.share(A.ptr[i], A.ptr[i + 1])) s += A.val[k] * x[A.col[k]];
@@ -14,42 +14,41 @@ template <class Team> AMGKIT_FN double row_times(const Team &team, const CsrView
 }
 } // namespace
 
-template <class Ex> PetscErrorCode spmv(Ex &ex, CsrView<double> A, const double *x, double *y)
+template <class Ex, class V> PetscErrorCode spmv(Ex &ex, CsrView<double> A, const V *x, V *y)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const double s = row_times(team, A, i, x);
-    team.once([&] { y[i] = s; });
+    team.once([&] { y[i] = static_cast<V>(s); });
   });
 }
 
-template <class Ex> PetscErrorCode residual(Ex &ex, CsrView<double> A, const double *b, const double *x, double *r)
+template <class Ex, class V> PetscErrorCode residual(Ex &ex, CsrView<double> A, const V *b, const V *x, V *r)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const double s = row_times(team, A, i, x);
-    team.once([&] { r[i] = b[i] - s; });
+    team.once([&] { r[i] = static_cast<V>(b[i] - s); });
   });
 }
 
-template <class Ex>
-PetscErrorCode relax(Ex &ex, CsrView<double> A, const double *d, RelaxStep step, const double *b, const double *x, const double *previous,
-                     double *y)
+template <class Ex, class D, class V>
+PetscErrorCode relax(Ex &ex, CsrView<double> A, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const double s = row_times(team, A, i, x);
     team.once([&] {
       double moved = 0;
       if (step.momentum != 0) moved = step.momentum * (previous ? x[i] - previous[i] : x[i]);
-      y[i] = x[i] + moved + step.factor * d[i] * (b[i] - s);
+      y[i] = static_cast<V>(x[i] + moved + step.factor * d[i] * (b[i] - s));
     });
   });
 }
 
-template <class Ex> PetscErrorCode scale(Ex &ex, std::int64_t n, double factor, const double *d, const double *b, double *x)
+template <class Ex, class D, class V> PetscErrorCode scale(Ex &ex, std::int64_t n, double factor, const D *d, const V *b, V *x)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = factor * d[i] * b[i]; });
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<V>(factor * d[i] * b[i]); });
 }
 
-template <class Ex> PetscErrorCode add(Ex &ex, std::int64_t n, const double *x, double *y)
+template <class Ex, class V> PetscErrorCode add(Ex &ex, std::int64_t n, const V *x, V *y)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { y[i] += x[i]; });
 }
@@ -59,33 +58,39 @@ template <class Ex, class T> PetscErrorCode gather(Ex &ex, std::int64_t n, const
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { to[k] = from[index[k]]; });
 }
 
-template <class Ex> PetscErrorCode fill(Ex &ex, std::int64_t n, double value, double *x)
+template <class Ex, class V> PetscErrorCode fill(Ex &ex, std::int64_t n, double value, V *x)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = value; });
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<V>(value); });
 }
 
-template <class Ex>
-PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const double *s,
-                             const double *x, double *y)
+template <class Ex, class D, class V>
+PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const D *s, const V *x, V *y)
 {
   const double average = nrows > 0 ? static_cast<double>(A.nnz) / static_cast<double>(nrows) : 0;
   return for_rows(ex, nrows, average, [=] AMGKIT_FN(auto team, std::int64_t r) {
     const int i = rows[r];
     const double t = factor * row_times(team, A, i, x);
-    team.once([&] { y[i] -= s ? s[i] * t : t; });
+    team.once([&] { y[i] = static_cast<V>(y[i] - (s ? s[i] * t : t)); });
   });
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode spmv(Space &, CsrView<double>, const double *, double *);
-template PetscErrorCode residual(Space &, CsrView<double>, const double *, const double *, double *);
-template PetscErrorCode relax(Space &, CsrView<double>, const double *, RelaxStep, const double *, const double *, const double *,
-                              double *);
-template PetscErrorCode scale(Space &, std::int64_t, double, const double *, const double *, double *);
-template PetscErrorCode add(Space &, std::int64_t, const double *, double *);
-template PetscErrorCode gather(Space &, std::int64_t, const int *, const double *, double *);
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const int *, int *);
-template PetscErrorCode fill(Space &, std::int64_t, double, double *);
-template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const double *, const double *,
-                                      double *);
+#define INSTANTIATE(V)                                                                                                                     \
+  template PetscErrorCode spmv(Space &, CsrView<double>, const V *, V *);                                                                  \
+  template PetscErrorCode residual(Space &, CsrView<double>, const V *, const V *, V *);                                                   \
+  template PetscErrorCode add(Space &, std::int64_t, const V *, V *);                                                                      \
+  template PetscErrorCode gather(Space &, std::int64_t, const int *, const V *, V *);                                                      \
+  template PetscErrorCode fill(Space &, std::int64_t, double, V *);
+#define INSTANTIATE_SCALED(D, V)                                                                                                           \
+  template PetscErrorCode relax(Space &, CsrView<double>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);             \
+  template PetscErrorCode scale(Space &, std::int64_t, double, const D *, const V *, V *);                                                 \
+  template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const D *, const V *, V *);
+INSTANTIATE(float)
+INSTANTIATE(double)
+INSTANTIATE_SCALED(float, float)
+INSTANTIATE_SCALED(float, double)
+INSTANTIATE_SCALED(double, double)
+#undef INSTANTIATE
+#undef INSTANTIATE_SCALED
 } // namespace amgkit

@@ -20,13 +20,14 @@ template <class Format, class F> PetscErrorCode with_view(const Format &format, 
 
 template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage)
 {
-  bool single = storage == Storage::in_single, fits = false;
+  bool fits = false;
 
   PetscFunctionBegin;
   format_ = std::monostate{};
-  if (!Ex::on_device) PetscFunctionReturn(PETSC_SUCCESS);
-  if (single) PetscCall(representable_in_single(ex, A, &single));
-  if (single)
+  single_ = false;
+  if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
+  if (single_)
     PetscCall(sell_create(ex, A, format_.template emplace<1>(), &fits));
   else
     PetscCall(sell_create(ex, A, format_.template emplace<2>(), &fits));
@@ -36,14 +37,15 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<doub
 
 template <class Ex> PetscErrorCode StoredMatrix<Ex>::refresh(Ex &ex, CsrView<double> A, Storage storage)
 {
-  bool single = storage == Storage::in_single;
+  const bool before = single_;
 
   PetscFunctionBegin;
+  if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
   if (format_.index() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (single) PetscCall(representable_in_single(ex, A, &single));
-  if (single != (format_.index() == 1))
+  if (single_ != before)
     PetscCall(create(ex, A, storage));
-  else if (single)
+  else if (single_)
     PetscCall(sell_fill(ex, A, std::get<1>(format_)));
   else
     PetscCall(sell_fill(ex, A, std::get<2>(format_)));
@@ -62,24 +64,41 @@ template <class Ex> std::size_t StoredMatrix<Ex>::bytes() const
   return 0;
 }
 
-template <class Ex> PetscErrorCode StoredMatrix<Ex>::multiply(Ex &ex, CsrView<double> A, const double *x, double *y) const
+template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::multiply(Ex &ex, CsrView<double> A, const V *x, V *y) const
 {
   return with_view(format_, A, [&](auto view) { return spmv(ex, view, x, y); });
 }
 
-template <class Ex> PetscErrorCode StoredMatrix<Ex>::residual(Ex &ex, CsrView<double> A, const double *b, const double *x, double *r) const
+template <class Ex>
+template <class V>
+PetscErrorCode StoredMatrix<Ex>::residual(Ex &ex, CsrView<double> A, const V *b, const V *x, V *r) const
 {
   return with_view(format_, A, [&](auto view) { return amgkit::residual(ex, view, b, x, r); });
 }
 
 template <class Ex>
-PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const double *d, RelaxStep step, const double *b, const double *x,
-                                       const double *previous, double *y) const
+template <class D, class V>
+PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const D *d, RelaxStep step, const V *b, const V *x,
+                                       OptionalVector<V> previous, V *y) const
 {
   return with_view(format_, A, [&](auto view) { return amgkit::relax(ex, view, d, step, b, x, previous, y); });
 }
 
-#define INSTANTIATE(Ex) template class StoredMatrix<Ex>;
+#define INSTANTIATE_RELAX(Ex, D, V)                                                                                                        \
+  template PetscErrorCode StoredMatrix<Ex>::relax(Ex &, CsrView<double>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>,    \
+                                                  V *) const;
+#define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
+  template PetscErrorCode StoredMatrix<Ex>::multiply(Ex &, CsrView<double>, const V *, V *) const;                                         \
+  template PetscErrorCode StoredMatrix<Ex>::residual(Ex &, CsrView<double>, const V *, const V *, V *) const;
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class StoredMatrix<Ex>;                                                                                                         \
+  INSTANTIATE_VECTORS(Ex, float)                                                                                                           \
+  INSTANTIATE_VECTORS(Ex, double)                                                                                                          \
+  INSTANTIATE_RELAX(Ex, float, float)                                                                                                      \
+  INSTANTIATE_RELAX(Ex, float, double)                                                                                                     \
+  INSTANTIATE_RELAX(Ex, double, double)
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
+#undef INSTANTIATE_VECTORS
+#undef INSTANTIATE_RELAX
 } // namespace amgkit

@@ -11,21 +11,24 @@ enum class Storage : int { in_double, in_single };
 template <class Ex> class StoredMatrix {
 public:
   // Local. A's own rows as sliced ELL, in single precision when asked for and every entry can be represented; A itself, which must then
-  // stay, when its rows are too uneven, or on a host, where compressed rows are as fast.
+  // stay, when its rows are too uneven, or on a plain host, where compressed rows are as fast.
   PetscErrorCode create(Ex &, CsrView<double> A, Storage);
   // New values of the same pattern; the same as create() gives.
   PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);
+  // Whether A's entries allow single precision and it was asked for, which says nothing of how uneven rows are stored.
+  bool single() const { return single_; }
   // "SELL, single", ...
   const char *description() const;
   std::size_t bytes() const;
 
   // As in spmv.hpp. A: the block in compressed rows, used when nothing else is stored.
-  PetscErrorCode multiply(Ex &, CsrView<double> A, const double *x, double *y) const;
-  PetscErrorCode residual(Ex &, CsrView<double> A, const double *b, const double *x, double *r) const;
-  PetscErrorCode relax(Ex &, CsrView<double> A, const double *d, RelaxStep, const double *b, const double *x, const double *previous,
-                       double *y) const;
+  template <class V> PetscErrorCode multiply(Ex &, CsrView<double> A, const V *x, V *y) const;
+  template <class V> PetscErrorCode residual(Ex &, CsrView<double> A, const V *b, const V *x, V *r) const;
+  template <class D, class V>
+  PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y) const;
 
 private:
   std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>> format_;
+  bool single_ = false;
 };
 } // namespace amgkit

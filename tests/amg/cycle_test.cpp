@@ -18,6 +18,7 @@ template <class Ex> struct Solver {
   Hierarchy<Ex> hierarchy;
   SetupStatus status = SetupStatus::ready;
   AmgParameters parameters;
+  bool single = false; // precision of the vectors
 
   PetscErrorCode create(Ex &ex, const HostCsr &M, const AmgParameters &p)
   {
@@ -36,7 +37,7 @@ template <class Ex> struct Solver {
   PetscInt first() const { return hierarchy.levels.front()->A.first(rank_of_world()); }
   PetscErrorCode apply(Ex &ex, const std::vector<double> &b, std::vector<double> &x)
   {
-    return call(ex, b, x, [&](const double *B, double *X) { return apply_cycle(ex, hierarchy, parameters, kind(), B, X); });
+    return call(ex, b, x, [&](const double *B, double *X) { return apply_cycle(ex, hierarchy, parameters, {kind(), single}, B, X); });
   }
   PetscErrorCode apply_transposed(Ex &ex, const std::vector<double> &b, std::vector<double> &x)
   {
@@ -229,35 +230,108 @@ TYPED_TEST(Cycle, ConvergesWithCoarseLevelsOnFewerRanks)
   }
 }
 
-// The recorded cycle is the cycle, also on a second play with another right-hand side.
+// The recorded cycle is the cycle, also on a second play with another right-hand side. deep: on several ranks one holds the third coarse
+// level alone, beyond the last that w, f and k act on.
 TYPED_TEST(Cycle, RecordingChangesNothing)
 {
-  for (bool deep : {false, true}) { // deep: on several ranks one holds the third coarse level alone, beyond the last that w, f and k act on
-    for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
-      Solver<TypeParam> plain, recorded;
-      AmgParameters parameters;
-      parameters.coarse_eq_limit = 10;
-      parameters.cycle_type = static_cast<int>(cycle);
-      parameters.kcycle_levels = deep ? 1 : 3;
-      parameters.process_eq_limit = deep ? 60 : 0;
-      const HostCsr A = grid7(14, 13, 12);
-      OK(plain.create(this->ex, A, parameters));
-      OK(recorded.create(this->ex, A, parameters));
-      OK(record_cycle(this->ex, recorded.hierarchy, parameters, cycle));
-      if constexpr (TypeParam::on_device) {
-        EXPECT_EQ(recorded.hierarchy.recording.recorded(), rank_of_world() == 0);
-      }
-      if (deep && size_of_world() > 1 && rank_of_world() == 0) {
-        EXPECT_EQ(recorded.hierarchy.recorded_kind, CycleKind::v);
-      }
-      for (double step : {0.7, 0.2, 1.9}) {
-        std::vector<double> x, y;
-        OK(plain.apply(this->ex, wave(plain, step), x));
-        OK(recorded.apply(this->ex, wave(plain, step), y));
-        EXPECT_EQ(x, y) << deep << " " << static_cast<int>(cycle);
+  for (bool single : {false, true}) {
+    for (bool deep : {false, true}) {
+      for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
+        Solver<TypeParam> plain, recorded;
+        AmgParameters parameters;
+        parameters.coarse_eq_limit = 10;
+        parameters.cycle_type = static_cast<int>(cycle);
+        parameters.kcycle_levels = deep ? 1 : 3;
+        parameters.process_eq_limit = deep ? 60 : 0;
+        const HostCsr A = grid7(14, 13, 12);
+        OK(plain.create(this->ex, A, parameters));
+        OK(recorded.create(this->ex, A, parameters));
+        ASSERT_EQ(plain.hierarchy.single, TypeParam::sliced_rows);
+        plain.single = recorded.single = single && TypeParam::sliced_rows;
+        OK(record_cycle(this->ex, recorded.hierarchy, parameters, {cycle, recorded.single}));
+        if constexpr (TypeParam::on_device) {
+          EXPECT_EQ(recorded.hierarchy.recording.recorded(), rank_of_world() == 0);
+        }
+        if (deep && size_of_world() > 1 && rank_of_world() == 0) {
+          EXPECT_EQ(recorded.hierarchy.recorded, (CycleChoice{CycleKind::v, recorded.single}));
+        }
+        for (double step : {0.7, 0.2, 1.9}) {
+          std::vector<double> x, y;
+          OK(plain.apply(this->ex, wave(plain, step), x));
+          OK(recorded.apply(this->ex, wave(plain, step), y));
+          EXPECT_EQ(x, y) << deep << " " << static_cast<int>(cycle);
+        }
       }
     }
   }
+}
+
+// With vectors of floats the cycle is the same to their rounding, whatever the right-hand side's size, also with levels on fewer ranks.
+TYPED_TEST(Cycle, InSinglePrecisionIsTheSameToRounding)
+{
+  if (!TypeParam::sliced_rows) return; // its matrices are not stored in single precision
+  for (PetscInt limit : {1, 100000}) {
+    for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
+      for (PetscInt sweeps : {1, 2}) {
+        Solver<TypeParam> solver;
+        AmgParameters parameters;
+        parameters.coarse_eq_limit = 20;
+        parameters.process_eq_limit = limit;
+        parameters.cycle_type = static_cast<int>(cycle);
+        parameters.smoother_sweeps = sweeps;
+        OK(solver.create(this->ex, grid7(14, 13, 12, 1, 1, 0.1), parameters));
+        ASSERT_TRUE(solver.hierarchy.single);
+        std::vector<double> b = wave(solver, 0.7), in_double, in_single;
+        OK(solver.apply(this->ex, b, in_double));
+        solver.single = true;
+        OK(solver.apply(this->ex, b, in_single));
+        std::vector<double> difference = in_double;
+        for (std::size_t i = 0; i < difference.size(); i++) difference[i] -= in_single[i];
+        EXPECT_LE(std::sqrt(dot(difference, difference)), 1e-5 * std::sqrt(dot(in_double, in_double))) << static_cast<int>(cycle);
+        EXPECT_GT(dot(difference, difference), 0);
+        for (double factor : {std::ldexp(1.0, -900), 0.5, std::ldexp(1.0, 900)}) {
+          std::vector<double> scaled = b, x;
+          for (double &entry : scaled) entry *= factor;
+          OK(solver.apply(this->ex, scaled, x));
+          for (double &entry : x) entry /= factor;
+          EXPECT_EQ(x, in_single) << factor;
+        }
+        std::vector<double> x, zero(b.size(), 0.0);
+        OK(solver.apply(this->ex, zero, x));
+        EXPECT_EQ(x, zero);
+        if (!b.empty()) b[0] = NAN;
+        OK(solver.apply(this->ex, b, x));
+        EXPECT_TRUE(std::isnan(dot(x, x)));
+      }
+    }
+  }
+}
+
+// Double precision where floats would lose something: by the matrix's size, by an entry of one rank, by option, or an exact solution.
+TYPED_TEST(Cycle, SinglePrecisionIsNotForEveryMatrix)
+{
+  auto allowed = [&](const HostCsr &A, bool in_double, PetscInt limit) {
+    Solver<TypeParam> solver;
+    AmgParameters parameters;
+    parameters.coarse_eq_limit = limit;
+    if (in_double) parameters.storage = static_cast<int>(Storage::in_double);
+    EXPECT_EQ(static_cast<int>(solver.create(this->ex, A, parameters)), 0);
+    std::vector<double> x;
+    EXPECT_EQ(static_cast<int>(solver.apply(this->ex, wave(solver, 0.7), x)), 0);
+    EXPECT_TRUE(std::isfinite(dot(x, x)));
+    return solver.hierarchy.single;
+  };
+  const HostCsr A = grid7(9, 8, 7);
+  HostCsr tiny = A, huge = A, one_entry = A;
+  for (double &entry : tiny.val) entry *= 1e-20;
+  for (double &entry : huge.val) entry *= 1e20;
+  one_entry.val[0] = 1e19; // the first diagonal entry
+  EXPECT_EQ(allowed(A, false, 20), TypeParam::sliced_rows);
+  EXPECT_FALSE(allowed(A, true, 20));
+  EXPECT_FALSE(allowed(A, false, 1000)); // one level
+  EXPECT_FALSE(allowed(tiny, false, 20));
+  EXPECT_FALSE(allowed(huge, false, 20));
+  EXPECT_FALSE(allowed(one_entry, false, 20));
 }
 
 // With the exact solver one level below, two K-steps on the coarse problem change nothing: FCG and GCR stop after the first.

@@ -112,7 +112,7 @@ TYPED_TEST(HierarchyTest, RefreshEqualsAFreshSetup)
       for (Hierarchy<TypeParam> *hierarchy : {&refreshed, &fresh}) {
         Array<double, TypeParam> B_ = this->to_space(b), X = this->to_space(b);
         OK(hierarchy->finest.access(this->ex, hierarchy->levels[0]->A));
-        OK(apply_cycle(this->ex, *hierarchy, parameters, CycleKind::k, B_.data(), X.data()));
+        OK(apply_cycle(this->ex, *hierarchy, parameters, {CycleKind::k, hierarchy->single}, B_.data(), X.data()));
         OK(hierarchy->finest.release());
         x[hierarchy == &fresh] = this->to_host(X);
       }

@@ -99,16 +99,16 @@ TYPED_TEST(RedistributionTest, VectorsTravelThereAndBack)
     const auto x = wave(60, 0.4);
     const std::vector<double> mine = problem.mine(x, problem.A, rank_of_world());
     const auto part = this->to_space(mine);
-    OK(memory_copy(this->ex, move.part(), part.data(), part.bytes()));
+    OK(memory_copy(this->ex, move.template part<double>(), part.data(), part.bytes()));
     Array<double, TypeParam> all;
     OK(all.allocate(this->ex, 60));
     OK(move.collect(this->ex, all.data()));
     if (heads == 1 && rank_of_world() == 0) {
       EXPECT_EQ(this->to_host(all), x);
     }
-    OK(memory_zero(this->ex, move.part(), part.bytes()));
+    OK(memory_zero(this->ex, move.template part<double>(), part.bytes()));
     OK(move.spread(this->ex, all.data()));
-    EXPECT_EQ(this->to_host(move.part(), static_cast<std::int64_t>(mine.size())), mine);
+    EXPECT_EQ(this->to_host(move.template part<double>(), static_cast<std::int64_t>(mine.size())), mine);
   }
 }
 

@@ -167,7 +167,8 @@ protected:
   void check_solution(const RandomMatrix &matrix)
   {
     for (const Use &use : uses()) {
-      for (const char *krylov : {"-ksp_type fgmres", "-ksp_type gmres -ksp_pc_side right"}) {
+      for (const char *krylov :
+           {"-ksp_type fgmres", "-ksp_type fgmres -pc_amgmatching_storage single", "-ksp_type gmres -ksp_pc_side right"}) {
         OwnedMat A;
         OwnedVec x, b;
         OwnedKSP ksp;

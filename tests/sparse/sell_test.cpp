@@ -14,7 +14,8 @@ template <class Ex> using SlicedEll = SpaceTest<Ex>;
 TYPED_TEST_SUITE(SlicedEll, Spaces, SpaceName);
 
 // What fits computes what compressed rows do; what does not fit says so.
-template <class T, class Ex>
+// Values of T, vectors of V
+template <class T, class V, class Ex>
 void check_products(SpaceTest<Ex> &, Ex &ex, const HostCsr &A, double tolerance, const std::string &name, int *stored)
 {
   const int n = A.rows;
@@ -28,18 +29,18 @@ void check_products(SpaceTest<Ex> &, Ex &ex, const HostCsr &A, double tolerance,
     return;
   }
   (*stored)++;
-  Array<double, Ex> x, b, d, before, y, z;
-  OK(upload(ex, wave(n, 0.7), x));
-  OK(upload(ex, wave(n, 0.3), b));
-  OK(upload(ex, wave(n, 0.1), d));
-  OK(upload(ex, wave(n, 0.9), before));
+  Array<V, Ex> x, b, d, before, y, z;
+  OK(upload(ex, rounded<V>(wave(n, 0.7)), x));
+  OK(upload(ex, rounded<V>(wave(n, 0.3)), b));
+  OK(upload(ex, rounded<V>(wave(n, 0.1)), d));
+  OK(upload(ex, rounded<V>(wave(n, 0.9)), before));
   OK(y.allocate(ex, n));
   OK(z.allocate(ex, n));
   auto expect_same = [&] {
-    std::vector<double> got, expected;
+    std::vector<V> got, expected;
     OK(download(ex, y.data(), n, got));
     OK(download(ex, z.data(), n, expected));
-    expect_close(got, expected, tolerance, name);
+    expect_close(rounded<double>(got), rounded<double>(expected), tolerance, name);
   };
   OK(spmv(ex, S.view(), x.data(), y.data()));
   OK(spmv(ex, M.view(), x.data(), z.data()));
@@ -50,7 +51,7 @@ void check_products(SpaceTest<Ex> &, Ex &ex, const HostCsr &A, double tolerance,
   OK(relax(ex, S.view(), d.data(), {0.25, 2}, b.data(), x.data(), nullptr, y.data()));
   OK(relax(ex, M.view(), d.data(), {0.25, 2}, b.data(), x.data(), nullptr, z.data()));
   expect_same();
-  OK(upload(ex, wave(n, 0.9), z));
+  OK(upload(ex, rounded<V>(wave(n, 0.9)), z));
   OK(relax(ex, S.view(), d.data(), {0.25, 2}, b.data(), x.data(), before.data(), before.data()));
   OK(relax(ex, M.view(), d.data(), {0.25, 2}, b.data(), x.data(), z.data(), z.data()));
   std::swap(y, before);
@@ -59,13 +60,15 @@ void check_products(SpaceTest<Ex> &, Ex &ex, const HostCsr &A, double tolerance,
 
 TYPED_TEST(SlicedEll, EqualsCompressedRows)
 {
-  int in_double = 0, in_single = 0;
+  int in_double = 0, in_single = 0, all_single = 0;
   for (const auto &[name, A] : gallery()) {
-    check_products<double>(*this, this->ex, A, 1e-13, name, &in_double);
-    check_products<float>(*this, this->ex, A, 1e-6 * 27, name, &in_single);
+    check_products<double, double>(*this, this->ex, A, 1e-13, name, &in_double);
+    check_products<float, double>(*this, this->ex, A, 1e-6 * 27, name, &in_single);
+    check_products<float, float>(*this, this->ex, A, 1e-6 * 27, name, &all_single);
   }
   EXPECT_GE(in_double, 8);
   EXPECT_EQ(in_double, in_single);
+  EXPECT_EQ(in_double, all_single);
 }
 
 // Row i has the columns that are given, reduced to those of an n x n matrix.
@@ -190,8 +193,8 @@ TYPED_TEST(SlicedEll, ColumnsMayBeFarApart)
   EXPECT_LT(some.wide, some.all / 10);
   EXPECT_GT(all.wide, all.all / 2);
   int stored = 0;
-  check_products<float>(*this, this->ex, few_far, 1e-6 * 3, "some slices", &stored);
-  check_products<double>(*this, this->ex, all_far, 1e-13, "all slices", &stored);
+  check_products<float, float>(*this, this->ex, few_far, 1e-6 * 3, "some slices", &stored);
+  check_products<double, double>(*this, this->ex, all_far, 1e-13, "all slices", &stored);
   EXPECT_EQ(stored, 2);
 }
 
@@ -239,7 +242,8 @@ TYPED_TEST(SlicedEll, UnevenRowsDoNotFit)
 
 TYPED_TEST(SlicedEll, SinglePrecisionIsRefusedWhereItLosesEntries)
 {
-  for (auto [value, expected] : {std::pair{1.0, true}, {0.0, true}, {-1e38, true}, {1e39, false}, {-1e-39, false}, {1e-300, false}}) {
+  for (auto [value, expected] :
+       {std::pair{1.0, true}, {0.0, true}, {-1e18, true}, {1e19, false}, {1e39, false}, {-1e-39, false}, {1e-300, false}}) {
     Csr<double, TypeParam> M;
     bool representable = !expected;
     OK(upload(this->ex, make_csr(2, 2, {{{0, 0}, 1}, {{0, 1}, value}, {{1, 1}, 1}}), M));
@@ -247,7 +251,8 @@ TYPED_TEST(SlicedEll, SinglePrecisionIsRefusedWhereItLosesEntries)
     EXPECT_EQ(representable, expected) << value;
     StoredMatrix<TypeParam> stored;
     OK(stored.create(this->ex, M.view(), Storage::in_single));
-    if constexpr (TypeParam::on_device) {
+    EXPECT_EQ(stored.single(), expected && TypeParam::sliced_rows) << value;
+    if constexpr (TypeParam::sliced_rows) {
       EXPECT_STREQ(stored.description(), expected ? "SELL, single" : "SELL, double");
     }
   }

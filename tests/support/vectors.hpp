@@ -15,6 +15,13 @@ inline std::vector<double> wave(std::int64_t n, double step)
   return x;
 }
 
+template <class To, class From> std::vector<To> rounded(const std::vector<From> &x)
+{
+  std::vector<To> y;
+  for (const From value : x) y.push_back(static_cast<To>(value));
+  return y;
+}
+
 inline void expect_close(const std::vector<double> &got, const std::vector<double> &expected, double tolerance, const std::string &name)
 {
   ASSERT_EQ(got.size(), expected.size());

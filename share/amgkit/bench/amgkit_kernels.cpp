@@ -57,7 +57,7 @@ HostMatrix grid(int n, bool full)
 // What the kernels of a space read and write.
 template <class Ex> struct Data {
   Csr<double, Ex> A;
-  Array<double, Ex> x, b, d, y;
+  Array<double, Ex> x, b, d, y; // the first halves serve as vectors of floats
 
   PetscErrorCode create(Ex &ex, const HostMatrix &from)
   {
@@ -102,13 +102,13 @@ PetscErrorCode time_call(Ex &ex, const Options &options, const Data<Ex> &data, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// bytes: of the matrix as view has it
-template <class Ex, class View>
+// V: type of the vectors; bytes: of the matrix as view has it
+template <class V, class Ex, class View>
 PetscErrorCode time_products(Ex &ex, const Options &options, Data<Ex> &data, const char *storage, View view, std::size_t bytes)
 {
-  const double vector = 8.0 * static_cast<double>(data.x.size()), matrix = static_cast<double>(bytes);
-  const double *x = data.x.data(), *b = data.b.data(), *d = data.d.data();
-  double *y = data.y.data();
+  const double vector = sizeof(V) * static_cast<double>(data.x.size()), matrix = static_cast<double>(bytes);
+  const V *x = data.x.template as<V>(), *b = data.b.template as<V>(), *d = data.d.template as<V>();
+  V *y = data.y.template as<V>();
 
   PetscFunctionBegin;
   PetscCall(time_call(ex, options, data, storage, "product", matrix + 2 * vector, [&] { return spmv(ex, view, x, y); }));
@@ -118,7 +118,7 @@ PetscErrorCode time_products(Ex &ex, const Options &options, Data<Ex> &data, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T, class Ex> PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, const char *storage)
+template <class T, class V, class Ex> PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, const char *storage)
 {
   Sell<T, Ex> S;
   bool fits = false;
@@ -133,7 +133,7 @@ template <class T, class Ex> PetscErrorCode time_sell(Ex &ex, const Options &opt
   const double stored = static_cast<double>(S.val.size()) * 2, wide = static_cast<double>(S.high.size()) * 2;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s padding %.2f %%, with 32-bit columns %.2f %%\n", storage,
                         100 * (stored / static_cast<double>(data.A.view().nnz) - 1), 100 * wide / stored));
-  PetscCall(time_products(ex, options, data, storage, S.view(), S.bytes()));
+  PetscCall(time_products<V>(ex, options, data, storage, S.view(), S.bytes()));
   PetscCall(time_call(ex, options, data, storage, "fill", rows_bytes + static_cast<double>(S.val.bytes()),
                       [&] { return sell_fill(ex, data.A.view(), S); }));
   PetscCall(time_call(ex, once, data, storage, "create", 2 * rows_bytes + bytes, [&] { return sell_create(ex, data.A.view(), S, &fits); }));
@@ -153,9 +153,13 @@ template <class Ex> PetscErrorCode time_grid(Ex &ex, const Options &options, Pet
                         Ex::name, A.rows, static_cast<long long>(A.nnz)));
   PetscCall(time_call(ex, options, data, "vectors", "x = D b", 24.0 * A.rows,
                       [&] { return scale(ex, A.rows, 1, data.d.data(), data.b.data(), data.y.data()); }));
-  PetscCall(time_products(ex, options, data, "CSR, double", A, data.A.bytes()));
-  PetscCall(time_sell<double>(ex, options, data, "SELL, double"));
-  PetscCall(time_sell<float>(ex, options, data, "SELL, single"));
+  PetscCall(time_products<double>(ex, options, data, "CSR, double", A, data.A.bytes()));
+  PetscCall(time_sell<double, double>(ex, options, data, "SELL, double"));
+  PetscCall(time_sell<float, double>(ex, options, data, "SELL, single"));
+  PetscCall(fill(ex, A.rows, 1, data.x.template as<float>()));
+  PetscCall(fill(ex, A.rows, 0.5, data.b.template as<float>()));
+  PetscCall(fill(ex, A.rows, 0.1, data.d.template as<float>()));
+  PetscCall(time_sell<float, float>(ex, options, data, "all single"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
