@@ -61,47 +61,37 @@ private:
   PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, const V *b, V *x)
   {
     Level<Ex> &level = *hierarchy_.levels[l];
+    const V *r = b;
     Iterate<V> iterate{x, level.work.template as<V>()};
     if ((level.smoother.flips(before_, true) + level.smoother.flips(after_, false)) % 2 != 0) std::swap(iterate.here, iterate.there);
 
     PetscFunctionBegin;
     PetscCall(smooth(l, before_, true, b, iterate));
-    PetscCall(correct(l, kind, b, iterate));
+    if (before_ > 0) {
+      PetscCall(log_begin(Phase::transfer));
+      PetscCall(matrix(l).residual(ex_, b, iterate.here, iterate.there));
+      PetscCall(log_end(Phase::transfer));
+      r = iterate.there;
+    }
+    PetscCall(correct(l, kind, r, iterate.here));
     PetscCall(smooth(l, after_, false, b, iterate));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   bool recorded(CycleKind kind) const { return hierarchy_.recorded == CycleChoice{kind, std::is_same_v<V, float>}; }
 
-  // to <- Pᵀ (b - A x), where x is 0 without a sweep before
-  PetscErrorCode restrict_residual(std::size_t l, const V *b, Iterate<V> &x, V *to)
-  {
-    Transfer<Ex> &transfer = *hierarchy_.levels[l]->transfer;
-
-    PetscFunctionBegin;
-    if (before_ == 0) {
-      PetscCall(transfer.restrict_residual(ex_, b, to));
-    } else if constexpr (transposed) {
-      PetscCall(matrix(l).residual(ex_, b, x.here, x.there));
-      PetscCall(transfer.restrict_residual(ex_, x.there, to));
-    } else {
-      PetscCall(transfer.restrict_residual_of(ex_, matrix(l), b, x.here, x.there, to));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  // x += P (coarse solution for Pᵀ (b - A x)); on ranks that have no share of the coarser level the rest of its group solves it.
-  PetscErrorCode correct(std::size_t l, CycleKind kind, const V *b, Iterate<V> &x)
+  // x += P (coarse solution for Pᵀ r); on ranks that have no share of the coarser level the rest of its group solves it.
+  PetscErrorCode correct(std::size_t l, CycleKind kind, const V *r, V *x)
   {
     Level<Ex> &level = *hierarchy_.levels[l];
     Level<Ex> *coarse = l + 1 < hierarchy_.levels.size() ? hierarchy_.levels[l + 1].get() : nullptr;
     Redistribution<Ex> *move = level.to_fewer.get();
-    V *b_coarse = coarse ? coarse->b.template as<V>() : nullptr, *e = coarse ? coarse->x.template as<V>() : nullptr;
+    V *b = coarse ? coarse->b.template as<V>() : nullptr, *e = coarse ? coarse->x.template as<V>() : nullptr;
 
     PetscFunctionBegin;
     PetscCall(log_begin(Phase::transfer));
-    PetscCall(restrict_residual(l, b, x, move ? move->template part<V>() : b_coarse));
-    if (move) PetscCall(move->template collect<V>(ex_, b_coarse));
+    PetscCall(level.transfer->restrict_residual(ex_, r, move ? move->template part<V>() : b));
+    if (move) PetscCall(move->collect(ex_, b));
     PetscCall(log_end(Phase::transfer));
     if (coarse && !transposed && hierarchy_.recorded_below == l && recorded(kind))
       PetscCall(hierarchy_.recording.play(ex_, [&] { return solve_below(l, kind); }));
@@ -109,7 +99,7 @@ private:
       PetscCall(solve_below(l, kind));
     PetscCall(log_begin(Phase::transfer));
     if (move) PetscCall(move->template spread<V>(ex_, e));
-    PetscCall(level.transfer->add_correction(ex_, move ? move->template part<V>() : e, x.here));
+    PetscCall(level.transfer->add_correction(ex_, move ? move->template part<V>() : e, x));
     PetscCall(log_end(Phase::transfer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

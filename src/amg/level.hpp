@@ -10,7 +10,7 @@
 
 namespace amgkit
 {
-// The prolongator P between a level and the next coarser one. Calls are local to a rank where nothing else is said.
+// The prolongator P between a level and the next coarser one. All calls are local to a rank.
 template <class Ex> class Transfer {
 public:
   Transfer() = default;
@@ -20,10 +20,6 @@ public:
   // b = Pᵀ r
   virtual PetscErrorCode restrict_residual(Ex &, const double *r, double *b) const = 0;
   virtual PetscErrorCode restrict_residual(Ex &, const float *r, float *b) const = 0;
-  // b_coarse = Pᵀ (b - A x), A the finer level's. r has room for the residual, and may or may not hold it afterwards. Collective over A.
-  virtual PetscErrorCode restrict_residual_of(Ex &, DistMatrix<Ex> &A, const double *b, const double *x, double *r,
-                                              double *b_coarse) const = 0;
-  virtual PetscErrorCode restrict_residual_of(Ex &, DistMatrix<Ex> &A, const float *b, const float *x, float *r, float *b_coarse) const = 0;
   // x += P e
   virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) const = 0;
   virtual PetscErrorCode add_correction(Ex &, const float *e, float *x) const = 0;

@@ -25,14 +25,6 @@ public:
   {
     return restrict_sum(ex, aggregation, p_single.data(), r, b);
   }
-  PetscErrorCode restrict_residual_of(Ex &ex, DistMatrix<Ex> &A, const double *b, const double *x, double *r, double *to) const override
-  {
-    return restrict_new_residual(ex, A, p.data(), b, x, r, to);
-  }
-  PetscErrorCode restrict_residual_of(Ex &ex, DistMatrix<Ex> &A, const float *b, const float *x, float *r, float *to) const override
-  {
-    return restrict_new_residual(ex, A, p_single.data(), b, x, r, to);
-  }
   PetscErrorCode add_correction(Ex &ex, const double *e, double *x) const override
   {
     return prolongate_add(ex, aggregation, p.data(), e, x);
@@ -74,41 +66,13 @@ public:
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::size_t bytes() const override
-  {
-    return aggregation.bytes() + sliced.bytes() + p.bytes() + p_single.bytes() + slot.bytes() + ghosts.bytes();
-  }
-
-  // Local, A's copy for the cycle is there: so that residual and restriction are one pass. Only where that saves something.
-  PetscErrorCode fuse_with_residual(Ex &ex, const DistMatrix<Ex> &A)
-  {
-    constexpr int worth_it = 1000000; // rows; a pass over their residuals takes 2 us
-    PetscFunctionBegin;
-    if (A.rows >= worth_it && A.stored.sliced()) PetscCall(slice_aggregates(ex, aggregation, A.boundary, sliced, &fused));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  std::size_t bytes() const override { return aggregation.bytes() + p.bytes() + p_single.bytes() + slot.bytes() + ghosts.bytes(); }
 
   Aggregation<Ex> aggregation;
-  SlicedAggregation<Ex> sliced;
-  bool fused = false; // residual and restriction
   Array<double, Ex> p;
   Array<float, Ex> p_single;
   Array<unsigned char, Ex> slot; // of the rank's own block, as contract() gives it
   GhostAggregates<Ex> ghosts;
-
-private:
-  template <class V>
-  PetscErrorCode restrict_new_residual(Ex &ex, DistMatrix<Ex> &A, const V *weights, const V *b, const V *x, V *r, V *to) const
-  {
-    PetscFunctionBegin;
-    if (fused && A.stored.sliced()) {
-      PetscCall(A.residual_restricted(ex, aggregation, sliced, weights, b, x, r, to));
-    } else {
-      PetscCall(A.residual(ex, b, x, r));
-      PetscCall(restrict_sum(ex, aggregation, weights, r, to));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
 };
 
 // A pairwise step on one rank's block: its aggregates, weights and smooth vector; the coarse block and its diagonal where a further
@@ -231,14 +195,7 @@ public:
 
     PetscFunctionBegin;
     PetscCall(attempt(
-        fine.A.comm,
-        [&] {
-          PetscFunctionBegin;
-          PetscCall(coarsen(ex, fine, *transfer, coarse));
-          PetscCall(transfer->fuse_with_residual(ex, fine.A));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        out_of_memory));
+        fine.A.comm, [&] { return coarsen(ex, fine, *transfer, coarse); }, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(complete_galerkin(ex, fine.A, transfer->aggregation, transfer->p.data(), transfer->ghosts, coarse.A, out_of_memory));
     fine.transfer = std::move(transfer);

@@ -42,22 +42,6 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(E
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Rows coupled to other ranks are in aggregates whose residuals are formed as ever.
-template <class Ex>
-template <class V>
-PetscErrorCode DistMatrix<Ex>::residual_restricted(Ex &ex, const Aggregation<Ex> &aggregation, const SlicedAggregation<Ex> &sliced,
-                                                   const V *p, const V *b, const V *x, V *r, V *coarse)
-{
-  PetscFunctionBegin;
-  PetscCall(halo.begin(ex, x));
-  PetscCall(stored.residual_restricted(ex, aggregation, sliced, p, b, x, r, coarse));
-  PetscCall(halo.template end<V>());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, no_scaling<V>, halo.template ghost<V>(), r));
-  PetscCall(restrict_beyond(ex, aggregation, sliced, p, r, coarse));
-  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 2.0 * rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const V *x, V *y)
 {
   PetscFunctionBegin;
@@ -86,9 +70,7 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V
   template PetscErrorCode DistMatrix<Ex>::relax(Ex &, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode DistMatrix<Ex>::residual(Ex &, const V *, const V *, V *);                                                       \
-  template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);                                                                  \
-  template PetscErrorCode DistMatrix<Ex>::residual_restricted(Ex &, const Aggregation<Ex> &, const SlicedAggregation<Ex> &, const V *,     \
-                                                              const V *, const V *, V *, V *);
+  template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);
 #define INSTANTIATE(Ex)                                                                                                                    \
   template struct DistMatrix<Ex>;                                                                                                          \
   INSTANTIATE_VECTORS(Ex, float)                                                                                                           \

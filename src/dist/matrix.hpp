@@ -30,11 +30,6 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode allocate(Ex &);
   // Collective; V is float or double. r = b - A x. r must not be x, but may be b.
   template <class V> PetscErrorCode residual(Ex &, const V *b, const V *x, V *r);
-  // The same, but where `sliced` has it so, r stays out and coarse, Pᵀ r, takes its place: see sparse/sliced_aggregation.hpp. When
-  // stored.sliced().
-  template <class V>
-  PetscErrorCode residual_restricted(Ex &, const Aggregation<Ex> &, const SlicedAggregation<Ex> &, const V *p, const V *b, const V *x, V *r,
-                                     V *coarse);
   // y = A x. y must not be x.
   template <class V> PetscErrorCode multiply(Ex &, const V *x, V *y);
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/spmv.hpp. y must not be x.

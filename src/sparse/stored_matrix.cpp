@@ -84,24 +84,12 @@ PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const D *d, Re
   return with_view(format_, A, [&](auto view) { return amgkit::relax(ex, view, d, step, b, x, previous, y); });
 }
 
-template <class Ex>
-template <class V>
-PetscErrorCode StoredMatrix<Ex>::residual_restricted(Ex &ex, const Aggregation<Ex> &aggregation, const SlicedAggregation<Ex> &slices,
-                                                     const V *p, const V *b, const V *x, V *r, V *coarse) const
-{
-  if (const auto *stored = std::get_if<1>(&format_))
-    return amgkit::residual_restricted(ex, stored->view(), aggregation, slices, p, b, x, r, coarse);
-  return amgkit::residual_restricted(ex, std::get<2>(format_).view(), aggregation, slices, p, b, x, r, coarse);
-}
-
 #define INSTANTIATE_RELAX(Ex, D, V)                                                                                                        \
   template PetscErrorCode StoredMatrix<Ex>::relax(Ex &, CsrView<double>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>,    \
                                                   V *) const;
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode StoredMatrix<Ex>::multiply(Ex &, CsrView<double>, const V *, V *) const;                                         \
-  template PetscErrorCode StoredMatrix<Ex>::residual(Ex &, CsrView<double>, const V *, const V *, V *) const;                              \
-  template PetscErrorCode StoredMatrix<Ex>::residual_restricted(Ex &, const Aggregation<Ex> &, const SlicedAggregation<Ex> &, const V *,   \
-                                                                const V *, const V *, V *, V *) const;
+  template PetscErrorCode StoredMatrix<Ex>::residual(Ex &, CsrView<double>, const V *, const V *, V *) const;
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class StoredMatrix<Ex>;                                                                                                         \
   INSTANTIATE_VECTORS(Ex, float)                                                                                                           \

@@ -1,6 +1,6 @@
 // A rank's block of own columns in the format and precision in which the cycle reads it.
 #pragma once
-#include "sparse/sliced_aggregation.hpp"
+#include "sparse/sell.hpp"
 
 #include <variant>
 
@@ -17,8 +17,6 @@ public:
   PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);
   // Whether A's entries allow single precision and it was asked for, which says nothing of how uneven rows are stored.
   bool single() const { return single_; }
-  // Whether it is stored as sliced ELL.
-  bool sliced() const { return format_.index() != 0; }
   // "SELL, single", ...
   const char *description() const;
   std::size_t bytes() const;
@@ -28,10 +26,6 @@ public:
   template <class V> PetscErrorCode residual(Ex &, CsrView<double> A, const V *b, const V *x, V *r) const;
   template <class D, class V>
   PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y) const;
-  // As in sliced_aggregation.hpp, when sliced().
-  template <class V>
-  PetscErrorCode residual_restricted(Ex &, const Aggregation<Ex> &, const SlicedAggregation<Ex> &, const V *p, const V *b, const V *x, V *r,
-                                     V *coarse) const;
 
 private:
   std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>> format_;

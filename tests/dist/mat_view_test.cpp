@@ -1,9 +1,6 @@
 #include "dist/mat_view.hpp"
 
-#include "graph/aggregate.hpp"
-#include "sparse/spmv.hpp"
 #include "support/petsc_problems.hpp"
-#include "support/vectors.hpp"
 
 #include <cmath>
 
@@ -52,47 +49,6 @@ TYPED_TEST(MatViewTest, ResidualAndSweepEqualPETScs)
     OK(VecDestroy(&x));
     OK(VecDestroy(&b));
     OK(VecDestroy(&r));
-  }
-}
-
-// A pass that restricts the residual as it forms it gives what two give, also where ghosts take part.
-TYPED_TEST(MatViewTest, RestrictsAResidualInOnePass)
-{
-  if (!TypeParam::sliced_rows) return;
-  for (const Storage storage : {Storage::in_double, Storage::in_single}) {
-    Mat A;
-    MatView<TypeParam> view;
-    DistMatrix<TypeParam> D;
-    Aggregation<TypeParam> pairs;
-    SlicedAggregation<TypeParam> sliced;
-    Array<float, TypeParam> r, apart, together;
-    bool pays = false;
-    OK(distribute(grid7(6, 6, 40), TypeParam::on_device, &A));
-    OK(view.create(A, D));
-    OK(view.access(this->ex, D));
-    OK(D.allocate(this->ex));
-    OK(D.stored.create(this->ex, D.diag, storage));
-    ASSERT_TRUE(D.stored.sliced());
-    std::vector<int> mate(D.rows, -1); // 0-1, 2-3, ...
-    for (int i = 0; i + 1 < D.rows; i++) mate[i] = i % 2 == 0 ? i + 1 : i - 1;
-    if (D.rows % 2 == 0) mate.back() = D.rows - 2;
-    auto mates = this->to_space(mate);
-    OK(aggregate_pairs(this->ex, D.rows, mates.data(), pairs));
-    OK(slice_aggregates(this->ex, pairs, D.boundary, sliced, &pays));
-    ASSERT_TRUE(pays);
-    EXPECT_EQ(sliced.list.size() > 0, size_of_world() > 1);
-    auto x = this->to_space(rounded<float>(wave(D.rows, 0.7))), b = this->to_space(rounded<float>(wave(D.rows, 0.3)));
-    auto p = this->to_space(rounded<float>(wave(D.rows, 0.1)));
-    OK(r.allocate(this->ex, D.rows));
-    OK(apart.allocate(this->ex, pairs.coarse));
-    OK(together.allocate(this->ex, pairs.coarse));
-    OK(D.residual(this->ex, b.data(), x.data(), r.data()));
-    OK(restrict_sum(this->ex, pairs, p.data(), r.data(), apart.data()));
-    OK(fill(this->ex, D.rows, NAN, r.data()));
-    OK(D.residual_restricted(this->ex, pairs, sliced, p.data(), b.data(), x.data(), r.data(), together.data()));
-    EXPECT_EQ(this->to_host(apart), this->to_host(together));
-    OK(view.release());
-    OK(MatDestroy(&A));
   }
 }
 

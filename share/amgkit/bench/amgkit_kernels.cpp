@@ -1,5 +1,4 @@
-// Times one pass over a matrix in each storage of the cycle: product y = A x, residual r = b - A x, sweep y = x + D (b - A x), and the
-// restricted residual in two passes and in one.
+// Times one pass over a matrix in each storage of the cycle: product y = A x, residual r = b - A x, sweep y = x + D (b - A x).
 //
 //   amgkit_kernels [-n7 256] [-n27 160] [-repeat 20] [-samples 5]
 //
@@ -7,7 +6,7 @@
 // A time is the best of the samples, each the mean over `repeat` calls in a row. GB/s counts the bytes that the storage must move once:
 // its own, 8 for each entry of each vector read or written. The first line of a grid, x = D b, moves vectors only: what the card gives.
 // create and fill: from compressed rows to the storage, pattern and values or new values only.
-#include "sparse/sliced_aggregation.hpp"
+#include "sparse/sell.hpp"
 
 #include <algorithm>
 #include <petscsys.h>
@@ -98,8 +97,8 @@ PetscErrorCode time_call(Ex &ex, const Options &options, const Data<Ex> &data, c
     PetscCall(wait(ex, data));
     best = std::min(best, (MPI_Wtime() - start) / static_cast<double>(options.repeat));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s %-12s %9.4f ms %8.1f GB/s %7.1f B a row\n", storage, what, 1e3 * best,
-                        1e-9 * bytes / best, bytes / static_cast<double>(data.x.size())));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s %-9s %9.4f ms %8.1f GB/s %7.1f B a row\n", storage, what, 1e3 * best, 1e-9 * bytes / best,
+                        bytes / static_cast<double>(data.x.size())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,48 +118,6 @@ PetscErrorCode time_products(Ex &ex, const Options &options, Data<Ex> &data, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Pᵀ (b - A x) in two passes and in one, for aggregates of four consecutive rows.
-template <class V, class Ex, class T>
-PetscErrorCode time_restriction(Ex &ex, const Options &options, Data<Ex> &data, const char *storage, SellView<T> A, std::size_t bytes)
-{
-  Aggregation<Ex> fours;
-  SlicedAggregation<Ex> sliced;
-  Array<int, Ex> coupled;
-  Array<V, Ex> coarse;
-  bool pays = false;
-  const int n = A.rows;
-  std::vector<int> id, ptr, member;
-  const double two =
-      static_cast<double>(bytes) + n * (5.0 * sizeof(V) + 4) + n / 4 * (sizeof(V) + 4.0); // x, b, r, r, p, member; coarse, ptr
-  const V *x = data.x.template as<V>(), *b = data.b.template as<V>(), *p = data.d.template as<V>();
-  V *r = data.y.template as<V>();
-
-  PetscFunctionBegin;
-  for (int i = 0; i < n; i++) {
-    id.push_back(i / 4);
-    member.push_back(i);
-    if (i % 4 == 0) ptr.push_back(i);
-  }
-  ptr.push_back(n);
-  fours.fine = n;
-  fours.coarse = static_cast<int>(ptr.size()) - 1;
-  PetscCall(upload(ex, id, fours.id));
-  PetscCall(upload(ex, ptr, fours.ptr));
-  PetscCall(upload(ex, member, fours.member));
-  PetscCall(coarse.allocate(ex, fours.coarse));
-  PetscCall(slice_aggregates(ex, fours, coupled, sliced, &pays));
-  PetscCheck(pays, PETSC_COMM_SELF, PETSC_ERR_PLIB, "four consecutive rows are not in one slice");
-  PetscCall(time_call(ex, options, data, storage, "to coarse, 2", two, [&] {
-    PetscFunctionBegin;
-    PetscCall(residual(ex, A, b, x, r));
-    PetscCall(restrict_sum(ex, fours, p, r, coarse.data()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
-  PetscCall(time_call(ex, options, data, storage, "to coarse, 1", two - 2.0 * sizeof(V) * n,
-                      [&] { return residual_restricted(ex, A, fours, sliced, p, b, x, r, coarse.data()); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <class T, class V, class Ex> PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, const char *storage)
 {
   Sell<T, Ex> S;
@@ -177,7 +134,6 @@ template <class T, class V, class Ex> PetscErrorCode time_sell(Ex &ex, const Opt
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s padding %.2f %%, with 32-bit columns %.2f %%\n", storage,
                         100 * (stored / static_cast<double>(data.A.view().nnz) - 1), 100 * wide / stored));
   PetscCall(time_products<V>(ex, options, data, storage, S.view(), S.bytes()));
-  PetscCall(time_restriction<V>(ex, options, data, storage, S.view(), S.bytes()));
   PetscCall(time_call(ex, options, data, storage, "fill", rows_bytes + static_cast<double>(S.val.bytes()),
                       [&] { return sell_fill(ex, data.A.view(), S); }));
   PetscCall(time_call(ex, once, data, storage, "create", 2 * rows_bytes + bytes, [&] { return sell_create(ex, data.A.view(), S, &fits); }));
