@@ -1,0 +1,18 @@
+// The back ends of spgemm.hpp, for spgemm.cpp: factors that fit each other, and have entries.
+#pragma once
+#include "sparse/spgemm.hpp"
+
+namespace amgkit
+{
+template <class Ex>
+PetscErrorCode native_symbolic(Ex &, std::int64_t work_bytes, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
+                               SpgemmPlan<Ex> &plan);
+template <class Ex>
+PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
+template <class Ex>
+PetscErrorCode native_symbolic(Ex &, std::int64_t work_bytes, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
+                               SpgemmPlan<Ex> &plan);
+template <class Ex>
+PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,
+                              Csr<double, Ex> &C);
+} // namespace amgkit
