@@ -41,9 +41,26 @@ template <class Ex> PetscErrorCode check_result(const CsrView<double> &left, con
              "The result is %d x %d, the product %d x %d", C.rows, C.cols, left.rows, right.cols);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+// The back ends that not every space has.
+PetscErrorCode other_symbolic(Host &, const CsrView<double> &, const CsrView<double> &, auto &, auto &) { return PETSC_ERR_PLIB; }
+PetscErrorCode other_numeric(Host &, const CsrView<double> &, const CsrView<double> &, const auto &, auto &) { return PETSC_ERR_PLIB; }
+#if defined(AMGKIT_HAVE_CUDA)
+PetscErrorCode other_symbolic(Cuda &ex, const CsrView<double> &A, const CsrView<double> &B, Csr<double, Cuda> &C, SpgemmPlan<Cuda> &plan)
+{
+  return cusparse_symbolic(ex, A, B, C, plan.state);
+}
+PetscErrorCode other_numeric(Cuda &ex, const CsrView<double> &A, const CsrView<double> &B, const SpgemmPlan<Cuda> &plan,
+                             Csr<double, Cuda> &C)
+{
+  return cusparse_numeric(ex, *plan.state, A, B, C);
+}
+#endif
 } // namespace
 
-template <class Ex> bool spgemm_available(SpgemmKind kind) { return kind == SpgemmKind::native; }
+template <class Ex> bool spgemm_available(SpgemmKind kind)
+{
+  return kind == SpgemmKind::native || (kind == SpgemmKind::cusparse && Ex::on_device);
+}
 
 template <class Ex>
 PetscErrorCode spgemm_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
@@ -55,7 +72,10 @@ PetscErrorCode spgemm_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   PetscCall(check_fit(A, B));
   PetscCall(begin_symbolic(ex, options, A.rows, B.cols, empty, C, plan));
   if (empty) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(native_symbolic(ex, options.work_bytes, A, B, C, plan));
+  if (plan.kind == SpgemmKind::native)
+    PetscCall(native_symbolic(ex, options.work_bytes, A, B, C, plan));
+  else
+    PetscCall(other_symbolic(ex, A, B, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,7 +86,10 @@ PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
   PetscCall(check_fit(A, B));
   PetscCall(check_result(A, B, C));
   if (C.col.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(native_numeric(ex, plan, A, B, C));
+  if (plan.kind == SpgemmKind::native)
+    PetscCall(native_numeric(ex, plan, A, B, C));
+  else
+    PetscCall(other_numeric(ex, A, B, plan, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
 #include "support/vectors.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <set>
 
@@ -147,6 +148,7 @@ template <class Ex> void check_product(Ex &ex, const Factors &in, const SpgemmOp
   OK(upload(ex, in.A, A));
   OK(upload(ex, in.B, B));
   OK(spgemm_symbolic(ex, options, A.view(), B.view(), C, plan));
+  OK(upload(ex, std::vector<double>(C.val.size(), NAN), C.val)); // what memory may hold
   OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
   OK(download(ex, C, got));
   expect_equal(got, product_of(in.A, in.B), in.name);
@@ -269,6 +271,45 @@ TYPED_TEST(Spgemm, RefusesMoreEntriesThanIndicesCount)
   EXPECT_EQ(error_of([&] { return spgemm_symbolic(this->ex, {}, column.view(), row.view(), C, plan); }), PETSC_ERR_ARG_OUTOFRANGE);
 }
 
+// Every back end but native, which the tests above are about: the pattern exactly, the values to rounding.
+TYPED_TEST(Spgemm, BackEndsAgreeOrAreRefused)
+{
+  for (SpgemmKind kind : {SpgemmKind::cusparse, SpgemmKind::kokkos}) {
+    Csr<double, TypeParam> A, B, C;
+    SpgemmPlan<TypeParam> plan;
+    if (!spgemm_available<TypeParam>(kind)) {
+      OK(upload(this->ex, grid7(3, 3, 3), A));
+      EXPECT_EQ(error_of([&] { return spgemm_symbolic(this->ex, {.kind = kind}, A.view(), A.view(), C, plan); }), PETSC_ERR_SUP);
+      continue;
+    }
+    std::vector<Factors> products = small_products();
+    for (Factors &in : long_products()) products.push_back(std::move(in));
+    for (const Factors &in : products) {
+      HostCsr got;
+      OK(upload(this->ex, in.A, A));
+      OK(upload(this->ex, in.B, B));
+      OK(spgemm_symbolic(this->ex, {.kind = kind}, A.view(), B.view(), C, plan));
+      OK(upload(this->ex, std::vector<double>(C.val.size(), NAN), C.val));
+      for (int run = 0; run < 3; run++) { // new values, in new places the last time
+        const HostCsr changed_A = run == 0 ? in.A : with_other_values(in.A), changed_B = run == 0 ? in.B : with_other_values(in.B);
+        const HostCsr expected = product_of(changed_A, changed_B);
+        Csr<double, TypeParam> before_A, before_B;
+        if (run == 2) {
+          std::swap(A, before_A);
+          std::swap(B, before_B);
+        }
+        OK(upload(this->ex, changed_A, A));
+        OK(upload(this->ex, changed_B, B));
+        OK(spgemm_numeric(this->ex, plan, A.view(), B.view(), C));
+        OK(download(this->ex, C, got));
+        EXPECT_EQ(got.ptr, expected.ptr) << in.name;
+        EXPECT_EQ(got.col, expected.col) << in.name;
+        expect_close(got.val, expected.val, 1e-12, in.name);
+      }
+    }
+  }
+}
+
 TYPED_TEST(Spgemm, RefusesWhatDoesNotFit)
 {
   Csr<double, TypeParam> A, C;
@@ -277,6 +318,8 @@ TYPED_TEST(Spgemm, RefusesWhatDoesNotFit)
   EXPECT_EQ(error_of([&] { return spgemm_symbolic(this->ex, {}, A.view(), A.view(), C, plan); }), PETSC_ERR_ARG_SIZ);
   EXPECT_EQ(error_of([&] { return triple_product_symbolic(this->ex, {}, A.view(), A.view(), A.view(), C, plan); }), PETSC_ERR_ARG_SIZ);
   OK(upload(this->ex, random_rows(5, 5, 1, 2), A));
+  const SpgemmOptions other = {.kind = SpgemmKind::cusparse};
+  EXPECT_EQ(error_of([&] { return triple_product_symbolic(this->ex, other, A.view(), A.view(), A.view(), C, plan); }), PETSC_ERR_SUP);
   EXPECT_EQ(error_of([&] { return spgemm_numeric(this->ex, plan, A.view(), A.view(), C); }), PETSC_ERR_ARG_SIZ);
 }
 
