@@ -41,25 +41,45 @@ template <class Ex> PetscErrorCode check_result(const CsrView<double> &left, con
              "The result is %d x %d, the product %d x %d", C.rows, C.cols, left.rows, right.cols);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-// The back ends that not every space has.
-PetscErrorCode other_symbolic(Host &, const CsrView<double> &, const CsrView<double> &, auto &, auto &) { return PETSC_ERR_PLIB; }
-PetscErrorCode other_numeric(Host &, const CsrView<double> &, const CsrView<double> &, const auto &, auto &) { return PETSC_ERR_PLIB; }
+// The back end of the space besides native, where there is one.
+#if defined(AMGKIT_HAVE_KOKKOS)
+constexpr bool have_kokkos = true;
+template <class Ex>
+PetscErrorCode other_symbolic(Ex &ex, const CsrView<double> &A, const CsrView<double> &B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+{
+  PetscFunctionBegin;
+  PetscCall(C.ptr.allocate(ex, std::int64_t{C.rows} + 1));
+  PetscCall(kokkos_count(A, B, C.ptr.data(), plan.state));
+  PetscCall(C.col.allocate(ex, C.ptr.data()[C.rows]));
+  PetscCall(C.val.allocate(ex, C.col.size()));
+  PetscCall(kokkos_columns(*plan.state, A, B, C.col.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Ex>
+PetscErrorCode other_numeric(Ex &, const SpgemmPlan<Ex> &plan, const CsrView<double> &A, const CsrView<double> &B, Csr<double, Ex> &C)
+{
+  return kokkos_numeric(*plan.state, A, B, C.val.data());
+}
+#else
+constexpr bool have_kokkos = false;
+#endif
 #if defined(AMGKIT_HAVE_CUDA)
 PetscErrorCode other_symbolic(Cuda &ex, const CsrView<double> &A, const CsrView<double> &B, Csr<double, Cuda> &C, SpgemmPlan<Cuda> &plan)
 {
   return cusparse_symbolic(ex, A, B, C, plan.state);
 }
-PetscErrorCode other_numeric(Cuda &ex, const CsrView<double> &A, const CsrView<double> &B, const SpgemmPlan<Cuda> &plan,
+PetscErrorCode other_numeric(Cuda &ex, const SpgemmPlan<Cuda> &plan, const CsrView<double> &A, const CsrView<double> &B,
                              Csr<double, Cuda> &C)
 {
   return cusparse_numeric(ex, *plan.state, A, B, C);
 }
 #endif
+template <class Ex> constexpr bool has_other = Ex::on_device || have_kokkos;
 } // namespace
 
 template <class Ex> bool spgemm_available(SpgemmKind kind)
 {
-  return kind == SpgemmKind::native || (kind == SpgemmKind::cusparse && Ex::on_device);
+  return kind == SpgemmKind::native || (has_other<Ex> && kind == (Ex::on_device ? SpgemmKind::cusparse : SpgemmKind::kokkos));
 }
 
 template <class Ex>
@@ -72,10 +92,10 @@ PetscErrorCode spgemm_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   PetscCall(check_fit(A, B));
   PetscCall(begin_symbolic(ex, options, A.rows, B.cols, empty, C, plan));
   if (empty) PetscFunctionReturn(PETSC_SUCCESS);
-  if (plan.kind == SpgemmKind::native)
-    PetscCall(native_symbolic(ex, options.work_bytes, A, B, C, plan));
-  else
-    PetscCall(other_symbolic(ex, A, B, C, plan));
+  if constexpr (has_other<Ex>) {
+    if (plan.kind != SpgemmKind::native) PetscFunctionReturn(other_symbolic(ex, A, B, C, plan));
+  }
+  PetscCall(native_symbolic(ex, options.work_bytes, A, B, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,10 +106,10 @@ PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
   PetscCall(check_fit(A, B));
   PetscCall(check_result(A, B, C));
   if (C.col.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (plan.kind == SpgemmKind::native)
-    PetscCall(native_numeric(ex, plan, A, B, C));
-  else
-    PetscCall(other_numeric(ex, A, B, plan, C));
+  if constexpr (has_other<Ex>) {
+    if (plan.kind != SpgemmKind::native) PetscFunctionReturn(other_numeric(ex, plan, A, B, C));
+  }
+  PetscCall(native_numeric(ex, plan, A, B, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -50,6 +50,9 @@ struct CusparseState : SpgemmState {
   Array<int, Cuda> col, position;
   Array<double, Cuda> val;
 
+  CusparseState() = default;
+  CusparseState(const CusparseState &) = delete;
+  CusparseState &operator=(const CusparseState &) = delete;
   ~CusparseState() override
   {
     if (product) static_cast<void>(cusparseSpGEMM_destroyDescr(product));
