@@ -38,11 +38,8 @@ template <class Table> AMGKIT_FN Slot insert(Table &table, int column)
 {
   for (unsigned probe = 0; probe < Table::slots; probe++) {
     const int s = static_cast<int>((first_probe(column) + probe) % Table::slots);
-    int old = atomic_load(&table.key[s]);
-    if (old == -1) {
-      old = atomic_compare_swap(&table.key[s], -1, column);
-      if (old == -1) return {s, true};
-    }
+    const int old = atomic_compare_swap(&table.key[s], -1, column);
+    if (old == -1) return {s, true};
     if (old == column) return {s, false};
   }
   return {-1, false};
