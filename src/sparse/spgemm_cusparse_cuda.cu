@@ -164,6 +164,10 @@ PetscErrorCode cusparse_symbolic(Cuda &ex, CsrView<double> A, CsrView<double> B,
   PetscCall(s.B.create(B));
   PetscCall(s.C.create(C.view()));
   PetscCall(count_entries(ex, s, for_copy, &nnz));
+  if (nnz == 0) { // there is nothing to copy, nor to compute
+    PetscCall(memory_zero(ex, C.ptr.data(), C.ptr.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(C.col.allocate(ex, nnz));
   PetscCall(C.val.allocate(ex, nnz));
   PetscCall(copy_pattern(ex, s, C));

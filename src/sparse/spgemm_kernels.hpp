@@ -36,10 +36,10 @@ template <int Count> struct Lanes {
 };
 template <int T, class F> PetscErrorCode with_lanes(double average, F f)
 {
-  if constexpr (T < 2) {
+  if constexpr (slots_of(T) <= 128) {
     if (average <= 5) return f(Lanes<4>{});
   }
-  if constexpr (T < 3) {
+  if constexpr (slots_of(T) <= 512) {
     if (average <= 10) return f(Lanes<8>{});
     if (average <= 24) return f(Lanes<16>{});
   }
