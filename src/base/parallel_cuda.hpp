@@ -47,6 +47,26 @@ template <int Lanes> struct CudaTeam {
       for (int k = begin + Lanes; k < row.end; k += Lanes) use(k, load(r, k));
     });
   }
+  template <class Range, class Load, class Use> __device__ void for_entries_in_order(int rows, Range range, Load load, Use use) const
+  {
+    for_rows_together(rows, range, load, [&](int r, const Segment &row, const auto &first) {
+      const int begin = row.begin + rank();
+      if (begin < row.end) use(begin, first);
+      for (int k = begin + Lanes; k < row.end; k += Lanes) use(k, load(r, k));
+      sync();
+    });
+  }
+  // The rank of each by comparing it with all: what the lanes read at once is one word.
+  template <class F> __device__ void for_sorted(int n, const int *x, F f) const
+  {
+    for (int u : share(0, n)) {
+      const int mine = x[u];
+      int smaller = 0;
+#pragma unroll 4
+      for (int v = 0; v < n; v++) smaller += x[v] < mine;
+      f(smaller, mine);
+    }
+  }
   // Few lanes: every lane sees all terms, and adds in registers those of its positions. A warp: the lanes of a position form a group, whose
   // first lane adds for all. Each measured faster where it is used.
   template <class Range, class F> __device__ void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
@@ -316,5 +336,6 @@ template <class T> __device__ T atomic_compare_swap(T *p, T expected, T desired)
   }
 }
 __device__ inline int atomic_increment(int *p) { return atomicAdd(p, 1); }
+__device__ inline void atomic_or(unsigned *p, unsigned bits) { atomicOr(p, bits); }
 template <class T> __device__ T atomic_load(const T *p) { return *static_cast<const volatile T *>(p); }
 } // namespace amgkit

@@ -32,6 +32,15 @@ template <bool Backwards> struct SerialTeam {
       for (int k : share(row.begin, row.end)) use(k, load(r, k));
     }
   }
+  template <class Range, class Load, class Use> void for_entries_in_order(int rows, Range range, Load load, Use use) const
+  {
+    for_entries(rows, range, load, use);
+  }
+  template <class F> void for_sorted(int n, int *x, F f) const
+  {
+    std::sort(x, x + n);
+    for (int t : share(0, n)) f(t, x[t]);
+  }
   template <class Range, class F> void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
   {
     for (int t = 0; t < positions; t++) sums[t] = 0;
@@ -128,7 +137,7 @@ template <class Ex, class F> PetscErrorCode compact(Ex &, std::int64_t n, F f, i
   return PETSC_SUCCESS;
 }
 
-// Shared-memory atomics: a team or for_each on the host is one thread.
+// A team or for_each on the host is one thread.
 template <class T> T atomic_compare_swap(T *p, T expected, T desired)
 {
   const T old = *p;
@@ -136,5 +145,6 @@ template <class T> T atomic_compare_swap(T *p, T expected, T desired)
   return old;
 }
 inline int atomic_increment(int *p) { return (*p)++; }
+inline void atomic_or(unsigned *p, unsigned bits) { *p |= bits; }
 template <class T> T atomic_load(const T *p) { return *p; }
 } // namespace amgkit

@@ -1,29 +1,11 @@
 #include "base/parallel.hpp"
 #include "sparse/rearrange.hpp"
+#include "sparse/search.hpp"
 
 namespace amgkit
 {
 namespace
 {
-// The first position in x[begin], ..., x[end - 1] that is not below value
-AMGKIT_FN inline int lower_bound(const int *x, int begin, int end, int value)
-{
-  while (begin < end) {
-    const int middle = begin + (end - begin) / 2;
-    if (x[middle] < value)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
-
-// The piece that holds k, of pieces that follow each other; some may be empty.
-AMGKIT_FN inline int piece_of(const int *begin, int pieces, std::int64_t k)
-{
-  return lower_bound(begin, 0, pieces, static_cast<int>(k) + 1) - 1;
-}
-
 // Whether the key at i of a sorted list is the first of its kind.
 AMGKIT_FN inline bool begins_key(const std::uint64_t *key, std::int64_t i) { return key[i] != no_key && (i == 0 || key[i] != key[i - 1]); }
 } // namespace

@@ -14,6 +14,14 @@ inline constexpr int sums_in_order = 40;
 template <int Lanes, class Ex> PetscErrorCode check_sum_in_order(Ex &, int n, int positions, double *out);
 // out[i]: ordered_sum() of 1 / (1 + k² mod 97) for 3 <= k < 3 + i
 template <int Lanes, class Ex> PetscErrorCode check_ordered_sum(Ex &, int n, double *out);
+// out[70 i + p]: x_p after x_(q + r mod 70) <- 3 x_(q + r mod 70) + r modulo 1000003, for 0 <= q < 13 r mod 70, r = 1, 2, ..., i in this
+// order; x = 0 before
+inline constexpr int entries_in_order = 70;
+template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &, int n, int *out);
+// out[i n + t]: the t-th smallest of the numbers (7 k) mod n - 3, 0 <= k < i; n is no multiple of 7
+template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &, int n, int *out);
+// bits |= 1 << i mod 32 for 0 <= i < n, i mod 3 = 0
+template <class Ex> PetscErrorCode check_or(Ex &, std::int64_t n, unsigned *bits);
 // Sum of i² and maximum of (7 i) mod n for 0 <= i < n
 template <class Ex> PetscErrorCode check_reduce(Ex &, std::int64_t n, std::int64_t *sum, int *maximum);
 template <class Ex> PetscErrorCode check_scan(Ex &, std::int64_t n, int *x, std::int64_t *total);

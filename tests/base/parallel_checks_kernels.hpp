@@ -65,6 +65,48 @@ template <int Lanes, class Ex> PetscErrorCode check_ordered_sum(Ex &ex, int n, d
   });
 }
 
+struct InOrder {
+  int x[entries_in_order];
+};
+template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &ex, int n, int *out)
+{
+  return for_rows_with<Lanes, InOrder>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i, auto &scratch) {
+    for (int p : team.share(0, entries_in_order)) scratch.x[p] = 0;
+    team.sync();
+    team.for_entries_in_order(
+        static_cast<int>(i),
+        [&](int r) {
+          return Segment{0, 13 * (r + 1) % entries_in_order};
+        },
+        [&](int r, int) { return r + 1; },
+        [&](int q, int r) {
+          int &x = scratch.x[(q + r) % entries_in_order];
+          x = (3 * x + r) % 1000003;
+        });
+    team.sync();
+    for (int p : team.share(0, entries_in_order)) out[entries_in_order * i + p] = scratch.x[p];
+  });
+}
+
+struct ToSort {
+  int x[200];
+};
+template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &ex, int n, int *out)
+{
+  return for_rows_with<Lanes, ToSort>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i, auto &scratch) {
+    for (int k : team.share(0, static_cast<int>(i))) scratch.x[k] = 7 * k % n - 3;
+    team.sync();
+    team.for_sorted(static_cast<int>(i), scratch.x, [&](int t, int x) { out[n * i + t] = x; });
+  });
+}
+
+template <class Ex> PetscErrorCode check_or(Ex &ex, std::int64_t n, unsigned *bits)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    if (i % 3 == 0) atomic_or(bits, 1U << i % 32);
+  });
+}
+
 template <class Ex> PetscErrorCode check_reduce(Ex &ex, std::int64_t n, std::int64_t *sum, int *maximum)
 {
   PetscFunctionBegin;
@@ -99,6 +141,11 @@ template PetscErrorCode check_sum_in_order<8>(Space &, int, int, double *);
 template PetscErrorCode check_sum_in_order<32>(Space &, int, int, double *);
 template PetscErrorCode check_ordered_sum<4>(Space &, int, double *);
 template PetscErrorCode check_ordered_sum<32>(Space &, int, double *);
+template PetscErrorCode check_entries_in_order<4>(Space &, int, int *);
+template PetscErrorCode check_entries_in_order<32>(Space &, int, int *);
+template PetscErrorCode check_sorted<4>(Space &, int, int *);
+template PetscErrorCode check_sorted<32>(Space &, int, int *);
+template PetscErrorCode check_or(Space &, std::int64_t, unsigned *);
 template PetscErrorCode check_reduce(Space &, std::int64_t, std::int64_t *, int *);
 template PetscErrorCode check_scan(Space &, std::int64_t, int *, std::int64_t *);
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint64_t *, int *, int);

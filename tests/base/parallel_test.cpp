@@ -84,6 +84,53 @@ TYPED_TEST(Parallel, OrderedSumAddsInOrder)
   }
 }
 
+TYPED_TEST(Parallel, EntriesInOrderSeeTheRowsBefore)
+{
+  constexpr int n = 150, places = entries_in_order;
+  for (int lanes : {4, 32}) {
+    auto out = this->to_space(std::vector<int>(places * n, -1));
+    if (lanes == 4)
+      OK(check_entries_in_order<4>(this->ex, n, out.data()));
+    else
+      OK(check_entries_in_order<32>(this->ex, n, out.data()));
+    const auto got = this->to_host(out);
+    std::vector<int> x(places, 0);
+    for (int i = 0; i < n; i++) {
+      for (int q = 0; q < 13 * i % places; q++) {
+        int &at = x[(q + i) % places];
+        at = (3 * at + i) % 1000003;
+      }
+      for (int p = 0; p < places; p++) ASSERT_EQ(got[places * i + p], x[p]) << lanes << " lanes, " << i << " rows";
+    }
+  }
+}
+
+TYPED_TEST(Parallel, ForSortedNumbersInOrder)
+{
+  constexpr int n = 200;
+  for (int lanes : {4, 32}) {
+    auto out = this->to_space(std::vector<int>(n * n, -1));
+    if (lanes == 4)
+      OK(check_sorted<4>(this->ex, n, out.data()));
+    else
+      OK(check_sorted<32>(this->ex, n, out.data()));
+    const auto got = this->to_host(out);
+    std::vector<int> sorted;
+    for (int i = 0; i < n; i++) {
+      for (int t = 0; t < i; t++) ASSERT_EQ(got[n * i + t], sorted[t]) << lanes << " lanes, " << i << " numbers";
+      sorted.push_back(7 * i % n - 3);
+      std::sort(sorted.begin(), sorted.end());
+    }
+  }
+}
+
+TYPED_TEST(Parallel, AtomicOrLosesNoBit)
+{
+  auto bits = this->to_space(std::vector<unsigned>{0});
+  OK(check_or(this->ex, 31, bits.data()));
+  EXPECT_EQ(this->to_host(bits)[0], 0x49249249U);
+}
+
 TYPED_TEST(Parallel, ReduceScanCompact)
 {
   for (auto n : sizes) {

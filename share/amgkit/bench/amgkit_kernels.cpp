@@ -1,15 +1,21 @@
-// Times one pass over a matrix in each storage of the cycle: product y = A x, residual r = b - A x, sweep y = x + D (b - A x).
+// Times one pass over a matrix in each storage of the cycle: product y = A x, residual r = b - A x, sweep y = x + D (b - A x); and the
+// sparse products of a setup.
 //
-//   amgkit_kernels [-n7 256] [-n27 160] [-repeat 20] [-samples 5]
+//   amgkit_kernels [-n7 256] [-n27 160] [-nrap 200] [-repeat 20] [-samples 5]
 //
-// on 7-point n³ and 27-point n³ grids; 0 leaves a grid out. It runs on the GPU where there is one, else on one core of the host.
-// A time is the best of the samples, each the mean over `repeat` calls in a row. GB/s counts the bytes that the storage must move once:
-// its own, 8 for each entry of each vector read or written. The first line of a grid, x = D b, moves vectors only: what the card gives.
-// create and fill: from compressed rows to the storage, pattern and values or new values only.
+// on 7-point n³ and 27-point n³ grids, the sparse products on a 7-point one; 0 leaves a grid out. It runs on the GPU where there is one,
+// else on one core of the host. A time is the best of the samples, each the mean over `repeat` calls in a row. GB/s counts the bytes that
+// the storage must move once: its own, 8 for each entry of each vector read or written. The first line of a grid, x = D b, moves vectors
+// only: what the card gives. create and fill: from compressed rows to the storage, pattern and values or new values only. Sparse products:
+// A P, R (A P) and, at once, R A P, each by all back ends of the space, pattern (symbolic) and values (numeric) apart, with the terms that
+// are summed per second. P has up to 4 entries a row, in the neighbourhood, for every fourth point a coarse one; R = P^T.
 #include "sparse/sell.hpp"
+#include "sparse/spgemm.hpp"
+#include "sparse/transpose.hpp"
 
 #include <algorithm>
 #include <petscsys.h>
+#include <string>
 #if defined(AMGKIT_HAVE_CUDA)
   #include <cuda_runtime_api.h>
   #include <petscdevice.h>
@@ -22,7 +28,7 @@ using namespace amgkit;
 const char help[] = "Times products with the matrices of the cycle in each storage.\n";
 
 struct Options {
-  PetscInt n7 = 256, n27 = 160, repeat = 20, samples = 5;
+  PetscInt n7 = 256, n27 = 160, nrap = 200, repeat = 20, samples = 5;
 };
 
 struct HostMatrix {
@@ -163,6 +169,104 @@ template <class Ex> PetscErrorCode time_grid(Ex &ex, const Options &options, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Up to four coarse points of each fine one, which are those of its neighbours in A's grid.
+HostMatrix prolongation(const HostMatrix &A)
+{
+  HostMatrix P;
+  for (std::size_t i = 0; i + 1 < A.ptr.size(); i++) {
+    const std::size_t begin = P.col.size();
+    if (i % 4 == 0) {
+      P.col.push_back(static_cast<int>(i / 4));
+    } else {
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+        const int coarse = A.col[k] / 4;
+        if (P.col.size() < begin + 4 && (P.col.size() == begin || P.col.back() < coarse)) P.col.push_back(coarse);
+      }
+    }
+    P.val.resize(P.col.size(), 1 / static_cast<double>(P.col.size() - begin));
+    P.ptr.push_back(static_cast<int>(P.col.size()));
+  }
+  return P;
+}
+
+// The best of the samples, each one call.
+template <class Ex, class Call>
+PetscErrorCode time_part(Ex &ex, const Options &options, const char *kind, const char *what, double terms, const Csr<double, Ex> &C,
+                         Call call)
+{
+  double best = PETSC_MAX_REAL;
+  int value;
+
+  PetscFunctionBegin;
+  PetscCall(call());
+  for (PetscInt s = 0; s < options.samples; s++) {
+    PetscCall(memory_to_host(ex, &value, C.ptr.data(), sizeof(int)));
+    const double start = MPI_Wtime();
+    PetscCall(call());
+    PetscCall(memory_to_host(ex, &value, C.ptr.data(), sizeof(int)));
+    best = std::min(best, MPI_Wtime() - start);
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s %-18s %9.4f ms %8.2f G terms/s\n", kind, what, 1e3 * best, 1e-9 * terms / best));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode time_product(Ex &ex, const Options &options, const char *name, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C)
+{
+  static const char *const kinds[] = {"native", "cusparse", "kokkos"};
+  double terms = 0;
+
+  PetscFunctionBegin;
+  for (SpgemmKind kind : {SpgemmKind::native, SpgemmKind::cusparse, SpgemmKind::kokkos}) {
+    SpgemmPlan<Ex> plan;
+    Csr<double, Ex> other;
+    Csr<double, Ex> &result = kind == SpgemmKind::native ? C : other;
+    const char *label = kinds[static_cast<int>(kind)];
+    if (!spgemm_available<Ex>(kind)) continue;
+    PetscCall(spgemm_symbolic(ex, {.kind = kind}, A, B, result, plan));
+    if (kind == SpgemmKind::native) terms = static_cast<double>(plan.products);
+    PetscCall(time_part(ex, options, label, (std::string(name) + " symbolic").c_str(), terms, result,
+                        [&] { return spgemm_symbolic(ex, {.kind = kind}, A, B, result, plan); }));
+    PetscCall(time_part(ex, options, label, (std::string(name) + " numeric").c_str(), terms, result,
+                        [&] { return spgemm_numeric(ex, plan, A, B, result); }));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s: %.3f G terms, %d rows, %lld entries\n", name, 1e-9 * terms, C.rows,
+                        static_cast<long long>(C.col.size())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode time_spgemm(Ex &ex, const Options &options, PetscInt n)
+{
+  Csr<double, Ex> A, P, R, AP, C;
+  SpgemmPlan<Ex> plan;
+
+  PetscFunctionBegin;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(n > 0 && n <= 430, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-nrap must be 0 to 430");
+  const HostMatrix fine = grid(static_cast<int>(n), false), coarse = prolongation(fine);
+  A.rows = A.cols = P.rows = static_cast<int>(fine.ptr.size() - 1);
+  P.cols = (P.rows + 3) / 4;
+  PetscCall(upload(ex, fine.ptr, A.ptr));
+  PetscCall(upload(ex, fine.col, A.col));
+  PetscCall(upload(ex, fine.val, A.val));
+  PetscCall(upload(ex, coarse.ptr, P.ptr));
+  PetscCall(upload(ex, coarse.col, P.col));
+  PetscCall(upload(ex, coarse.val, P.val));
+  PetscCall(transpose(ex, P.view(), R));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "sparse products, 7-point %d^3, %s: %d rows, P %.2f entries a row\n", static_cast<int>(n),
+                        Ex::name, A.rows, P.view().average()));
+  PetscCall(time_product(ex, options, "A P", A.view(), P.view(), AP));
+  PetscCall(time_product(ex, options, "R (A P)", R.view(), AP.view(), C));
+  const auto symbolic = [&] { return triple_product_symbolic(ex, {}, R.view(), A.view(), P.view(), C, plan); };
+  PetscCall(symbolic());
+  const auto terms = static_cast<double>(plan.products);
+  PetscCall(time_part(ex, options, "native", "R A P symbolic", terms, C, symbolic));
+  PetscCall(time_part(ex, options, "native", "R A P numeric", terms, C,
+                      [&] { return triple_product_numeric(ex, plan, R.view(), A.view(), P.view(), C); }));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  R A P: %.3f G terms\n", 1e-9 * terms));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode time_grids(const Options &options)
 {
   Ex ex;
@@ -171,6 +275,7 @@ template <class Ex> PetscErrorCode time_grids(const Options &options)
   PetscCall(open(ex));
   PetscCall(time_grid(ex, options, options.n7, false));
   PetscCall(time_grid(ex, options, options.n27, true));
+  PetscCall(time_spgemm(ex, options, options.nrap));
   PetscCall(close(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -182,6 +287,7 @@ PetscErrorCode run()
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n7", &options.n7, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n27", &options.n27, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-nrap", &options.nrap, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &options.repeat, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-samples", &options.samples, nullptr));
   PetscCheck(options.repeat > 0 && options.samples > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-repeat and -samples must be positive");

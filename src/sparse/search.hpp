@@ -1,0 +1,25 @@
+// Searches in ascending lists, within kernels; included by *_kernels.hpp files only.
+#pragma once
+#include "base/parallel.hpp"
+
+namespace amgkit
+{
+// The first position in x[begin], ..., x[end - 1] that is not below value
+AMGKIT_FN inline int lower_bound(const int *x, int begin, int end, int value)
+{
+  while (begin < end) {
+    const int middle = begin + (end - begin) / 2;
+    if (x[middle] < value)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+// The piece that holds k, of pieces that follow each other; some may be empty.
+AMGKIT_FN inline int piece_of(const int *begin, int pieces, std::int64_t k)
+{
+  return lower_bound(begin, 0, pieces, static_cast<int>(k) + 1) - 1;
+}
+} // namespace amgkit

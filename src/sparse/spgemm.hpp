@@ -1,0 +1,64 @@
+// Products of one rank's sparse matrices, C = A B and C = R A P, pattern and values apart.
+//
+// native sums every entry of C from 0 in one fixed order, that of the left factor's entries: all spaces compute the same bits, in every
+// run. Its rows of C are collected in hash tables, in shared memory on Cuda; rows too long for them as bits of all of C's columns.
+//
+// A numeric A P of 7-point 256³ with 3.25 entries in a row of P, 0.38 G terms, must read A, 1.4 GB, P, 0.7 GB, and of C, 196 M entries, the
+// columns, 0.8 GB, and write its values, 1.6 GB: 1.1 ms on an H200. At 12 bytes a term, from caches, 30 G terms/s are 0.36 TB/s. So it is
+// latency and instructions that bind: few lanes a row and small tables, to have many rows under way.
+#pragma once
+#include "base/array.hpp"
+
+#include <memory>
+
+namespace amgkit
+{
+// native: ours, in every space. cusparse: cuSPARSE's SpGEMMreuse, on Cuda. kokkos: Kokkos Kernels, on hosts, where CMake found it.
+enum class SpgemmKind { native, cusparse, kokkos };
+
+struct SpgemmOptions {
+  SpgemmKind kind = SpgemmKind::native;
+  std::int64_t work_bytes = std::int64_t{256} << 20; // native: at most so many for long rows, which are done in slices, a row at least
+};
+
+// What a back end other than native keeps of a pattern.
+struct SpgemmState {
+  SpgemmState() = default;
+  SpgemmState(const SpgemmState &) = delete;
+  SpgemmState &operator=(const SpgemmState &) = delete;
+  virtual ~SpgemmState() = default;
+};
+
+// How to fill a pattern with values: made by the symbolic call, read by the numeric ones.
+template <class Ex> struct SpgemmPlan {
+  static constexpr int tables = 4; // sizes of them
+
+  SpgemmKind kind = SpgemmKind::native;
+  std::int64_t products = 0; // native: so many terms a numeric call sums
+  // native: row[k], begin[t] <= k < begin[t + 1], are C's rows for tables of size t, ascending. Those from begin[tables] on are too long,
+  // and are summed in windows of their entries: the l-th of them in window[l] to window[l + 1] - 1.
+  Array<int, Ex> row, window;
+  std::int64_t begin[tables + 2] = {}, windows = 0;
+  std::unique_ptr<SpgemmState> state;
+};
+
+// Whether this build has the back end for the space.
+template <class Ex> bool spgemm_available(SpgemmKind);
+
+// C's pattern: columns ascending; values allocated, not set. Reads no values. Waits. Errors: PETSC_ERR_ARG_OUTOFRANGE when C would have
+// more than 2^31 - 1 entries, PETSC_ERR_SUP for a back end that is not available, PETSC_ERR_MEM. C is then undefined.
+template <class Ex>
+PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
+// C's values, as often as wanted, for any values of A and B with the patterns that the plan was made for. native neither waits nor
+// allocates.
+template <class Ex>
+PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
+
+// The same for C = R A P, c_IJ = sum of (r_Ii a_ij) p_jJ, row by row: A P is not formed. native alone.
+template <class Ex>
+PetscErrorCode triple_product_symbolic(Ex &, const SpgemmOptions &, CsrView<double> R, CsrView<double> A, CsrView<double> P,
+                                       Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
+template <class Ex>
+PetscErrorCode triple_product_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,
+                                      Csr<double, Ex> &C);
+} // namespace amgkit

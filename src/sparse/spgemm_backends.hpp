@@ -1,0 +1,26 @@
+// The back ends of spgemm.hpp, for spgemm.cpp: factors that fit each other, and have entries.
+#pragma once
+#include "sparse/spgemm.hpp"
+
+namespace amgkit
+{
+template <class Ex>
+PetscErrorCode native_symbolic(Ex &, std::int64_t work_bytes, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
+                               SpgemmPlan<Ex> &plan);
+template <class Ex>
+PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
+template <class Ex>
+PetscErrorCode native_symbolic(Ex &, std::int64_t work_bytes, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
+                               SpgemmPlan<Ex> &plan);
+template <class Ex>
+PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,
+                              Csr<double, Ex> &C);
+
+PetscErrorCode cusparse_symbolic(Cuda &, CsrView<double> A, CsrView<double> B, Csr<double, Cuda> &C, std::unique_ptr<SpgemmState> &state);
+PetscErrorCode cusparse_numeric(Cuda &, SpgemmState &state, CsrView<double> A, CsrView<double> B, Csr<double, Cuda> &C);
+
+// On any host. C's ptr; its columns in order, after that; its values.
+PetscErrorCode kokkos_count(const CsrView<double> &A, const CsrView<double> &B, int *ptr, std::unique_ptr<SpgemmState> &state);
+PetscErrorCode kokkos_columns(SpgemmState &state, const CsrView<double> &A, const CsrView<double> &B, int *col);
+PetscErrorCode kokkos_numeric(SpgemmState &state, const CsrView<double> &A, const CsrView<double> &B, double *val);
+} // namespace amgkit

@@ -1,0 +1,309 @@
+// A team per row of C: the columns of the row's products in a hash table, counted in a first pass and listed, sorted, in a second; a
+// third, the only one for new values, sums the products by column. A step is one row of B, whose columns differ: its lanes write
+// different sums, and steps follow each other in order, so that no sum depends on the schedule.
+//
+// The tables grow fourfold from size to size. A row's first try is with the smallest that has half as many slots as the row has products,
+// as these repeat columns; where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
+#include "sparse/spgemm_backends.hpp"
+#include "sparse/spgemm_bitmaps.hpp"
+#include "sparse/spgemm_tables.hpp"
+
+namespace amgkit
+{
+namespace spgemm
+{
+constexpr int tables = SpgemmPlan<Host>::tables, largest = tables - 1;
+constexpr int done = tables + 1; // no table is to be tried
+
+// f(Size<t>) for the sizes of tables
+template <int T> struct Size {
+  static constexpr int value = T;
+};
+template <class F> PetscErrorCode for_sizes(F f)
+{
+  PetscFunctionBegin;
+  static_assert(tables == 4);
+  PetscCall(f(Size<0>{}));
+  PetscCall(f(Size<1>{}));
+  PetscCall(f(Size<2>{}));
+  PetscCall(f(Size<3>{}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// f(lanes) with as many lanes a row of C as suit rows of B of this length; at least so many that a warp's tables fit in 24 KiB.
+template <int Count> struct Lanes {
+  static constexpr int value = Count;
+};
+template <int T, class F> PetscErrorCode with_lanes(double average, F f)
+{
+  if constexpr (slots_of(T) <= 128) {
+    if (average <= 5) return f(Lanes<4>{});
+  }
+  if constexpr (slots_of(T) <= 512) {
+    if (average <= 10) return f(Lanes<8>{});
+    if (average <= 24) return f(Lanes<16>{});
+  }
+  return f(Lanes<32>{});
+}
+
+// length[i] <- min(most, sum of weight[j] over the entries of row i of A)
+template <class Ex> PetscErrorCode bound_rows(Ex &ex, const CsrView<double> &A, const int *weight, int most, int *length)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    std::int64_t n = 0;
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) n += weight[A.col[k]];
+    n = team.sum(n);
+    team.once([&] { length[i] = n < most ? static_cast<int>(n) : most; });
+  });
+}
+
+// weight[j]: the products that an entry in column j of the left factor leads to
+template <class Ex> PetscErrorCode weigh_columns(Ex &ex, const TwoFactors &in, Array<int, Ex> &weights)
+{
+  PetscFunctionBegin;
+  PetscCall(weights.allocate(ex, in.B.rows));
+  int *weight = weights.data();
+  const int *ptr = in.B.ptr;
+  PetscCall(for_each(ex, in.B.rows, [=] AMGKIT_FN(std::int64_t j) { weight[j] = ptr[j + 1] - ptr[j]; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Ex> PetscErrorCode weigh_columns(Ex &ex, const ThreeFactors &in, Array<int, Ex> &weights)
+{
+  Array<int, Ex> lengths;
+
+  PetscFunctionBegin;
+  PetscCall(weigh_columns(ex, TwoFactors{in.A, in.B}, lengths));
+  PetscCall(weights.allocate(ex, in.A.rows));
+  PetscCall(bound_rows(ex, in.A, lengths.data(), INT32_MAX, weights.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// next[i]: the size of table that row i of C tries first; count[i] <- 0 where it needs none.
+template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int *count, unsigned char *next)
+{
+  constexpr int smallest = slots_of(0);
+  return for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) {
+    int t = 0;
+    for (int slots = smallest; t < largest && count[i] > 2 * slots; slots *= 4) t++;
+    next[i] = static_cast<unsigned char>(count[i] > 0 ? t : done);
+  });
+}
+
+// count[i] <- number of columns of the n rows i = row[l] of C, or next[i] <- T + 1 where there are more than slots.
+template <int Lanes, int T, class In, class Ex>
+PetscErrorCode count_columns(Ex &ex, const In &in, const int *row, std::int64_t n, int *count, unsigned char *next)
+{
+  return for_rows_with<Lanes, Keys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+    const int i = row[l];
+    int mine = 0;
+    bool full = false;
+    clear(team, table);
+    team.sync();
+    for_columns(team, in, in.row(i), [&](int column) {
+      if (full) return;
+      const Slot slot = insert(table, column);
+      full = slot.at < 0;
+      mine += slot.fresh;
+    });
+    full = team.any(full);
+    mine = team.sum(mine);
+    team.once([&] {
+      count[i] = mine;
+      next[i] = static_cast<unsigned char>(full ? T + 1 : done);
+    });
+  });
+}
+
+// count[i]: an upper bound -> the number of columns of row i of C
+template <class In, class Ex> PetscErrorCode count_all_columns(Ex &ex, std::int64_t work_bytes, const In &in, int rows, int *count)
+{
+  Array<unsigned char, Ex> nexts;
+  Array<int, Ex> trying;
+  std::int64_t n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(nexts.allocate(ex, rows));
+  PetscCall(trying.allocate(ex, rows));
+  unsigned char *next = nexts.data();
+  int *row = trying.data();
+  PetscCall(choose_tables(ex, rows, count, next));
+  for (int t = 0; t <= tables; t++) {
+    PetscCall(compact(
+        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return next[i] == t; }, row, &n));
+    if (n == 0) continue;
+    PetscCall(for_sizes([&](auto size) {
+      constexpr int T = decltype(size)::value;
+      if (T != t) return PETSC_SUCCESS;
+      return with_lanes<T>(in.B.average(),
+                           [&](auto lanes) { return count_columns<decltype(lanes)::value, T>(ex, in, row, n, count, next); });
+    }));
+    if (t == tables) PetscCall(for_slices(ex, in, row, n, work_bytes, [&](const Slice &slice) { return count_slice(ex, slice, count); }));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Which rows of C go to which table, by their lengths.
+template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, SpgemmPlan<Ex> &plan)
+{
+  PetscFunctionBegin;
+  PetscCall(plan.row.allocate(ex, rows));
+  for (int t = 0; t <= tables; t++) {
+    const int above = t > 0 ? columns_of(t - 1) : 0, most = t < tables ? columns_of(t) : INT32_MAX;
+    std::int64_t n = 0;
+    PetscCall(compact(
+        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return ptr[i + 1] - ptr[i] > above && ptr[i + 1] - ptr[i] <= most; },
+        plan.row.data() + plan.begin[t], &n));
+    plan.begin[t + 1] = plan.begin[t] + n;
+  }
+  const std::int64_t longs = plan.begin[tables + 1] - plan.begin[tables];
+  if (longs == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  constexpr int length = columns_of(largest);
+  PetscCall(plan.window.allocate(ex, longs + 1));
+  const int *row = plan.row.data() + plan.begin[tables];
+  int *window = plan.window.data();
+  PetscCall(for_each(ex, longs, [=] AMGKIT_FN(std::int64_t l) { window[l] = (ptr[row[l] + 1] - ptr[row[l]] - 1) / length + 1; }));
+  PetscCall(exclusive_scan(ex, longs, window, &plan.windows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Columns of the n rows of C, which fit the table.
+template <int Lanes, int T, class In, class Ex>
+PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n, const int *ptr, int *col)
+{
+  return for_rows_with<Lanes, ListedKeys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+    const int i = row[l], begin = ptr[i];
+    clear(team, table);
+    team.once([&] { table.used = 0; });
+    team.sync();
+    for_columns(team, in, in.row(i), [&](int column) {
+      if (insert(table, column).fresh) table.list[atomic_increment(&table.used)] = column;
+    });
+    team.sync();
+    team.for_sorted(ptr[i + 1] - begin, table.list, [&](int t, int column) { col[begin + t] = column; });
+  });
+}
+
+template <class In, class Ex>
+PetscErrorCode symbolic(Ex &ex, std::int64_t work_bytes, const In &in, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+{
+  Array<int, Ex> weights;
+  const CsrView<double> &left = left_factor(in);
+  std::int64_t nnz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(C.ptr.allocate(ex, std::int64_t{C.rows} + 1));
+  int *ptr = C.ptr.data();
+  PetscCall(weigh_columns(ex, in, weights));
+  const int *weight = weights.data();
+  PetscCall(reduce<std::int64_t>(
+      ex, left.nnz, [=] AMGKIT_FN(std::int64_t k) { return static_cast<std::int64_t>(weight[left.col[k]]); }, 0, Sum{}, &plan.products));
+  PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
+  PetscCall(count_all_columns(ex, work_bytes, in, C.rows, ptr));
+  PetscCall(exclusive_scan(ex, C.rows, ptr, &nnz));
+  PetscCall(sort_rows(ex, C.rows, ptr, plan));
+  PetscCall(C.col.allocate(ex, nnz));
+  int *col = C.col.data();
+  const int *row = plan.row.data();
+  PetscCall(for_sizes([&](auto size) {
+    constexpr int T = decltype(size)::value;
+    return with_lanes<T>(in.B.average(), [&](auto lanes) {
+      return list_columns<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], ptr, col);
+    });
+  }));
+  if (plan.windows > 0)
+    PetscCall(for_slices(ex, in, row + plan.begin[tables], plan.begin[tables + 1] - plan.begin[tables], work_bytes,
+                         [&](const Slice &slice) { return fill_slice(ex, slice, ptr, col); }));
+  PetscCall(C.val.allocate(ex, nnz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// val[t] <- the sum at column col[t], for the n ascending columns that the table holds
+template <class Team, class In, class Columns, class Table>
+AMGKIT_FN void sum_products(const Team &team, const In &in, const Segment &left, const Columns &columns, Table &table, int n,
+                            const int *col, double *val)
+{
+  clear(team, table);
+  for (int t : team.share(0, n)) table.sum[t] = 0;
+  team.sync();
+  for (int t : team.share(0, n)) table.place[insert(table, col[t]).at] = static_cast<unsigned short>(t);
+  team.sync();
+  for_products(team, in, left, columns, [&](const Product &product) {
+    const int slot = find(table, product.column);
+    if (slot >= 0) table.sum[table.place[slot]] += product.value;
+  });
+  team.sync();
+  for (int t : team.share(0, n)) val[t] = table.sum[t];
+}
+
+template <int Lanes, int T, class In, class Ex>
+PetscErrorCode sum_rows(Ex &ex, const In &in, const int *row, std::int64_t n, Csr<double, Ex> &C)
+{
+  const int *ptr = C.ptr.data(), *col = C.col.data();
+  double *val = C.val.data();
+  return for_rows_with<Lanes, KeyedSums<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+    const int i = row[l], begin = ptr[i];
+    sum_products(team, in, in.row(i), WholeRows{}, table, ptr[i + 1] - begin, col + begin, val + begin);
+  });
+}
+
+// The rows that are longer than a table: every window of their entries goes through all steps of the row, and takes what belongs to it.
+template <class In, class Ex> PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, Csr<double, Ex> &C)
+{
+  constexpr int length = columns_of(largest);
+  const int *ptr = C.ptr.data(), *col = C.col.data(), *row = plan.row.data() + plan.begin[tables], *window = plan.window.data();
+  const int longs = static_cast<int>(plan.begin[tables + 1] - plan.begin[tables]);
+  double *val = C.val.data();
+  return for_rows_with<32, KeyedSums<largest>>(ex, plan.windows, [=] AMGKIT_FN(auto team, std::int64_t w, auto &table) {
+    const int l = piece_of(window, longs, w), i = row[l];
+    const int begin = ptr[i] + (static_cast<int>(w) - window[l]) * length, left = ptr[i + 1] - begin, n = left < length ? left : length;
+    sum_products(team, in, in.row(i), Window{col[begin], col[begin + n - 1]}, table, n, col + begin, val + begin);
+  });
+}
+
+template <class In, class Ex> PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, Csr<double, Ex> &C)
+{
+  const int *row = plan.row.data();
+
+  PetscFunctionBegin;
+  PetscCall(for_sizes([&](auto size) {
+    constexpr int T = decltype(size)::value;
+    return with_lanes<T>(in.B.average(), [&](auto lanes) {
+      return sum_rows<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], C);
+    });
+  }));
+  PetscCall(sum_windows(ex, in, plan, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace spgemm
+
+template <class Ex>
+PetscErrorCode native_symbolic(Ex &ex, std::int64_t work_bytes, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
+                               SpgemmPlan<Ex> &plan)
+{
+  return spgemm::symbolic(ex, work_bytes, spgemm::TwoFactors{A, B}, C, plan);
+}
+template <class Ex>
+PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C)
+{
+  return spgemm::numeric(ex, spgemm::TwoFactors{A, B}, plan, C);
+}
+template <class Ex>
+PetscErrorCode native_symbolic(Ex &ex, std::int64_t work_bytes, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
+                               SpgemmPlan<Ex> &plan)
+{
+  return spgemm::symbolic(ex, work_bytes, spgemm::ThreeFactors{R, A, P}, C, plan);
+}
+template <class Ex>
+PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,
+                              Csr<double, Ex> &C)
+{
+  return spgemm::numeric(ex, spgemm::ThreeFactors{R, A, P}, plan, C);
+}
+
+using Space = AMGKIT_SPACE;
+using View = CsrView<double>;
+template PetscErrorCode native_symbolic(Space &, std::int64_t, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
+template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, Csr<double, Space> &);
+template PetscErrorCode native_symbolic(Space &, std::int64_t, View, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
+template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, View, Csr<double, Space> &);
+} // namespace amgkit
