@@ -128,7 +128,7 @@ template <class Ex, class F> PetscErrorCode compact(Ex &, std::int64_t n, F f, i
   return PETSC_SUCCESS;
 }
 
-// Shared-memory atomics: a team or for_each on the host is one thread.
+// Atomics: a team or for_each on the host is one thread.
 template <class T> T atomic_compare_swap(T *p, T expected, T desired)
 {
   const T old = *p;
@@ -136,5 +136,7 @@ template <class T> T atomic_compare_swap(T *p, T expected, T desired)
   return old;
 }
 inline int atomic_increment(int *p) { return (*p)++; }
+inline void atomic_add(int *p, int x) { *p += x; }
 template <class T> T atomic_load(const T *p) { return *p; }
+template <class T> void atomic_store(T *p, T x) { *p = x; }
 } // namespace amgkit

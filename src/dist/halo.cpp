@@ -90,20 +90,20 @@ template <class Ex> template <class T> PetscErrorCode Halo<Ex>::end()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Halo<Ex>::return_begin()
+template <class Ex> template <class T> PetscErrorCode Halo<Ex>::return_begin()
 {
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::halo));
-  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, MPI_DOUBLE, memory_type<Ex>, ghost_.data(), memory_type<Ex>, send_.data(), MPI_REPLACE));
+  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, mpi_type<T>(), memory_type<Ex>, ghost_.data(), memory_type<Ex>, send_.data(), MPI_REPLACE));
   PetscCall(log_end(Phase::halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Halo<Ex>::return_end()
+template <class Ex> template <class T> PetscErrorCode Halo<Ex>::return_end()
 {
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::halo));
-  PetscCall(PetscSFReduceEnd(sf_, MPI_DOUBLE, ghost_.data(), send_.data(), MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(sf_, mpi_type<T>(), ghost_.data(), send_.data(), MPI_REPLACE));
   PetscCall(log_end(Phase::halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,8 +112,14 @@ template <class Ex> PetscErrorCode Halo<Ex>::return_end()
   template class Halo<Ex>;                                                                                                                 \
   template PetscErrorCode Halo<Ex>::begin(Ex &, const double *);                                                                           \
   template PetscErrorCode Halo<Ex>::begin(Ex &, const int *);                                                                              \
+  template PetscErrorCode Halo<Ex>::begin(Ex &, const std::uint64_t *);                                                                    \
   template PetscErrorCode Halo<Ex>::end<double>();                                                                                         \
-  template PetscErrorCode Halo<Ex>::end<int>();
+  template PetscErrorCode Halo<Ex>::end<int>();                                                                                            \
+  template PetscErrorCode Halo<Ex>::end<std::uint64_t>();                                                                                  \
+  template PetscErrorCode Halo<Ex>::return_begin<double>();                                                                                \
+  template PetscErrorCode Halo<Ex>::return_begin<int>();                                                                                   \
+  template PetscErrorCode Halo<Ex>::return_end<double>();                                                                                  \
+  template PetscErrorCode Halo<Ex>::return_end<int>();
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

@@ -11,11 +11,11 @@ namespace amgkit
 // What PetscSF is told of a space's memory.
 template <class Ex> inline constexpr PetscMemType memory_type = Ex::on_device ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
 
-// What MPI is told of a double or an int.
+// What MPI is told of a double, an int or a 64-bit word.
 template <class T> MPI_Datatype mpi_type()
 {
-  static_assert(std::is_same_v<T, double> || std::is_same_v<T, int>);
-  return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT;
+  static_assert(std::is_same_v<T, double> || std::is_same_v<T, int> || std::is_same_v<T, std::uint64_t>);
+  return std::is_same_v<T, double> ? MPI_DOUBLE : std::is_same_v<T, int> ? MPI_INT : MPI_UINT64_T;
 }
 
 // The rows that others need are packed into a buffer of the halo's own, one piece for each neighbour, and arrive in another: MPI
@@ -35,16 +35,16 @@ public:
   PetscErrorCode allocate(Ex &);
   // Whether any rank needs anything: else begin and end do nothing.
   bool active() const { return sf_ != nullptr; }
-  // begin: starts sending owned[...]. end: ghost<T>() holds the ghosts' values, until the next begin. T is double or int.
+  // begin: starts sending owned[...]. end: ghost<T>() holds the ghosts' values, until the next begin. T is double, int or std::uint64_t.
   template <class T> PetscErrorCode begin(Ex &, const T *owned);
   template <class T> PetscErrorCode end();
   template <class T> const T *ghost() const { return reinterpret_cast<const T *>(ghost_.data()); }
-  // The way back: what is put into to_return(), a double a ghost, arrives in returned() of the ghosts' owners, a double for each of
-  // sent_rows(), in which a row stands once for every rank that has it as a ghost. Only while active.
-  double *to_return() { return ghost_.data(); }
-  PetscErrorCode return_begin();
-  PetscErrorCode return_end();
-  const double *returned() const { return send_.data(); }
+  // The way back: what is put into to_return<T>(), a T a ghost, arrives in returned<T>() of the ghosts' owners, a T for each of
+  // sent_rows(), in which a row stands once for every rank that has it as a ghost. Only while active. T is double or int.
+  template <class T> T *to_return() { return reinterpret_cast<T *>(ghost_.data()); }
+  template <class T> PetscErrorCode return_begin();
+  template <class T> PetscErrorCode return_end();
+  template <class T> const T *returned() const { return reinterpret_cast<const T *>(send_.data()); }
   const Array<int, Ex> &sent_rows() const { return send_row_; }
   std::size_t bytes() const { return send_row_.bytes() + send_.bytes() + ghost_.bytes(); }
 

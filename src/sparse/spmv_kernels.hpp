@@ -85,6 +85,7 @@ template PetscErrorCode scale(Space &, std::int64_t, double, const double *, con
 template PetscErrorCode add(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const double *, double *);
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const int *, int *);
+template PetscErrorCode gather(Space &, std::int64_t, const int *, const std::uint64_t *, std::uint64_t *);
 template PetscErrorCode fill(Space &, std::int64_t, double, double *);
 template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const double *, const double *,
                                       double *);

@@ -14,6 +14,8 @@ inline constexpr int sums_in_order = 40;
 template <int Lanes, class Ex> PetscErrorCode check_sum_in_order(Ex &, int n, int positions, double *out);
 // out[i]: ordered_sum() of 1 / (1 + k² mod 97) for 3 <= k < 3 + i
 template <int Lanes, class Ex> PetscErrorCode check_ordered_sum(Ex &, int n, double *out);
+// out[b] += i for 0 <= i < n with i % bins = b, all at once
+template <class Ex> PetscErrorCode check_atomic_add(Ex &, std::int64_t n, int bins, int *out);
 // Sum of i² and maximum of (7 i) mod n for 0 <= i < n
 template <class Ex> PetscErrorCode check_reduce(Ex &, std::int64_t n, std::int64_t *sum, int *maximum);
 template <class Ex> PetscErrorCode check_scan(Ex &, std::int64_t n, int *x, std::int64_t *total);

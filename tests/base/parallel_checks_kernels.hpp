@@ -65,6 +65,11 @@ template <int Lanes, class Ex> PetscErrorCode check_ordered_sum(Ex &ex, int n, d
   });
 }
 
+template <class Ex> PetscErrorCode check_atomic_add(Ex &ex, std::int64_t n, int bins, int *out)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { atomic_add(out + i % bins, static_cast<int>(i)); });
+}
+
 template <class Ex> PetscErrorCode check_reduce(Ex &ex, std::int64_t n, std::int64_t *sum, int *maximum)
 {
   PetscFunctionBegin;
@@ -99,6 +104,7 @@ template PetscErrorCode check_sum_in_order<8>(Space &, int, int, double *);
 template PetscErrorCode check_sum_in_order<32>(Space &, int, int, double *);
 template PetscErrorCode check_ordered_sum<4>(Space &, int, double *);
 template PetscErrorCode check_ordered_sum<32>(Space &, int, double *);
+template PetscErrorCode check_atomic_add(Space &, std::int64_t, int, int *);
 template PetscErrorCode check_reduce(Space &, std::int64_t, std::int64_t *, int *);
 template PetscErrorCode check_scan(Space &, std::int64_t, int *, std::int64_t *);
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint64_t *, int *, int);
