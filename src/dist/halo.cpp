@@ -17,17 +17,19 @@ PetscErrorCode Halo<Ex>::exchange_requests(MPI_Comm comm, PetscInt first, const 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   const auto ranks = static_cast<std::size_t>(size);
-  std::vector<int> asked(ranks, 0), given(ranks, 0), ask_at(ranks + 1, 0), give_at(ranks + 1, 0), piece(ranks, 0);
+  std::vector<int> asked(ranks, 0), given(ranks, 0), piece(ranks, 0);
+  ask_at_.assign(ranks + 1, 0);
+  give_at_.assign(ranks + 1, 0);
   for (const PetscSFNode &owner : owners) asked[owner.rank]++;
   PetscCallMPI(MPI_Alltoall(asked.data(), 1, MPI_INT, given.data(), 1, MPI_INT, comm));
   for (std::size_t r = 0; r < ranks; r++) {
-    ask_at[r + 1] = ask_at[r] + asked[r];
-    give_at[r + 1] = give_at[r] + given[r];
+    ask_at_[r + 1] = ask_at_[r] + asked[r];
+    give_at_[r + 1] = give_at_[r] + given[r];
   }
-  PetscCallMPI(MPI_Alltoall(give_at.data(), 1, MPI_INT, piece.data(), 1, MPI_INT, comm));
-  std::vector<PetscInt> requests(static_cast<std::size_t>(give_at[ranks]));
+  PetscCallMPI(MPI_Alltoall(give_at_.data(), 1, MPI_INT, piece.data(), 1, MPI_INT, comm));
+  std::vector<PetscInt> requests(static_cast<std::size_t>(give_at_[ranks]));
   PetscCallMPI(
-      MPI_Alltoallv(ghosts.data(), asked.data(), ask_at.data(), MPIU_INT, requests.data(), given.data(), give_at.data(), MPIU_INT, comm));
+      MPI_Alltoallv(ghosts.data(), asked.data(), ask_at_.data(), MPIU_INT, requests.data(), given.data(), give_at_.data(), MPIU_INT, comm));
   rows_to_send_.clear();
   for (const PetscInt row : requests) rows_to_send_.push_back(static_cast<int>(row - first));
 

@@ -46,6 +46,10 @@ public:
   template <class T> PetscErrorCode return_end();
   template <class T> const T *returned() const { return reinterpret_cast<const T *>(send_.data()); }
   const Array<int, Ex> &sent_rows() const { return send_row_; }
+  // The ghosts that rank r owns begin at place ghosts_of_rank()[r] of the ghosts, the rows that it has as ghosts at place
+  // sent_to_rank()[r] of sent_rows(); with a last entry for the end. Only while active.
+  const std::vector<int> &ghosts_of_rank() const { return ask_at_; }
+  const std::vector<int> &sent_to_rank() const { return give_at_; }
   std::size_t bytes() const { return send_row_.bytes() + send_.bytes() + ghost_.bytes(); }
 
 private:
@@ -53,6 +57,7 @@ private:
 
   PetscSF sf_ = nullptr;          // roots: entries of send_; leaves: ghosts
   std::vector<int> rows_to_send_; // row behind each entry of send_
+  std::vector<int> ask_at_, give_at_;
   std::int64_t ghosts_ = 0;
   Array<int, Ex> send_row_;
   Array<double, Ex> send_, ghost_;

@@ -3,6 +3,7 @@
 #include "support/convection.hpp"
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
+#include "support/split_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -34,38 +35,6 @@ Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs)
   return marks;
 }
 
-// The rows first <= i < last of A as the rank that owns them has them.
-struct Part {
-  int ghosts_before = 0;
-  std::vector<PetscInt> ghosts;
-  HostCsr diag, offd;
-  std::vector<int> own, other; // positions in A of the blocks' entries
-
-  Part(const HostCsr &A, int first, int last)
-  {
-    const auto inside = [=](int j) { return j >= first && j < last; };
-    for (int k = A.ptr[first]; k < A.ptr[last]; k++) {
-      if (!inside(A.col[k])) ghosts.push_back(A.col[k]);
-    }
-    std::sort(ghosts.begin(), ghosts.end());
-    ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
-    for (const PetscInt g : ghosts) ghosts_before += g < first;
-    diag.rows = diag.cols = offd.rows = last - first;
-    offd.cols = static_cast<int>(ghosts.size());
-    for (int i = first; i < last; i++) {
-      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
-        const int j = A.col[k];
-        HostCsr &block = inside(j) ? diag : offd;
-        block.col.push_back(inside(j) ? j - first : static_cast<int>(std::lower_bound(ghosts.begin(), ghosts.end(), j) - ghosts.begin()));
-        block.val.push_back(A.val[k]);
-        (inside(j) ? own : other).push_back(k);
-      }
-      diag.ptr.push_back(static_cast<int>(diag.col.size()));
-      offd.ptr.push_back(static_cast<int>(offd.col.size()));
-    }
-  }
-};
-
 // The marks of A, its rows in so many parts.
 template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_sum, int bs, int parts, Marks &marks)
 {
@@ -73,7 +42,7 @@ template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double the
   marks.assign(A.col.size(), -1);
   for (int p = 0; p < parts; p++) {
     const int first = A.rows * p / parts, last = A.rows * (p + 1) / parts;
-    const Part part(A, first, last);
+    const SplitMatrix part(A, first, last, first, last);
     Csr<double, Ex> D, O;
     Array<int, Ex> unknown, ghost_unknown;
     Strength<Ex> S;
