@@ -84,10 +84,10 @@ template <class Ex> PetscErrorCode unknowns_of_blocks(Ex &ex, std::int64_t n, Pe
 
 template <class Ex> PetscErrorCode unknowns_of_blocks(Ex &ex, const std::vector<PetscInt> &rows, int bs, Array<int, Ex> &unknown)
 {
-  std::vector<int> of_rows;
+  std::vector<int> of_rows(rows.size());
 
   PetscFunctionBegin;
-  for (const PetscInt row : rows) of_rows.push_back(static_cast<int>(row % bs));
+  for (std::size_t k = 0; k < rows.size(); k++) of_rows[k] = static_cast<int>(rows[k] % bs);
   PetscCall(upload(ex, of_rows, unknown));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
