@@ -122,8 +122,7 @@ std::vector<PetscInt> layouts(int n)
 {
   const int rank = rank_of_world(), size = size_of_world();
   if (size == 1) return {n};
-  const int sharing = size - 1, index = rank == 0 ? 0 : rank - 1; // rank 1 has none
-  const PetscInt without_one = rank == 1 ? 0 : n / sharing + (index == 0 && rank == 0 ? n % sharing : 0);
+  const PetscInt without_one = rank == 1 ? 0 : n / (size - 1) + (rank == 0 ? n % (size - 1) : 0);
   return {-1, without_one, rank == size - 1 ? n : 0};
 }
 
