@@ -1,4 +1,5 @@
 #include "amg/lanczos.hpp"
+#include "base/hash.hpp"
 #include "base/parallel.hpp"
 
 #include <cmath>
@@ -8,21 +9,12 @@ namespace amgkit
 namespace
 {
 AMGKIT_FN inline double magnitude(double x) { return x < 0 ? -x : x; }
-
-// splitmix64
-AMGKIT_FN inline std::uint64_t mix(std::uint64_t z)
-{
-  z += 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
 } // namespace
 
 template <class Ex> PetscErrorCode hash_vector(Ex &ex, std::int64_t n, PetscInt first, int salt, double *x)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
-    const std::uint64_t h = mix(mix(static_cast<std::uint64_t>(salt)) + static_cast<std::uint64_t>(first + i));
+    const std::uint64_t h = hash64(hash64(static_cast<std::uint64_t>(salt)) + static_cast<std::uint64_t>(first + i));
     x[i] = (static_cast<double>(h >> 11) + 0.5) * 0x1p-52 - 1;
   });
 }

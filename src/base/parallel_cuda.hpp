@@ -337,5 +337,7 @@ template <class T> __device__ T atomic_compare_swap(T *p, T expected, T desired)
 }
 __device__ inline int atomic_increment(int *p) { return atomicAdd(p, 1); }
 __device__ inline void atomic_or(unsigned *p, unsigned bits) { atomicOr(p, bits); }
+__device__ inline void atomic_add(int *p, int x) { atomicAdd(p, x); }
 template <class T> __device__ T atomic_load(const T *p) { return *static_cast<const volatile T *>(p); }
+template <class T> __device__ void atomic_store(T *p, T x) { *static_cast<volatile T *>(p) = x; }
 } // namespace amgkit

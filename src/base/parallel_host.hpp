@@ -137,7 +137,7 @@ template <class Ex, class F> PetscErrorCode compact(Ex &, std::int64_t n, F f, i
   return PETSC_SUCCESS;
 }
 
-// A team or for_each on the host is one thread.
+// Atomics: a team or for_each on the host is one thread.
 template <class T> T atomic_compare_swap(T *p, T expected, T desired)
 {
   const T old = *p;
@@ -146,5 +146,7 @@ template <class T> T atomic_compare_swap(T *p, T expected, T desired)
 }
 inline int atomic_increment(int *p) { return (*p)++; }
 inline void atomic_or(unsigned *p, unsigned bits) { *p |= bits; }
+inline void atomic_add(int *p, int x) { *p += x; }
 template <class T> T atomic_load(const T *p) { return *p; }
+template <class T> void atomic_store(T *p, T x) { *p = x; }
 } // namespace amgkit

@@ -1,10 +1,9 @@
 #include "dist/galerkin.hpp"
 
 #include "dist/agree.hpp"
+#include "dist/ghost_numbers.hpp"
 #include "sparse/contract.hpp"
 #include "sparse/rearrange.hpp"
-
-#include <algorithm>
 
 namespace amgkit
 {
@@ -23,23 +22,11 @@ template <class Ex, class T> PetscErrorCode exchange(Ex &ex, DistMatrix<Ex> &A, 
 // aggregate stays -1.
 template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A, GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
 {
-  std::vector<int> begin;            // an owner's ghosts stand together
-  std::vector<std::uint64_t> number; // of the owner's first aggregate
   std::vector<std::uint64_t> distinct;
-  Array<int, Ex> begins;
-  Array<std::uint64_t, Ex> numbers, key;
+  Array<std::uint64_t, Ex> key;
 
   PetscFunctionBegin;
-  for (auto ghost = A.ghosts.begin(); ghost != A.ghosts.end();) {
-    const auto next = std::upper_bound(A.range.begin(), A.range.end(), *ghost);
-    begin.push_back(static_cast<int>(ghost - A.ghosts.begin()));
-    number.push_back(static_cast<std::uint64_t>(coarse.first(static_cast<int>(next - A.range.begin()) - 1)));
-    ghost = std::lower_bound(ghost, A.ghosts.end(), *next);
-  }
-  PetscCall(upload(ex, begin, begins));
-  PetscCall(upload(ex, number, numbers));
-  PetscCall(key.allocate(ex, ghosts.column.size()));
-  PetscCall(keys_of_pieces(ex, static_cast<int>(begin.size()), begins.data(), numbers.data(), ghosts.column.data(), key));
+  PetscCall(global_numbers(ex, A.range, A.ghosts, coarse.range, ghosts.column.data(), key));
   PetscCall(number_distinct(ex, key, ghosts.column.data(), distinct));
   coarse.ghosts.assign(distinct.begin(), distinct.end());
   PetscFunctionReturn(PETSC_SUCCESS);

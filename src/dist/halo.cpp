@@ -17,17 +17,19 @@ PetscErrorCode Halo<Ex>::exchange_requests(MPI_Comm comm, PetscInt first, const 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   const auto ranks = static_cast<std::size_t>(size);
-  std::vector<int> asked(ranks, 0), given(ranks, 0), ask_at(ranks + 1, 0), give_at(ranks + 1, 0), piece(ranks, 0);
+  std::vector<int> asked(ranks, 0), given(ranks, 0), piece(ranks, 0);
+  ask_at_.assign(ranks + 1, 0);
+  give_at_.assign(ranks + 1, 0);
   for (const PetscSFNode &owner : owners) asked[owner.rank]++;
   PetscCallMPI(MPI_Alltoall(asked.data(), 1, MPI_INT, given.data(), 1, MPI_INT, comm));
   for (std::size_t r = 0; r < ranks; r++) {
-    ask_at[r + 1] = ask_at[r] + asked[r];
-    give_at[r + 1] = give_at[r] + given[r];
+    ask_at_[r + 1] = ask_at_[r] + asked[r];
+    give_at_[r + 1] = give_at_[r] + given[r];
   }
-  PetscCallMPI(MPI_Alltoall(give_at.data(), 1, MPI_INT, piece.data(), 1, MPI_INT, comm));
-  std::vector<PetscInt> requests(static_cast<std::size_t>(give_at[ranks]));
+  PetscCallMPI(MPI_Alltoall(give_at_.data(), 1, MPI_INT, piece.data(), 1, MPI_INT, comm));
+  std::vector<PetscInt> requests(static_cast<std::size_t>(give_at_[ranks]));
   PetscCallMPI(
-      MPI_Alltoallv(ghosts.data(), asked.data(), ask_at.data(), MPIU_INT, requests.data(), given.data(), give_at.data(), MPIU_INT, comm));
+      MPI_Alltoallv(ghosts.data(), asked.data(), ask_at_.data(), MPIU_INT, requests.data(), given.data(), give_at_.data(), MPIU_INT, comm));
   rows_to_send_.clear();
   for (const PetscInt row : requests) rows_to_send_.push_back(static_cast<int>(row - first));
 
@@ -90,20 +92,20 @@ template <class Ex> template <class T> PetscErrorCode Halo<Ex>::end()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Halo<Ex>::return_begin()
+template <class Ex> template <class T> PetscErrorCode Halo<Ex>::return_begin()
 {
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::halo));
-  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, MPI_DOUBLE, memory_type<Ex>, ghost_.data(), memory_type<Ex>, send_.data(), MPI_REPLACE));
+  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, mpi_type<T>(), memory_type<Ex>, ghost_.data(), memory_type<Ex>, send_.data(), MPI_REPLACE));
   PetscCall(log_end(Phase::halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Halo<Ex>::return_end()
+template <class Ex> template <class T> PetscErrorCode Halo<Ex>::return_end()
 {
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::halo));
-  PetscCall(PetscSFReduceEnd(sf_, MPI_DOUBLE, ghost_.data(), send_.data(), MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(sf_, mpi_type<T>(), ghost_.data(), send_.data(), MPI_REPLACE));
   PetscCall(log_end(Phase::halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,9 +115,15 @@ template <class Ex> PetscErrorCode Halo<Ex>::return_end()
   template PetscErrorCode Halo<Ex>::begin(Ex &, const double *);                                                                           \
   template PetscErrorCode Halo<Ex>::begin(Ex &, const float *);                                                                            \
   template PetscErrorCode Halo<Ex>::begin(Ex &, const int *);                                                                              \
+  template PetscErrorCode Halo<Ex>::begin(Ex &, const std::uint64_t *);                                                                    \
   template PetscErrorCode Halo<Ex>::end<double>();                                                                                         \
   template PetscErrorCode Halo<Ex>::end<float>();                                                                                          \
-  template PetscErrorCode Halo<Ex>::end<int>();
+  template PetscErrorCode Halo<Ex>::end<int>();                                                                                            \
+  template PetscErrorCode Halo<Ex>::end<std::uint64_t>();                                                                                  \
+  template PetscErrorCode Halo<Ex>::return_begin<double>();                                                                                \
+  template PetscErrorCode Halo<Ex>::return_begin<int>();                                                                                   \
+  template PetscErrorCode Halo<Ex>::return_end<double>();                                                                                  \
+  template PetscErrorCode Halo<Ex>::return_end<int>();
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

@@ -11,11 +11,19 @@ namespace amgkit
 // What PetscSF is told of a space's memory.
 template <class Ex> inline constexpr PetscMemType memory_type = Ex::on_device ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
 
-// What MPI is told of a double, a float or an int.
+// What MPI is told of a double, a float, an int or a 64-bit word.
 template <class T> MPI_Datatype mpi_type()
 {
-  static_assert(std::is_same_v<T, double> || std::is_same_v<T, float> || std::is_same_v<T, int>);
-  return std::is_same_v<T, double> ? MPI_DOUBLE : std::is_same_v<T, float> ? MPI_FLOAT : MPI_INT;
+  if constexpr (std::is_same_v<T, double>)
+    return MPI_DOUBLE;
+  else if constexpr (std::is_same_v<T, float>)
+    return MPI_FLOAT;
+  else if constexpr (std::is_same_v<T, int>)
+    return MPI_INT;
+  else {
+    static_assert(std::is_same_v<T, std::uint64_t>);
+    return MPI_UINT64_T;
+  }
 }
 
 // The rows that others need are packed into a buffer of the halo's own, one piece for each neighbour, and arrive in another: MPI
@@ -35,17 +43,22 @@ public:
   PetscErrorCode allocate(Ex &);
   // Whether any rank needs anything: else begin and end do nothing.
   bool active() const { return sf_ != nullptr; }
-  // begin: starts sending owned[...]. end: ghost<T>() holds the ghosts' values, until the next begin. T is double, float or int.
+  // begin: starts sending owned[...]. end: ghost<T>() holds the ghosts' values, until the next begin. T is double, float, int or
+  // std::uint64_t.
   template <class T> PetscErrorCode begin(Ex &, const T *owned);
   template <class T> PetscErrorCode end();
   template <class T> const T *ghost() const { return ghost_.template as<T>(); }
-  // The way back: what is put into to_return(), a double a ghost, arrives in returned() of the ghosts' owners, a double for each of
-  // sent_rows(), in which a row stands once for every rank that has it as a ghost. Only while active.
-  double *to_return() { return ghost_.data(); }
-  PetscErrorCode return_begin();
-  PetscErrorCode return_end();
-  const double *returned() const { return send_.data(); }
+  // The way back: what is put into to_return<T>(), a T a ghost, arrives in returned<T>() of the ghosts' owners, a T for each of
+  // sent_rows(), in which a row stands once for every rank that has it as a ghost. Only while active. T is double or int.
+  template <class T> T *to_return() { return ghost_.template as<T>(); }
+  template <class T> PetscErrorCode return_begin();
+  template <class T> PetscErrorCode return_end();
+  template <class T> const T *returned() const { return send_.template as<T>(); }
   const Array<int, Ex> &sent_rows() const { return send_row_; }
+  // The ghosts that rank r owns begin at place ghosts_of_rank()[r] of the ghosts, the rows that it has as ghosts at place
+  // sent_to_rank()[r] of sent_rows(); with a last entry for the end. Only while active.
+  const std::vector<int> &ghosts_of_rank() const { return ask_at_; }
+  const std::vector<int> &sent_to_rank() const { return give_at_; }
   std::size_t bytes() const { return send_row_.bytes() + send_.bytes() + ghost_.bytes(); }
 
 private:
@@ -53,6 +66,7 @@ private:
 
   PetscSF sf_ = nullptr;          // roots: entries of send_; leaves: ghosts
   std::vector<int> rows_to_send_; // row behind each entry of send_
+  std::vector<int> ask_at_, give_at_;
   std::int64_t ghosts_ = 0;
   Array<int, Ex> send_row_;
   Array<double, Ex> send_, ghost_;

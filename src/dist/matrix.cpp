@@ -5,18 +5,25 @@
 
 namespace amgkit
 {
-template <class Ex> PetscErrorCode DistMatrix<Ex>::set_rows(MPI_Comm c, int n)
+PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &range)
 {
   int size;
   PetscInt mine = n;
 
   PetscFunctionBegin;
-  comm = c;
-  rows = n;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   range.assign(static_cast<std::size_t>(size) + 1, 0);
   PetscCallMPI(MPI_Allgather(&mine, 1, MPIU_INT, range.data() + 1, 1, MPIU_INT, comm));
   for (std::size_t r = 0; r + 1 < range.size(); r++) range[r + 1] += range[r];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode DistMatrix<Ex>::set_rows(MPI_Comm c, int n)
+{
+  PetscFunctionBegin;
+  comm = c;
+  rows = n;
+  PetscCall(number_over_ranks(comm, n, range));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,6 +9,9 @@
 
 namespace amgkit
 {
+// Collective: rank r's n things are range[r] <= i < range[r + 1] among those of all ranks.
+PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &range);
+
 template <class Ex> struct DistMatrix {
   MPI_Comm comm = MPI_COMM_NULL;
   int rows = 0;                // of this rank

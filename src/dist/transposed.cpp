@@ -32,8 +32,8 @@ template <class Ex> PetscErrorCode TransposedMatrix<Ex>::begin(Ex &ex, const dou
 {
   PetscFunctionBegin;
   if (!halo_->active()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(spmv(ex, offd_.view(), x, halo_->to_return()));
-  PetscCall(halo_->return_begin());
+  PetscCall(spmv(ex, offd_.view(), x, halo_->template to_return<double>()));
+  PetscCall(halo_->template return_begin<double>());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,8 +43,8 @@ template <class Ex> template <class D> PetscErrorCode TransposedMatrix<Ex>::end(
   PetscFunctionBegin;
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag_.col.size() + offd_.col.size())));
   if (!halo_->active()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(halo_->return_end());
-  PetscCall(subtract_rows(ex, arrivals_.view(), boundary_.size(), boundary_.data(), factor, s, halo_->returned(), y));
+  PetscCall(halo_->template return_end<double>());
+  PetscCall(subtract_rows(ex, arrivals_.view(), boundary_.size(), boundary_.data(), factor, s, halo_->template returned<double>(), y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

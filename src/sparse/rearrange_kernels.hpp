@@ -6,6 +6,26 @@ namespace amgkit
 {
 namespace
 {
+AMGKIT_FN inline Segment row_of(const CsrView<double> &A, std::int64_t i)
+{
+  return A.nnz > 0 ? Segment{A.ptr[i], A.ptr[i + 1]} : Segment{0, 0};
+}
+AMGKIT_FN inline bool is_own(std::uint64_t global, const MergedColumns &columns)
+{
+  return global >= columns.first && global - columns.first < static_cast<std::uint64_t>(columns.own);
+}
+
+// write(place in the message, whether it is a ghost's, its position in the block) for the entries of row t.
+template <class Team, class Write>
+AMGKIT_FN void for_message(const Team &team, const RowMessage &message, const SplitRows &from, std::int64_t t, Write write)
+{
+  const Segment own = row_of(from.diag, message.row[t]), other = row_of(from.offd, message.row[t]);
+  const int above = lower_bound(from.offd.col, other.begin, other.end, from.ghosts_before); // the first ghost after the own columns
+  const std::int64_t at = message.ptr[t] + message.shift[piece_of(message.piece, message.pieces, t)];
+  for (int k : team.share(other.begin, other.end)) write(at + k - other.begin + (k < above ? 0 : own.end - own.begin), true, k);
+  for (int k : team.share(own.begin, own.end)) write(at + above - other.begin + k - own.begin, false, k);
+}
+
 // Whether the key at i of a sorted list is the first of its kind.
 AMGKIT_FN inline bool begins_key(const std::uint64_t *key, std::int64_t i) { return key[i] != no_key && (i == 0 || key[i] != key[i - 1]); }
 } // namespace
@@ -49,6 +69,74 @@ PetscErrorCode merge_columns(Ex &ex, CsrView<double> diag, CsrView<double> offd,
 template <class Ex> PetscErrorCode row_lengths(Ex &ex, CsrView<double> A, int *length)
 {
   return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { length[i] = A.ptr[i + 1] - A.ptr[i]; });
+}
+
+template <class Ex> PetscErrorCode row_lengths(Ex &ex, const SplitRows &rows, int *length)
+{
+  const CsrView<double> diag = rows.diag, offd = rows.offd;
+  return for_each(ex, diag.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const Segment own = row_of(diag, i), other = row_of(offd, i);
+    length[i] = own.end - own.begin + other.end - other.begin;
+  });
+}
+
+template <class Ex>
+PetscErrorCode offsets_of_rows(Ex &ex, std::int64_t n, const int *row, const int *length, int *ptr, std::int64_t *entries)
+{
+  PetscFunctionBegin;
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t t) { ptr[t] = length[row ? row[t] : t]; }));
+  PetscCall(exclusive_scan(ex, n, ptr, entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode pack_columns(Ex &ex, const RowMessage &to, const SplitRows &rows, std::uint64_t *out)
+{
+  const RowMessage message = to;
+  const SplitRows from = rows;
+  return for_rows(ex, message.rows, from.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
+    for_message(team, message, from, t, [&](std::int64_t at, bool ghost, int k) {
+      out[at] = static_cast<std::uint64_t>(ghost ? from.ghost[from.offd.col[k]] : from.first + from.diag.col[k]);
+    });
+  });
+}
+
+template <class Ex> PetscErrorCode pack_values(Ex &ex, const RowMessage &to, const SplitRows &rows, double *out)
+{
+  const RowMessage message = to;
+  const SplitRows from = rows;
+  return for_rows(ex, message.rows, from.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
+    for_message(team, message, from, t, [&](std::int64_t at, bool ghost, int k) { out[at] = ghost ? from.offd.val[k] : from.diag.val[k]; });
+  });
+}
+
+template <class Ex, class T> PetscErrorCode unpack(Ex &ex, const RowMessage &from, const T *in, T *entry)
+{
+  const RowMessage message = from;
+  const double average = from.rows > 0 ? static_cast<double>(from.entries) / from.rows : 0;
+  return for_rows(ex, message.rows, average, [=] AMGKIT_FN(auto team, std::int64_t t) {
+    const std::int64_t shift = message.shift[piece_of(message.piece, message.pieces, t)];
+    for (int k : team.share(message.ptr[t], message.ptr[t + 1])) entry[k] = in[k + shift];
+  });
+}
+
+template <class Ex>
+PetscErrorCode keys_of_ghosts(Ex &ex, std::int64_t n, const std::uint64_t *global, const MergedColumns &merged, std::uint64_t *key)
+{
+  const MergedColumns columns = merged;
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { key[k] = is_own(global[k], columns) ? no_key : global[k]; });
+}
+
+template <class Ex>
+PetscErrorCode merged_numbers(Ex &ex, std::int64_t n, const std::uint64_t *global, const int *position, const MergedColumns &merged,
+                              int *col)
+{
+  const MergedColumns columns = merged;
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) {
+    if (is_own(global[k], columns))
+      col[k] = columns.before + static_cast<int>(global[k] - columns.first);
+    else
+      col[k] = position[k] < columns.before ? position[k] : position[k] + columns.own;
+  });
 }
 
 template <class Ex>
@@ -176,6 +264,14 @@ PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, int *posi
 using Space = AMGKIT_SPACE;
 template PetscErrorCode merge_columns(Space &, CsrView<double>, CsrView<double>, int, const int *, Csr<double, Space> &);
 template PetscErrorCode row_lengths(Space &, CsrView<double>, int *);
+template PetscErrorCode row_lengths(Space &, const SplitRows &, int *);
+template PetscErrorCode offsets_of_rows(Space &, std::int64_t, const int *, const int *, int *, std::int64_t *);
+template PetscErrorCode pack_columns(Space &, const RowMessage &, const SplitRows &, std::uint64_t *);
+template PetscErrorCode pack_values(Space &, const RowMessage &, const SplitRows &, double *);
+template PetscErrorCode unpack(Space &, const RowMessage &, const double *, double *);
+template PetscErrorCode unpack(Space &, const RowMessage &, const std::uint64_t *, std::uint64_t *);
+template PetscErrorCode keys_of_ghosts(Space &, std::int64_t, const std::uint64_t *, const MergedColumns &, std::uint64_t *);
+template PetscErrorCode merged_numbers(Space &, std::int64_t, const std::uint64_t *, const int *, const MergedColumns &, int *);
 template PetscErrorCode join_pieces(Space &, const Pieces &, int, const int *, const int *, Csr<double, Space> &);
 template PetscErrorCode split_columns(Space &, CsrView<double>, int, int, Csr<double, Space> &, Csr<double, Space> &);
 template PetscErrorCode places_in_pieces(Space &, int, int, const int *, Array<int, Space> &, Array<int, Space> &);

@@ -76,6 +76,7 @@ PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, cons
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const int *, int *);
+template PetscErrorCode gather(Space &, std::int64_t, const int *, const std::uint64_t *, std::uint64_t *);
 #define INSTANTIATE(V)                                                                                                                     \
   template PetscErrorCode spmv(Space &, CsrView<double>, const V *, V *);                                                                  \
   template PetscErrorCode residual(Space &, CsrView<double>, const V *, const V *, V *);                                                   \

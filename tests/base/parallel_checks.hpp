@@ -22,6 +22,8 @@ template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &, int n
 template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &, int n, int *out);
 // bits |= 1 << i mod 32 for 0 <= i < n, i mod 3 = 0
 template <class Ex> PetscErrorCode check_or(Ex &, std::int64_t n, unsigned *bits);
+// out[b] += i for 0 <= i < n with i % bins = b, all at once
+template <class Ex> PetscErrorCode check_atomic_add(Ex &, std::int64_t n, int bins, int *out);
 // Sum of i² and maximum of (7 i) mod n for 0 <= i < n
 template <class Ex> PetscErrorCode check_reduce(Ex &, std::int64_t n, std::int64_t *sum, int *maximum);
 template <class Ex> PetscErrorCode check_scan(Ex &, std::int64_t n, int *x, std::int64_t *total);

@@ -107,6 +107,11 @@ template <class Ex> PetscErrorCode check_or(Ex &ex, std::int64_t n, unsigned *bi
   });
 }
 
+template <class Ex> PetscErrorCode check_atomic_add(Ex &ex, std::int64_t n, int bins, int *out)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { atomic_add(out + i % bins, static_cast<int>(i)); });
+}
+
 template <class Ex> PetscErrorCode check_reduce(Ex &ex, std::int64_t n, std::int64_t *sum, int *maximum)
 {
   PetscFunctionBegin;
@@ -146,6 +151,7 @@ template PetscErrorCode check_entries_in_order<32>(Space &, int, int *);
 template PetscErrorCode check_sorted<4>(Space &, int, int *);
 template PetscErrorCode check_sorted<32>(Space &, int, int *);
 template PetscErrorCode check_or(Space &, std::int64_t, unsigned *);
+template PetscErrorCode check_atomic_add(Space &, std::int64_t, int, int *);
 template PetscErrorCode check_reduce(Space &, std::int64_t, std::int64_t *, int *);
 template PetscErrorCode check_scan(Space &, std::int64_t, int *, std::int64_t *);
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint64_t *, int *, int);

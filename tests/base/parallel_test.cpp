@@ -208,4 +208,16 @@ TEST(DebugSpace, PoisonsFreshMemoryAndFailsOnDemand)
   EXPECT_EQ(static_cast<int>(a.allocate(ex, 4)), PETSC_ERR_MEM);
   EXPECT_EQ(a.size(), 0);
 }
+
+TYPED_TEST(Parallel, AtomicSumsLoseNothing)
+{
+  constexpr int n = 10000;
+  for (int bins : {1, 7, 1000}) {
+    auto out = this->to_space(std::vector<int>(bins, 0));
+    OK(check_atomic_add(this->ex, n, bins, out.data()));
+    std::vector<int> expected(bins, 0);
+    for (int i = 0; i < n; i++) expected[i % bins] += i;
+    EXPECT_EQ(this->to_host(out), expected);
+  }
+}
 } // namespace amgkit::test

@@ -1,5 +1,6 @@
 #include "sparse/rearrange.hpp"
 
+#include "support/gallery.hpp"
 #include "support/spaces.hpp"
 #include "support/vectors.hpp"
 
@@ -65,5 +66,57 @@ TYPED_TEST(Rearrange, FindsThePieceOfAPlace)
   std::vector<int> expected(static_cast<std::size_t>(pieces * most), 0);
   for (int i = 0; i < rows; i++) expected[static_cast<std::size_t>(slots[static_cast<std::size_t>(i)])] = i;
   EXPECT_EQ(places, expected);
+}
+
+// Rows 2, 0 and 2 of three go to two ranks, in pieces that begin at places 0 and 8.
+TYPED_TEST(Rearrange, ChosenRowsTravelInPieces)
+{
+  const HostCsr diag = make_csr(3, 3, {{{0, 1}, 1}, {{1, 0}, 2}, {{2, 0}, 3}, {{2, 2}, 4}});
+  const HostCsr offd = make_csr(3, 3, {{{0, 2}, 5}, {{2, 0}, 6}, {{2, 1}, 7}, {{2, 2}, 8}});
+  Csr<double, TypeParam> D, O;
+  OK(upload(this->ex, diag, D));
+  OK(upload(this->ex, offd, O));
+  const auto ghost = this->to_space(std::vector<PetscInt>{1, 7, 30});
+  const auto row = this->to_space(std::vector<int>{2, 0, 2}), piece = this->to_space(std::vector<int>{0, 1, 3});
+  const auto shift = this->to_space(std::vector<std::int64_t>{0, 8 - 5});
+  const SplitRows from = {D.view(), O.view(), 10, ghost.data(), 2};
+  Array<int, TypeParam> length, ptr;
+  std::int64_t entries = 0;
+  OK(length.allocate(this->ex, 3));
+  OK(ptr.allocate(this->ex, 4));
+  OK(row_lengths(this->ex, from, length.data()));
+  EXPECT_EQ(this->to_host(length), (std::vector<int>{2, 1, 5}));
+  OK(offsets_of_rows(this->ex, 3, row.data(), length.data(), ptr.data(), &entries));
+  EXPECT_EQ(this->to_host(ptr), (std::vector<int>{0, 5, 7, 12}));
+  EXPECT_EQ(entries, 12);
+
+  const RowMessage message = {3, 2, entries, row.data(), ptr.data(), piece.data(), shift.data()};
+  auto columns = this->to_space(std::vector<std::uint64_t>(15, 99)), arrived = this->to_space(std::vector<std::uint64_t>(12, 99));
+  auto values = this->to_space(std::vector<double>(15, -1)), val = this->to_space(std::vector<double>(12, -1));
+  OK(pack_columns(this->ex, message, from, columns.data()));
+  OK(pack_values(this->ex, message, from, values.data()));
+  EXPECT_EQ(this->to_host(columns), (std::vector<std::uint64_t>{1, 7, 10, 12, 30, 99, 99, 99, 11, 30, 1, 7, 10, 12, 30}));
+  EXPECT_EQ(this->to_host(values), (std::vector<double>{6, 7, 3, 4, 8, -1, -1, -1, 1, 5, 6, 7, 3, 4, 8}));
+  OK(unpack(this->ex, message, static_cast<const std::uint64_t *>(columns.data()), arrived.data()));
+  OK(unpack(this->ex, message, static_cast<const double *>(values.data()), val.data()));
+  EXPECT_EQ(this->to_host(arrived), (std::vector<std::uint64_t>{1, 7, 10, 12, 30, 11, 30, 1, 7, 10, 12, 30}));
+  EXPECT_EQ(this->to_host(val), (std::vector<double>{6, 7, 3, 4, 8, 1, 5, 6, 7, 3, 4, 8}));
+}
+
+// Own columns 10, 11, 12 between the ghosts 1, 7 and 30: numbers 2, 3, 4 between 0, 1 and 5.
+TYPED_TEST(Rearrange, MergedColumnsAscendWithTheGlobalOnes)
+{
+  const auto global = this->to_space(std::vector<std::uint64_t>{30, 12, 7, 1, 10, 11, 30});
+  const MergedColumns columns = {10, 3, 2};
+  Array<std::uint64_t, TypeParam> key;
+  std::vector<std::uint64_t> distinct;
+  auto position = this->to_space(std::vector<int>(7, -1)), col = this->to_space(std::vector<int>(7, -1));
+  OK(key.allocate(this->ex, 7));
+  OK(keys_of_ghosts(this->ex, 7, global.data(), columns, key.data()));
+  EXPECT_EQ(this->to_host(key), (std::vector<std::uint64_t>{30, no_key, 7, 1, no_key, no_key, 30}));
+  OK(number_distinct(this->ex, key, position.data(), distinct));
+  EXPECT_EQ(distinct, (std::vector<std::uint64_t>{1, 7, 30}));
+  OK(merged_numbers(this->ex, 7, global.data(), position.data(), columns, col.data()));
+  EXPECT_EQ(this->to_host(col), (std::vector<int>{5, 4, 1, 0, 2, 3, 5}));
 }
 } // namespace amgkit::test

@@ -1,0 +1,186 @@
+#include "dist/ghost_rows.hpp"
+
+#include "base/log.hpp"
+#include "dist/agree.hpp"
+#include "sparse/spmv.hpp"
+
+#include <algorithm>
+
+namespace amgkit
+{
+namespace
+{
+constexpr int block_entries = 256; // of 8 bytes
+}
+
+template <class Ex> GhostRows<Ex>::~GhostRows()
+{
+  static_cast<void>(PetscSFDestroy(&sf_));
+  if (block_ != MPI_DATATYPE_NULL) static_cast<void>(MPI_Type_free(&block_));
+}
+
+// rows_of_rank: the place of each rank's first row, and the end; row, length: as in offsets_of_rows(). Local.
+template <class Ex>
+PetscErrorCode GhostRows<Ex>::Side::create(Ex &ex, const std::vector<int> &rows_of_rank, const int *row, const int *length)
+{
+  const std::int64_t rows = rows_of_rank.back();
+  std::vector<int> entry;
+  std::vector<std::int64_t> shifts;
+  Array<int, Ex> first_entry;
+
+  PetscFunctionBegin;
+  PetscCall(ptr.allocate(ex, rows + 1));
+  PetscCall(offsets_of_rows(ex, rows, row, length, ptr.data(), &entries));
+  PetscCall(upload(ex, rows_of_rank, piece));
+  PetscCall(first_entry.allocate(ex, piece.size()));
+  PetscCall(gather(ex, piece.size(), piece.data(), ptr.data(), first_entry.data()));
+  PetscCall(download(ex, first_entry.data(), first_entry.size(), entry));
+  block.assign(1, 0);
+  for (std::size_t r = 0; r + 1 < entry.size(); r++) {
+    shifts.push_back(std::int64_t{block[r]} * block_entries - entry[r]);
+    block.push_back(block[r] + (entry[r + 1] - entry[r] + block_entries - 1) / block_entries);
+  }
+  PetscCall(upload(ex, shifts, shift));
+  PetscCall(buffer.allocate(ex, std::int64_t{block.back()} * block_entries, Memory::communicated));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local. length: entries of each row of B; those of the ghosts have arrived.
+template <class Ex> PetscErrorCode GhostRows<Ex>::pack_pattern(Ex &ex, const int *length, const DistRows &B)
+{
+  Array<PetscInt, Ex> ghost;
+  const bool active = halo_->active();
+  const std::vector<int> nothing = {0};
+  const int *row = halo_->sent_rows().data();
+
+  PetscFunctionBegin;
+  PetscCall(sent_.create(ex, active ? halo_->sent_to_rank() : nothing, row, length));
+  PetscCall(arrived_.create(ex, active ? halo_->ghosts_of_rank() : nothing, nullptr, halo_->template ghost<int>()));
+  rows_ = static_cast<int>(arrived_.ptr.size()) - 1;
+  PetscCall(val_.allocate(ex, arrived_.entries));
+  PetscCall(upload(ex, *B.ghosts, ghost));
+  const auto before = std::lower_bound(B.ghosts->begin(), B.ghosts->end(), B.first) - B.ghosts->begin();
+  PetscCall(pack_columns(ex, sent_.message(row), {B.diag, B.offd, B.first, ghost.data(), static_cast<int>(before)}, sent_.buffer.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: where the owners' blocks for this rank begin, and the SF.
+template <class Ex> PetscErrorCode GhostRows<Ex>::connect(MPI_Comm comm)
+{
+  std::vector<int> at(arrived_.block.size() - 1);
+  std::vector<PetscSFNode> roots;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Alltoall(sent_.block.data(), 1, MPI_INT, at.data(), 1, MPI_INT, comm));
+  for (std::size_t r = 0; r < at.size(); r++) {
+    for (int b = arrived_.block[r]; b < arrived_.block[r + 1]; b++) {
+      PetscSFNode root;
+      root.rank = static_cast<decltype(root.rank)>(r);
+      root.index = at[r] + b - arrived_.block[r];
+      roots.push_back(root);
+    }
+  }
+  PetscCallMPI(MPI_Type_contiguous(block_entries, MPI_UINT64_T, &block_));
+  PetscCallMPI(MPI_Type_commit(&block_));
+  PetscCall(PetscSFCreate(comm, &sf_));
+  PetscCall(PetscSFSetGraph(sf_, sent_.block.back(), static_cast<PetscInt>(roots.size()), nullptr, PETSC_COPY_VALUES, roots.data(),
+                            PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(sf_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective
+template <class Ex> PetscErrorCode GhostRows<Ex>::exchange()
+{
+  const std::uint64_t *from = sent_.buffer.data();
+  std::uint64_t *to = arrived_.buffer.data();
+
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::halo));
+  PetscCall(PetscSFBcastWithMemTypeBegin(sf_, block_, memory_type<Ex>, from, memory_type<Ex>, to, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf_, block_, from, to, MPI_REPLACE));
+  PetscCall(log_end(Phase::halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: from the global columns that have arrived, and B's ghosts, the distinct ghosts and the numbers of both.
+template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const DistRows &B)
+{
+  const std::vector<std::uint64_t> known(B.ghosts->begin(), B.ghosts->end());
+  const auto k = static_cast<std::int64_t>(known.size()), n = k + arrived_.entries;
+  MergedColumns columns = {static_cast<std::uint64_t>(B.first), B.diag.cols};
+  std::vector<std::uint64_t> distinct;
+  Array<std::uint64_t, Ex> global, key;
+  Array<int, Ex> position;
+
+  PetscFunctionBegin;
+  PetscCheck(n <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "More than 2^31 - 1 entries in other processes' rows: use more processes");
+  PetscCall(global.allocate(ex, n));
+  PetscCall(key.allocate(ex, n));
+  PetscCall(position.allocate(ex, n));
+  PetscCall(memory_from_host(ex, global.data(), known.data(), known.size() * sizeof(std::uint64_t)));
+  PetscCall(unpack(ex, arrived_.message(nullptr), static_cast<const std::uint64_t *>(arrived_.buffer.data()), global.data() + k));
+  PetscCall(keys_of_ghosts(ex, n, global.data(), columns, key.data()));
+  PetscCall(number_distinct(ex, key, position.data(), distinct));
+  ghosts_.assign(distinct.begin(), distinct.end());
+  before_ = static_cast<int>(std::lower_bound(ghosts_.begin(), ghosts_.end(), B.first) - ghosts_.begin());
+  const auto cols = static_cast<std::int64_t>(ghosts_.size()) + columns.own;
+  PetscCheck(cols <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "More than 2^31 - 1 columns on one process: use more processes");
+  cols_ = static_cast<int>(cols);
+  columns.before = before_;
+  PetscCall(column_of_ghost_.allocate(ex, k));
+  PetscCall(col_.allocate(ex, arrived_.entries));
+  PetscCall(merged_numbers(ex, k, global.data(), position.data(), columns, column_of_ghost_.data()));
+  PetscCall(merged_numbers(ex, arrived_.entries, global.data() + k, position.data() + k, columns, col_.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B, bool *out_of_memory)
+{
+  Array<int, Ex> length;
+
+  PetscFunctionBegin;
+  halo_ = &halo;
+  PetscCall(attempt(
+      comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(length.allocate(ex, B.diag.rows));
+        PetscCall(row_lengths(ex, {B.diag, B.offd}, length.data()));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(halo.begin(ex, static_cast<const int *>(length.data())));
+  PetscCall(halo.template end<int>());
+  PetscCall(attempt(
+      comm, [&] { return pack_pattern(ex, length.data(), B); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  if (halo.active()) {
+    PetscCall(connect(comm));
+    PetscCall(exchange());
+  }
+  PetscCall(attempt(
+      comm, [&] { return number_columns(ex, B); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(update(ex, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode GhostRows<Ex>::update(Ex &ex, const DistRows &B)
+{
+  PetscFunctionBegin;
+  if (!sf_) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto before = std::lower_bound(B.ghosts->begin(), B.ghosts->end(), B.first) - B.ghosts->begin();
+  PetscCall(pack_values(ex, sent_.message(halo_->sent_rows().data()), {B.diag, B.offd, B.first, nullptr, static_cast<int>(before)},
+                        reinterpret_cast<double *>(sent_.buffer.data())));
+  PetscCall(exchange());
+  PetscCall(unpack(ex, arrived_.message(nullptr), reinterpret_cast<const double *>(arrived_.buffer.data()), val_.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template class GhostRows<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,72 @@
+// Rows of a matrix B that other ranks own, those of a halo's ghosts: what a product A B or an interpolation along two couplings needs of
+// them.
+#pragma once
+#include "dist/matrix.hpp"
+#include "sparse/rearrange.hpp"
+
+namespace amgkit
+{
+// One rank's rows of a matrix, square or not: diag's columns are the global ones from first on, offd's column k is ghosts[k].
+struct DistRows {
+  CsrView<double> diag, offd;
+  PetscInt first = 0;
+  const std::vector<PetscInt> *ghosts = nullptr; // ascending
+};
+template <class Ex> DistRows rows_for_others(const DistMatrix<Ex> &A, int rank) { return {A.diag, A.offd, A.first(rank), &A.ghosts}; }
+
+// Messages are cut into blocks of equal size, so that PetscSF moves few large units, and every rank's entries begin with a block.
+template <class Ex> class GhostRows {
+public:
+  GhostRows() = default;
+  GhostRows(const GhostRows &) = delete;
+  GhostRows &operator=(const GhostRows &) = delete;
+  GhostRows(GhostRows &&) = delete;
+  GhostRows &operator=(GhostRows &&) = delete;
+  ~GhostRows();
+
+  // Collective over the halo's ranks, once: the rows of B that are the halo's ghosts, pattern and values. The halo must outlive this
+  // object. *out_of_memory as in attempt().
+  PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B, bool *out_of_memory);
+  // Collective: the values anew, for other values of B on the same pattern. One exchange, and nothing is allocated.
+  PetscErrorCode update(Ex &, const DistRows &B);
+
+  // A row a ghost of the halo. Columns are numbered by ascending global index: ghosts()[0], ..., ghosts()[before() - 1], B's own columns,
+  // the other ghosts(). So a row keeps its order, and B's own rows can be numbered alike.
+  CsrView<double> rows() const { return {rows_, cols_, col_.size(), arrived_.ptr.data(), col_.data(), val_.data()}; }
+  const std::vector<PetscInt> &ghosts() const { return ghosts_; } // B's, and those that the rows have besides, ascending
+  int before() const { return before_; }
+  const Array<int, Ex> &column_of_ghost() const { return column_of_ghost_; } // of B's ghosts, in this numbering
+  std::size_t bytes() const { return sent_.bytes() + arrived_.bytes() + col_.bytes() + val_.bytes() + column_of_ghost_.bytes(); }
+
+private:
+  // The rows as they lie in the message to or from all ranks.
+  struct Side {
+    std::vector<int> block = {0}; // the first of each rank's, and the end
+    std::int64_t entries = 0;
+    Array<int, Ex> ptr, piece;
+    Array<std::int64_t, Ex> shift;
+    Array<std::uint64_t, Ex> buffer; // global columns, or values
+
+    PetscErrorCode create(Ex &, const std::vector<int> &rows_of_rank, const int *row, const int *length);
+    RowMessage message(const int *row) const
+    {
+      const auto pieces = static_cast<int>(shift.size()), rows = static_cast<int>(ptr.size()) - 1;
+      return {rows, pieces, entries, row, ptr.data(), piece.data(), shift.data()};
+    }
+    std::size_t bytes() const { return ptr.bytes() + piece.bytes() + shift.bytes() + buffer.bytes(); }
+  };
+  PetscErrorCode pack_pattern(Ex &, const int *length, const DistRows &B);
+  PetscErrorCode connect(MPI_Comm);
+  PetscErrorCode exchange();
+  PetscErrorCode number_columns(Ex &, const DistRows &B);
+
+  Halo<Ex> *halo_ = nullptr;
+  PetscSF sf_ = nullptr; // roots: the blocks sent; leaves: those that arrive
+  MPI_Datatype block_ = MPI_DATATYPE_NULL;
+  Side sent_, arrived_;
+  int rows_ = 0, cols_ = 0, before_ = 0;
+  std::vector<PetscInt> ghosts_;
+  Array<int, Ex> col_, column_of_ghost_;
+  Array<double, Ex> val_;
+};
+} // namespace amgkit

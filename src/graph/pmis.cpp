@@ -1,0 +1,130 @@
+#include "graph/pmis.hpp"
+
+#include "dist/agree.hpp"
+#include "dist/ghost_numbers.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// Passes over the undecided points between two exchanges. Grids with 7 and 27 points take 12 to 15 passes in all, by turns one that finds
+// C points and one that finds their F points; the host waits once a round, for longer than a pass over a small level takes.
+constexpr int passes_a_round = 4;
+
+template <class Ex> struct Points {
+  Array<PointWord, Ex> word;
+  Array<int, Ex> list; // the measures; from the first words on, the undecided points
+  Array<PetscInt, Ex> ghost;
+  PetscInt first = 0;
+  std::int64_t left = 0; // undecided points
+
+  // Local: this rank's edges are counted, those to ghosts in what the halo returns.
+  PetscErrorCode create(Ex &ex, const DistGraph<Ex> &G, Array<unsigned char, Ex> &coarse)
+  {
+    const int n = G.diag.rows;
+    int *ghost_measure = nullptr;
+
+    PetscFunctionBegin;
+    PetscCall(coarse.allocate(ex, n));
+    PetscCall(word.allocate(ex, n));
+    PetscCall(list.allocate(ex, n));
+    PetscCall(upload(ex, *G.ghosts, ghost));
+    PetscCall(memory_zero(ex, list.data(), list.bytes()));
+    if (G.halo->active()) {
+      ghost_measure = G.halo->template to_return<int>();
+      PetscCall(memory_zero(ex, ghost_measure, G.ghosts->size() * sizeof(int)));
+    }
+    PetscCall(count_dependents(ex, G.diag, G.offd, list.data(), ghost_measure, word.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Local. Later lists need no more memory than the first.
+  PetscErrorCode list_undecided(Ex &ex) { return undecided_points(ex, static_cast<int>(word.size()), word.data(), list.data(), &left); }
+  PetscErrorCode begin(Ex &ex, const DistGraph<Ex> &G, Isolated isolated)
+  {
+    PetscFunctionBegin;
+    if (G.halo->active()) {
+      const Array<int, Ex> &sent = G.halo->sent_rows();
+      PetscCall(add_to_rows(ex, sent.size(), sent.data(), G.halo->template returned<int>(), list.data()));
+    }
+    PetscCall(first_words(ex, G.diag.rows, first, isolated, list.data(), word.data()));
+    PetscCall(list_undecided(ex));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Collective
+  PetscErrorCode round(Ex &ex, const DistGraph<Ex> &G)
+  {
+    PetscFunctionBegin;
+    PetscCall(G.halo->begin(ex, word.data()));
+    PetscCall(G.halo->template end<PointWord>());
+    if (left == 0) PetscFunctionReturn(PETSC_SUCCESS);
+    for (int pass = 0; pass < passes_a_round; pass++) {
+      PetscCall(
+          decide_points(ex, left, list.data(), G.diag, G.offd, first, ghost.data(), G.halo->template ghost<PointWord>(), word.data()));
+    }
+    PetscCall(list_undecided(ex));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+} // namespace
+
+template <class Ex>
+PetscErrorCode pmis(Ex &ex, const DistGraph<Ex> &G, Isolated isolated, Array<unsigned char, Ex> &coarse, bool *out_of_memory)
+{
+  Points<Ex> points;
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(G.comm, &rank));
+  points.first = (*G.range)[static_cast<std::size_t>(rank)];
+  PetscCall(attempt(
+      G.comm, [&] { return points.create(ex, G, coarse); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  if (G.halo->active()) {
+    PetscCall(G.halo->template return_begin<int>());
+    PetscCall(G.halo->template return_end<int>());
+  }
+  PetscCall(attempt(
+      G.comm, [&] { return points.begin(ex, G, isolated); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  for (;;) { // the largest key of all that are left is decided in every round
+    std::int64_t left = points.left;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT64_T, MPI_SUM, G.comm));
+    if (left == 0) break;
+    PetscCall(points.round(ex, G));
+  }
+  PetscCall(coarse_of_words(ex, G.diag.rows, points.word.data(), coarse.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode number_coarse_points(Ex &ex, const DistGraph<Ex> &G, const unsigned char *coarse, CoarsePoints<Ex> &points,
+                                    bool *out_of_memory)
+{
+  const int n = G.diag.rows;
+
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      G.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(points.number.allocate(ex, n + 1));
+        PetscCall(count_coarse_points(ex, n, coarse, points.number.data(), &points.count));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(number_over_ranks(G.comm, points.count, points.range));
+  PetscCall(G.halo->begin(ex, static_cast<const int *>(points.number.data())));
+  PetscCall(G.halo->template end<int>());
+  PetscCall(attempt(
+      G.comm, [&] { return global_numbers(ex, *G.range, *G.ghosts, points.range, G.halo->template ghost<int>(), points.ghosts); },
+      out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template PetscErrorCode pmis(Ex &, const DistGraph<Ex> &, Isolated, Array<unsigned char, Ex> &, bool *);                                 \
+  template PetscErrorCode number_coarse_points(Ex &, const DistGraph<Ex> &, const unsigned char *, CoarsePoints<Ex> &, bool *);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

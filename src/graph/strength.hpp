@@ -1,0 +1,36 @@
+// Classical strength of connection (Ruge, Stüben 1987): for a_ii > 0,
+//   j is strong for i  iff  a_ij < theta min_{k != i} a_ik,
+// where no a_ik < 0 counts as 0: a row with positive couplings alone has no strong one. Mirrored for a_ii < 0. A row with
+// |sum_j a_ij| > max_row_sum |a_ii| has none either, if max_row_sum < 1 (hypre's BoomerAMG).
+//
+// The result is a byte an entry, in the entries' order. That is a quarter of a compressed graph's columns, needs no pass that counts, and
+// what interpolates from strong entries finds value and mark at the same place.
+#pragma once
+#include "base/array.hpp"
+
+namespace amgkit
+{
+template <class Ex> struct Strength {
+  Array<unsigned char, Ex> diag, offd; // 1: strong, 0: weak
+
+  std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
+};
+
+struct StrengthRule {
+  double theta, max_row_sum;
+  // Block systems by the unknown approach: entries between different unknowns are as if they were not there. Which unknown each row
+  // and each ghost is of; nullptr: all are of one.
+  const int *unknown = nullptr, *ghost_unknown = nullptr;
+};
+
+// Local. The rows of one rank; ghosts_before: how many of its ghosts stand before its own rows. The order of the global columns is that
+// of the sums, so that marks do not depend on the number of ranks.
+template <class Ex>
+PetscErrorCode classical_strength(Ex &, CsrView<double> diag, CsrView<double> offd, int ghosts_before, const StrengthRule &,
+                                  Strength<Ex> &);
+
+// unknown[i] = (first + i) mod bs: a finest level of block size bs
+template <class Ex> PetscErrorCode unknowns_of_blocks(Ex &, std::int64_t n, PetscInt first, int bs, int *unknown);
+// The same for a list of global indices
+template <class Ex> PetscErrorCode unknowns_of_blocks(Ex &, const std::vector<PetscInt> &rows, int bs, Array<int, Ex> &unknown);
+} // namespace amgkit

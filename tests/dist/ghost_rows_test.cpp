@@ -1,0 +1,191 @@
+#include "dist/ghost_rows.hpp"
+
+#include "support/petsc_problems.hpp"
+#include "support/split_rows.hpp"
+
+namespace amgkit::test
+{
+template <class Ex> using GhostRowsTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(GhostRowsTest, Spaces, SpaceName);
+
+namespace
+{
+std::vector<PetscInt> even(PetscInt n)
+{
+  std::vector<PetscInt> range;
+  for (int r = 0; r <= size_of_world(); r++) range.push_back(n * r / size_of_world());
+  return range;
+}
+// Rank 1 has nothing, if there are more.
+std::vector<PetscInt> with_a_gap(PetscInt n)
+{
+  std::vector<PetscInt> range = even(n);
+  if (range.size() > 2) range[1] = range[2];
+  return range;
+}
+
+// Matrices A and B, distributed by the same rows; B's columns by a range of their own. A's ghosts are the rows of B that are wanted.
+template <class Ex> struct Pair {
+  std::vector<PetscInt> rows, columns;
+  HostCsr B;
+  SplitMatrix a, b;
+  Halo<Ex> halo;
+  Csr<double, Ex> diag, offd;
+
+  Pair(const HostCsr &A, HostCsr whole, std::vector<PetscInt> range, std::vector<PetscInt> column_range)
+      : rows(std::move(range)), columns(std::move(column_range)), B(std::move(whole)), a(split(A, rows)), b(split(B, columns))
+  {}
+  PetscErrorCode create(Ex &ex)
+  {
+    PetscFunctionBegin;
+    PetscCall(halo.create(PETSC_COMM_WORLD, rows, a.ghosts));
+    PetscCall(halo.allocate(ex));
+    PetscCall(upload(ex, b.diag, diag));
+    PetscCall(upload(ex, b.offd, offd));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode scale(Ex &ex, double factor)
+  {
+    PetscFunctionBegin;
+    for (double &value : B.val) value *= factor;
+    for (double &value : b.diag.val) value *= factor;
+    for (double &value : b.offd.val) value *= factor;
+    PetscCall(upload(ex, b.diag, diag));
+    PetscCall(upload(ex, b.offd, offd));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  DistRows source() const { return {diag.view(), offd.view(), columns[rank_of_world()], &b.ghosts}; }
+
+private:
+  SplitMatrix split(const HostCsr &M, const std::vector<PetscInt> &column_range) const
+  {
+    const int r = rank_of_world();
+    return {M, static_cast<int>(rows[r]), static_cast<int>(rows[r + 1]), static_cast<int>(column_range[r]),
+            static_cast<int>(column_range[r + 1])};
+  }
+};
+
+// The rows that have come are B's, and every number stands for its column.
+template <class Ex> void expect_rows(Ex &ex, const Pair<Ex> &pair, const GhostRows<Ex> &got)
+{
+  const CsrView<double> view = got.rows();
+  std::vector<int> ptr, col, column_of_ghost;
+  std::vector<double> val;
+  OK(download(ex, view.ptr, view.rows + 1, ptr));
+  OK(download(ex, view.col, view.nnz, col));
+  OK(download(ex, view.val, view.nnz, val));
+  OK(download(ex, got.column_of_ghost().data(), got.column_of_ghost().size(), column_of_ghost));
+
+  const int r = rank_of_world(), own = pair.b.diag.cols, before = got.before();
+  std::vector<PetscInt> global(got.ghosts()), used(pair.b.ghosts); // column -> its global index
+  for (int j = own - 1; j >= 0; j--) global.insert(global.begin() + before, pair.columns[r] + j);
+  ASSERT_EQ(view.cols, static_cast<int>(global.size()));
+  EXPECT_TRUE(std::adjacent_find(global.begin(), global.end(), std::greater_equal<>()) == global.end());
+  ASSERT_EQ(view.rows, static_cast<int>(pair.a.ghosts.size()));
+  ASSERT_EQ(view.nnz, ptr.back());
+  for (int g = 0; g < view.rows; g++) {
+    const auto i = pair.a.ghosts[g];
+    ASSERT_EQ(ptr[g + 1] - ptr[g], pair.B.ptr[i + 1] - pair.B.ptr[i]);
+    for (int k = ptr[g]; k < ptr[g + 1]; k++) {
+      const int expected = pair.B.ptr[i] + k - ptr[g];
+      ASSERT_EQ(global[col[k]], pair.B.col[expected]);
+      ASSERT_EQ(val[k], pair.B.val[expected]);
+      if (col[k] < before || col[k] >= before + own) used.push_back(global[col[k]]);
+    }
+  }
+  ASSERT_EQ(column_of_ghost.size(), pair.b.ghosts.size());
+  for (std::size_t k = 0; k < column_of_ghost.size(); k++) EXPECT_EQ(global[column_of_ghost[k]], pair.b.ghosts[k]);
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  EXPECT_EQ(got.ghosts(), used); // no ghost that nobody needs
+}
+
+template <class Ex> void check(Ex &ex, const HostCsr &A, const HostCsr &B)
+{
+  for (const auto &distribution : {even, with_a_gap}) {
+    for (const auto &of_columns : {even, with_a_gap}) {
+      Pair<Ex> pair(A, B, distribution(A.rows), of_columns(B.cols));
+      GhostRows<Ex> rows;
+      bool out_of_memory = true;
+      OK(pair.create(ex));
+      OK(rows.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source(), &out_of_memory));
+      ASSERT_FALSE(out_of_memory);
+      expect_rows(ex, pair, rows);
+      OK(pair.scale(ex, -3));
+      OK(rows.update(ex, pair.source()));
+      expect_rows(ex, pair, rows);
+    }
+  }
+}
+
+// One to three entries a row, none in some, in a third as many columns: what a prolongator looks like.
+HostCsr narrow(int n)
+{
+  const int cols = n / 3 + 1;
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < n; i++) {
+    for (int t = 0; t < (i * 7) % 4; t++) entries[{i, (i / 3 + 5 * t * t) % cols}] = 0.25 + i + 0.125 * t;
+  }
+  return make_csr(n, cols, entries);
+}
+} // namespace
+
+TYPED_TEST(GhostRowsTest, AreTheRowsOfTheirOwners)
+{
+  for (const auto &[name, A] : gallery()) {
+    SCOPED_TRACE(name);
+    check(this->ex, A, A);
+  }
+  const HostCsr A = grid27(9), B = one_sided(A); // messages of many blocks
+  check(this->ex, A, B);
+}
+
+TYPED_TEST(GhostRowsTest, OfAMatrixThatIsNotSquare)
+{
+  for (const auto &[name, A] : gallery()) {
+    SCOPED_TRACE(name);
+    check(this->ex, A, narrow(A.rows));
+  }
+}
+
+// The numbering of a matrix's own rows is that of the ghosts' rows where these add nothing.
+TYPED_TEST(GhostRowsTest, OfADistributedMatrix)
+{
+  const HostCsr A = grid27(5);
+  Pair<TypeParam> pair(A, A, even(A.rows), even(A.rows));
+  DistMatrix<TypeParam> D;
+  GhostRows<TypeParam> rows;
+  bool out_of_memory = true;
+  OK(pair.create(this->ex));
+  OK(D.set_rows(PETSC_COMM_WORLD, pair.b.diag.rows));
+  D.diag = pair.diag.view();
+  D.offd = pair.offd.view();
+  D.ghosts = pair.b.ghosts;
+  OK(rows.create(this->ex, D.comm, pair.halo, rows_for_others(D, rank_of_world()), &out_of_memory));
+  ASSERT_FALSE(out_of_memory);
+  expect_rows(this->ex, pair, rows);
+}
+
+// Each allocation in turn fails on the last rank; all ranks learn of it.
+TEST(GhostRowsFailure, EveryAllocationMayFailOnOneRank)
+{
+  const int culprit = size_of_world() - 1;
+  Debug ex;
+  Pair<Debug> pair(grid7(6, 5, 2), narrow(60), even(60), even(21));
+  OK(pair.create(ex));
+  std::int64_t more = 1;
+  int failures = 0;
+  for (std::int64_t k = 0; more; k++) {
+    GhostRows<Debug> rows;
+    bool out_of_memory = false;
+    ex.allocations = 0;
+    ex.fail_at = rank_of_world() == culprit ? k : -1;
+    OK(rows.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source(), &out_of_memory));
+    failures += out_of_memory;
+    more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
+    MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
+    EXPECT_EQ(out_of_memory, more != 0) << "allocation " << k;
+  }
+  EXPECT_GE(failures, 20);
+}
+} // namespace amgkit::test

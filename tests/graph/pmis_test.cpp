@@ -1,0 +1,474 @@
+#include "graph/pmis.hpp"
+
+#include "base/hash.hpp"
+#include "dist/mat_view.hpp"
+#include "graph/strength.hpp"
+#include "sparse/rearrange.hpp"
+#include "support/petsc_problems.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+
+namespace amgkit::test
+{
+template <class Ex> using Pmis = SpaceTest<Ex>;
+TYPED_TEST_SUITE(Pmis, Spaces, SpaceName);
+
+namespace
+{
+using Neighbours = std::vector<std::vector<int>>; // S_i of every point
+using Flags = std::vector<unsigned char>;
+
+// S_i: the columns of row i but i where the value is not 0.
+Neighbours neighbours_of(const HostCsr &A)
+{
+  Neighbours S(A.rows);
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if (A.col[k] != i && A.val[k] != 0) S[i].push_back(A.col[k]);
+    }
+  }
+  return S;
+}
+HostCsr matrix_of(const Neighbours &S)
+{
+  std::map<std::pair<int, int>, double> entries;
+  const int n = static_cast<int>(S.size());
+  for (int i = 0; i < n; i++) {
+    entries[{i, i}] = 1;
+    for (int j : S[i]) entries[{i, j}] = -1;
+  }
+  return make_csr(n, n, entries);
+}
+Neighbours transposed(const Neighbours &S)
+{
+  Neighbours T(S.size());
+  for (std::size_t i = 0; i < S.size(); i++) {
+    for (int j : S[i]) T[j].push_back(static_cast<int>(i));
+  }
+  return T;
+}
+
+using Key = std::tuple<std::size_t, std::uint64_t, int>;
+Key key_of(const Neighbours &T, int i) { return {T[i].size(), hash64(static_cast<std::uint64_t>(i)), i}; }
+
+enum : int { undecided, fine, coarse };
+std::vector<int> first_states(const Neighbours &S, const Neighbours &T, Isolated isolated)
+{
+  std::vector<int> state(S.size(), undecided);
+  for (std::size_t i = 0; i < S.size(); i++) {
+    if (S[i].empty())
+      state[i] = isolated == Isolated::coarse ? coarse : fine;
+    else if (T[i].empty())
+      state[i] = fine;
+  }
+  return state;
+}
+Flags coarse_of(const std::vector<int> &state)
+{
+  Flags flags;
+  for (int s : state) flags.push_back(s == coarse);
+  return flags;
+}
+
+// The rounds of the header, read literally: all points look at S_i and its converse at once.
+Flags by_rounds(const Neighbours &S, Isolated isolated)
+{
+  const Neighbours T = transposed(S);
+  std::vector<int> state = first_states(S, T, isolated);
+  const int n = static_cast<int>(S.size());
+  while (std::count(state.begin(), state.end(), undecided) > 0) {
+    for (int i = 0; i < n; i++) {
+      const auto is_coarse = [&](int j) { return state[j] == coarse; };
+      if (state[i] == undecided && std::any_of(S[i].begin(), S[i].end(), is_coarse)) state[i] = fine;
+    }
+    const std::vector<int> before = state;
+    for (int i = 0; i < n; i++) {
+      const auto larger = [&](int j) { return before[j] == undecided && key_of(T, j) > key_of(T, i); };
+      const bool none_larger = std::none_of(S[i].begin(), S[i].end(), larger) && std::none_of(T[i].begin(), T[i].end(), larger);
+      if (before[i] == undecided && none_larger) state[i] = coarse;
+    }
+  }
+  return coarse_of(state);
+}
+
+// One point after the other, by decreasing key.
+Flags greedy(const Neighbours &S, Isolated isolated)
+{
+  const Neighbours T = transposed(S);
+  std::vector<int> state = first_states(S, T, isolated), order(S.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int i, int j) { return key_of(T, i) > key_of(T, j); });
+  for (std::size_t i = 0; i < S.size(); i++) {
+    if (state[i] == coarse) {
+      for (int k : T[i]) state[k] = fine;
+    }
+  }
+  for (int i : order) {
+    if (state[i] != undecided) continue;
+    state[i] = coarse;
+    for (int k : T[i]) {
+      if (state[k] == undecided) state[k] = fine;
+    }
+  }
+  return coarse_of(state);
+}
+
+// This rank's rows in several distributions: PETSc's, one with a rank without rows, all on the last rank.
+std::vector<PetscInt> layouts(int n)
+{
+  const int rank = rank_of_world(), size = size_of_world();
+  if (size == 1) return {n};
+  const PetscInt without_one = rank == 1 ? 0 : n / (size - 1) + (rank == 0 ? n % (size - 1) : 0);
+  return {-1, without_one, rank == size - 1 ? n : 0};
+}
+
+// The graph of a matrix's couplings, distributed.
+template <class Ex> struct Problem {
+  OwnedMat mat;
+  MatView<Ex> view;
+  DistMatrix<Ex> A;
+  Strength<Ex> S;
+  DistGraph<Ex> G;
+
+  PetscErrorCode create(Ex &ex, const HostCsr &whole, PetscInt local_rows)
+  {
+    PetscFunctionBegin;
+    PetscCall(distribute(whole, Ex::on_device, mat.out(), local_rows));
+    PetscCall(view.create(mat, A));
+    PetscCall(view.access(ex, A));
+    PetscCall(A.allocate(ex));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Edges where a_ij is not 0 and i not j
+  PetscErrorCode mark_couplings(Ex &ex)
+  {
+    PetscFunctionBegin;
+    PetscCall(mark(ex, A.diag, true, S.diag));
+    PetscCall(mark(ex, A.offd, false, S.offd));
+    G = graph_of(A, S.diag.data(), S.offd.data());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode mark_strong(Ex &ex, double theta, double max_row_sum)
+  {
+    const auto before = std::lower_bound(A.ghosts.begin(), A.ghosts.end(), A.first(rank_of_world()));
+    PetscFunctionBegin;
+    PetscCall(classical_strength(ex, A.diag, A.offd, static_cast<int>(before - A.ghosts.begin()), {theta, max_row_sum}, S));
+    G = graph_of(A, S.diag.data(), S.offd.data());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  Problem() = default;
+  Problem(const Problem &) = delete;
+  Problem &operator=(const Problem &) = delete;
+  Problem(Problem &&) = delete;
+  Problem &operator=(Problem &&) = delete;
+  ~Problem() { static_cast<void>(view.release()); }
+
+private:
+  static PetscErrorCode mark(Ex &ex, const CsrView<double> &block, bool own, Array<unsigned char, Ex> &out)
+  {
+    std::vector<int> ptr(1, 0), col;
+    std::vector<double> val;
+    Flags marks(block.nnz);
+    PetscFunctionBegin;
+    if (block.nnz > 0) PetscCall(download(ex, block.ptr, block.rows + 1, ptr));
+    PetscCall(download(ex, block.col, block.nnz, col));
+    PetscCall(download(ex, block.val, block.nnz, val));
+    for (std::size_t i = 0; i + 1 < ptr.size(); i++) {
+      for (int k = ptr[i]; k < ptr[i + 1]; k++) marks[k] = val[k] != 0 && !(own && col[k] == static_cast<int>(i));
+    }
+    PetscCall(upload(ex, marks, out));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+// All ranks' flags on every rank.
+Flags all_of(const Flags &mine)
+{
+  int n = static_cast<int>(mine.size());
+  std::vector<int> counts(size_of_world()), at(size_of_world() + 1, 0);
+  MPI_Allgather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, PETSC_COMM_WORLD);
+  std::partial_sum(counts.begin(), counts.end(), at.begin() + 1);
+  Flags all(at.back());
+  MPI_Allgatherv(mine.data(), n, MPI_UNSIGNED_CHAR, all.data(), counts.data(), at.data(), MPI_UNSIGNED_CHAR, PETSC_COMM_WORLD);
+  return all;
+}
+
+template <class Ex> PetscErrorCode split(Ex &ex, const DistGraph<Ex> &G, Isolated isolated, Flags &all)
+{
+  Array<unsigned char, Ex> coarse_points;
+  Flags mine;
+  bool out_of_memory = true;
+
+  PetscFunctionBegin;
+  PetscCall(pmis(ex, G, isolated, coarse_points, &out_of_memory));
+  EXPECT_FALSE(out_of_memory);
+  PetscCall(download(ex, coarse_points.data(), coarse_points.size(), mine));
+  all = all_of(mine);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Splits S in every distribution; the first splitting in *out, which all others must be.
+template <class Ex> void split_everywhere(Ex &ex, const HostCsr &A, Isolated isolated, Flags &out)
+{
+  for (const PetscInt local_rows : layouts(A.rows)) {
+    Problem<Ex> problem;
+    OK(problem.create(ex, A, local_rows));
+    OK(problem.mark_couplings(ex));
+    Flags all;
+    OK(split(ex, problem.G, isolated, all));
+    if (out.empty()) out = all;
+    EXPECT_EQ(all, out);
+  }
+}
+
+// Graphs whose edges lead in one direction only, and others that the gallery has not
+std::vector<Named> graphs()
+{
+  std::vector<Named> all = gallery();
+  Neighbours cycle(31), out_star(40), in_star(40), dag(30);
+  for (int i = 0; i < 31; i++) cycle[i] = {(i + 1) % 31};
+  for (int i = 1; i < 40; i++) {
+    out_star[0].push_back(i);
+    in_star[i] = {0};
+  }
+  for (int i = 0; i < 30; i++) {
+    for (int j = i + 1; j < 30; j++) dag[i].push_back(j);
+  }
+  all.push_back({"one-way cycle", matrix_of(cycle)});
+  all.push_back({"dense row", matrix_of(out_star)});
+  all.push_back({"dense column", matrix_of(in_star)});
+  all.push_back({"ordered clique", matrix_of(dag)});
+  all.push_back({"one-sided grid", one_sided(grid7(9, 8, 3))});
+  all.push_back({"one-way random", random_graph(400, 800, 11, false)});
+  all.push_back({"one-way sparse", random_graph(500, 250, 12, false)});
+  return all;
+}
+} // namespace
+
+// That the header's rounds are the greedy method, and what both promise.
+TEST(PmisDefinition, RoundsAreGreedy)
+{
+  for (const auto &[name, A] : graphs()) {
+    const Neighbours S = neighbours_of(A), T = transposed(S);
+    for (const Isolated isolated : {Isolated::fine, Isolated::coarse}) {
+      const Flags C = greedy(S, isolated);
+      EXPECT_EQ(C, by_rounds(S, isolated)) << name;
+      for (int i = 0; i < A.rows; i++) {
+        const auto is_coarse = [&](int j) { return C[j] != 0; };
+        const bool reached = std::any_of(S[i].begin(), S[i].end(), is_coarse);
+        if (S[i].empty()) {
+          EXPECT_EQ(C[i], isolated == Isolated::coarse) << name;
+        } else if (T[i].empty()) {
+          EXPECT_FALSE(C[i]) << name;
+        } else { // maximal
+          EXPECT_TRUE(C[i] || reached) << name;
+        }
+        for (int j : S[i]) { // independent
+          if (C[i] && C[j]) {
+            EXPECT_TRUE(key_of(T, i) > key_of(T, j) && std::count(S[j].begin(), S[j].end(), i) == 0) << name;
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Pmis, IsGreedyOnAnyNumberOfRanks)
+{
+  for (const auto &[name, A] : graphs()) {
+    SCOPED_TRACE(name);
+    for (const Isolated isolated : {Isolated::fine, Isolated::coarse}) {
+      Flags all;
+      split_everywhere(this->ex, A, isolated, all);
+      EXPECT_EQ(all, greedy(neighbours_of(A), isolated));
+    }
+  }
+}
+
+// On the strong entries of matrices, as amgclassical uses it.
+TYPED_TEST(Pmis, OfStrongCouplings)
+{
+  for (auto [name, A] : gallery()) {
+    SCOPED_TRACE(name);
+    HostCsr strong = A; // 1 where a_ij is strong
+    for (int i = 0; i < A.rows; i++) {
+      double least = 0;
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) least = A.col[k] == i ? least : std::min(least, A.val[k]);
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) strong.val[k] = A.col[k] != i && A.val[k] < 0.25 * least;
+    }
+    for (const PetscInt local_rows : layouts(A.rows)) {
+      Problem<TypeParam> problem;
+      Flags all;
+      OK(problem.create(this->ex, A, local_rows));
+      OK(problem.mark_strong(this->ex, 0.25, 1));
+      OK(split(this->ex, problem.G, Isolated::fine, all));
+      EXPECT_EQ(all, greedy(neighbours_of(strong), Isolated::fine));
+    }
+  }
+}
+
+// Without marks every entry is an edge: the second pass of aggressive coarsening.
+TYPED_TEST(Pmis, OfAPatternWithoutMarks)
+{
+  Neighbours S = neighbours_of(random_graph(150, 500, 21, false));
+  for (int i : {3, 50, 149}) S[i].clear();
+  HostCsr A = matrix_of(S);
+  std::map<std::pair<int, int>, double> edges; // no diagonal
+  for (int i = 0; i < A.rows; i++) {
+    for (int j : S[i]) edges[{i, j}] = 0;
+  }
+  A = make_csr(A.rows, A.cols, edges);
+  for (const PetscInt local_rows : layouts(A.rows)) {
+    Problem<TypeParam> problem;
+    Flags all;
+    OK(problem.create(this->ex, A, local_rows));
+    problem.G = graph_of<TypeParam>(problem.A, nullptr, nullptr);
+    OK(split(this->ex, problem.G, Isolated::coarse, all));
+    EXPECT_EQ(all, greedy(S, Isolated::coarse));
+    for (int i : {3, 50, 149}) EXPECT_EQ(all[i], 1);
+  }
+}
+
+// 0 -> 1 <-> 2 <-> 3, 4 -> 1, 5 alone: m = 0 3 2 1 0 0. 1 is C, 0, 2 and 4 are F, then 3 is C.
+TYPED_TEST(Pmis, ByHand)
+{
+  const HostCsr A = matrix_of({{1}, {2}, {1, 3}, {2}, {1}, {}});
+  Flags all, kept;
+  split_everywhere(this->ex, A, Isolated::fine, all);
+  EXPECT_EQ(all, (Flags{0, 1, 0, 1, 0, 0}));
+  split_everywhere(this->ex, A, Isolated::coarse, kept);
+  EXPECT_EQ(kept, (Flags{0, 1, 0, 1, 0, 1}));
+}
+
+// A path whose keys rise: i further points depend on point i, one more on the last. One point can be decided after the other only.
+TYPED_TEST(Pmis, APathOfRisingKeysEnds)
+{
+  constexpr int n = 50;
+  Neighbours S(n);
+  for (int i = 0; i < n; i++) {
+    if (i > 0) S[i].push_back(i - 1);
+    if (i + 1 < n) S[i].push_back(i + 1);
+  }
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < (i == n - 1 ? n : i); k++) S.push_back({i});
+  }
+  Flags expected(S.size(), 0), all;
+  for (int i = 0; i < n; i++) expected[i] = (n - 1 - i) % 2 == 0;
+  split_everywhere(this->ex, matrix_of(S), Isolated::fine, all);
+  EXPECT_EQ(all, expected);
+}
+
+// Pairs of points with the same measure whose hashes begin with the same 30 bits: the rest decides.
+TYPED_TEST(Pmis, NearTiesAreDecidedByTheWholeHash)
+{
+  constexpr int n = 100000;
+  std::unordered_map<std::uint64_t, int> seen;
+  Neighbours S(n);
+  Flags expected(n, 0);
+  int pairs = 0;
+  for (int i = 0; i < n; i++) {
+    const auto [at, fresh] = seen.try_emplace(hash64(static_cast<std::uint64_t>(i)) >> 34, i);
+    if (fresh) continue;
+    const int j = at->second;
+    S[i] = {j};
+    S[j] = {i};
+    expected[hash64(static_cast<std::uint64_t>(i)) > hash64(static_cast<std::uint64_t>(j)) ? i : j] = 1;
+    pairs++;
+  }
+  EXPECT_GE(pairs, 2);
+  Flags all;
+  split_everywhere(this->ex, matrix_of(S), Isolated::fine, all);
+  EXPECT_EQ(all, expected);
+}
+
+// On the device the order of the decisions differs from run to run; the result must not.
+TYPED_TEST(Pmis, RepeatsItself)
+{
+  const HostCsr A = random_graph(20000, 90000, 9, false);
+  Problem<TypeParam> problem;
+  Flags first, all;
+  OK(problem.create(this->ex, A, -1));
+  OK(problem.mark_couplings(this->ex));
+  OK(split(this->ex, problem.G, Isolated::fine, first));
+  EXPECT_EQ(first, greedy(neighbours_of(A), Isolated::fine));
+  for (int run = 0; run < 5; run++) {
+    OK(split(this->ex, problem.G, Isolated::fine, all));
+    ASSERT_EQ(all, first);
+  }
+}
+
+// Numbers of C points rise with the global index, on their owners and where they are ghosts.
+TYPED_TEST(Pmis, CoarsePointsAreNumberedInOrder)
+{
+  for (const auto &[name, A] : graphs()) {
+    SCOPED_TRACE(name);
+    for (const PetscInt local_rows : layouts(A.rows)) {
+      Problem<TypeParam> problem;
+      CoarsePoints<TypeParam> points;
+      bool out_of_memory = true;
+      Flags mine;
+      OK(problem.create(this->ex, A, local_rows));
+      const int rank = rank_of_world(), n = problem.A.rows;
+      const auto first = problem.A.first(rank);
+      for (int i = 0; i < n; i++) mine.push_back((first + i) % 7 == 2 || (first + i) % 5 == 0);
+      const auto coarse_points = this->to_space(mine);
+      problem.G = graph_of<TypeParam>(problem.A, nullptr, nullptr);
+      OK(number_coarse_points(this->ex, problem.G, coarse_points.data(), points, &out_of_memory));
+      ASSERT_FALSE(out_of_memory);
+      const Flags all = all_of(mine);
+      std::vector<std::uint64_t> expected(all.size()), ghosts;
+      std::uint64_t next = 0;
+      for (std::size_t i = 0; i < all.size(); i++) expected[i] = all[i] ? next++ : no_key;
+      EXPECT_EQ(points.range.back(), static_cast<PetscInt>(next));
+      EXPECT_EQ(points.count, points.range[rank + 1] - points.range[rank]);
+      const auto number = this->to_host(points.number);
+      for (int i = 0; i < n; i++) {
+        const std::uint64_t got = number[i] < 0 ? no_key : static_cast<std::uint64_t>(points.range[rank] + number[i]);
+        ASSERT_EQ(got, expected[first + i]);
+      }
+      for (const PetscInt g : problem.A.ghosts) ghosts.push_back(expected[g]);
+      EXPECT_EQ(this->to_host(points.ghosts), ghosts);
+    }
+  }
+}
+
+TYPED_TEST(Pmis, CoarsePointsInheritWhatTheirRowsSay)
+{
+  const auto number = this->to_space(std::vector<int>{-1, 0, -1, 1, 2, -1}), x = this->to_space(std::vector<int>{0, 1, 2, 0, 1, 2});
+  auto coarse_x = this->to_space(std::vector<int>(3, -1));
+  OK(inject(this->ex, 6, number.data(), x.data(), coarse_x.data()));
+  EXPECT_EQ(this->to_host(coarse_x), (std::vector<int>{1, 0, 1}));
+}
+
+// Each allocation in turn fails on the last rank; all ranks learn of it.
+TEST(PmisFailure, EveryAllocationMayFailOnOneRank)
+{
+  const int culprit = size_of_world() - 1;
+  Debug ex;
+  Problem<Debug> problem;
+  OK(problem.create(ex, grid7(6, 5, 2), -1));
+  OK(problem.mark_couplings(ex));
+  std::int64_t more = 1;
+  int failures = 0;
+  for (std::int64_t k = 0; more; k++) {
+    Array<unsigned char, Debug> coarse_points;
+    CoarsePoints<Debug> points;
+    bool out_of_memory = false;
+    ex.allocations = 0;
+    ex.fail_at = rank_of_world() == culprit ? k : -1;
+    OK(pmis(ex, problem.G, Isolated::fine, coarse_points, &out_of_memory));
+    if (!out_of_memory) {
+      OK(number_coarse_points(ex, problem.G, coarse_points.data(), points, &out_of_memory));
+    }
+    failures += out_of_memory;
+    more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
+    MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
+    EXPECT_EQ(out_of_memory, more != 0) << "allocation " << k;
+  }
+  EXPECT_GE(failures, 5);
+}
+} // namespace amgkit::test

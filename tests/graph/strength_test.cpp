@@ -1,0 +1,170 @@
+#include "graph/strength.hpp"
+
+#include "support/convection.hpp"
+#include "support/gallery.hpp"
+#include "support/spaces.hpp"
+#include "support/split_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace amgkit::test
+{
+template <class Ex> using StrengthTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(StrengthTest, Spaces, SpaceName);
+
+namespace
+{
+using Marks = std::vector<int>; // one an entry
+
+// The formula of the header, read literally.
+Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs)
+{
+  Marks marks(A.col.size(), 0);
+  for (int i = 0; i < A.rows; i++) {
+    const double sign = A.at(i, i) < 0 ? -1 : 1;
+    double least = 0, sum = 0;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if (A.col[k] % bs != i % bs) continue;
+      if (A.col[k] != i) least = std::min(least, sign * A.val[k]);
+      sum += A.val[k];
+    }
+    if (max_row_sum < 1 && std::abs(sum) > max_row_sum * std::abs(A.at(i, i))) continue;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) marks[k] = A.col[k] != i && A.col[k] % bs == i % bs && sign * A.val[k] < theta * least;
+  }
+  return marks;
+}
+
+// The marks of A, its rows in so many parts.
+template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_sum, int bs, int parts, Marks &marks)
+{
+  PetscFunctionBegin;
+  marks.assign(A.col.size(), -1);
+  for (int p = 0; p < parts; p++) {
+    const int first = A.rows * p / parts, last = A.rows * (p + 1) / parts;
+    const SplitMatrix part(A, first, last, first, last);
+    Csr<double, Ex> D, O;
+    Array<int, Ex> unknown, ghost_unknown;
+    Strength<Ex> S;
+    std::vector<unsigned char> own, other;
+    StrengthRule rule = {theta, max_row_sum};
+    PetscCall(upload(ex, part.diag, D));
+    PetscCall(upload(ex, part.offd, O));
+    PetscCall(unknown.allocate(ex, last - first));
+    PetscCall(unknowns_of_blocks(ex, last - first, first, bs, unknown.data()));
+    PetscCall(unknowns_of_blocks(ex, part.ghosts, bs, ghost_unknown));
+    if (bs > 1) rule = {theta, max_row_sum, unknown.data(), ghost_unknown.data()};
+    PetscCall(classical_strength(ex, D.view(), O.view(), part.ghosts_before, rule, S));
+    PetscCall(download(ex, S.diag.data(), S.diag.size(), own));
+    PetscCall(download(ex, S.offd.data(), S.offd.size(), other));
+    for (std::size_t k = 0; k < own.size(); k++) marks[part.own[k]] = own[k];
+    for (std::size_t k = 0; k < other.size(); k++) marks[part.other[k]] = other[k];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// One row that is judged, and identity rows below it.
+HostCsr row(const std::vector<double> &entries)
+{
+  std::map<std::pair<int, int>, double> A;
+  for (int j = 0; j < static_cast<int>(entries.size()); j++) {
+    A[{j, j}] = 1;
+    A[{0, j}] = entries[j];
+  }
+  return make_csr(static_cast<int>(entries.size()), static_cast<int>(entries.size()), A);
+}
+} // namespace
+
+// The first row's marks, the diagonal's first; in two parts some of its couplings are ghosts.
+TYPED_TEST(StrengthTest, ByHand)
+{
+  struct Case {
+    std::vector<double> row;
+    double theta, max_row_sum;
+    Marks expected;
+  };
+  const std::vector<Case> cases = {
+      {{4, -1, -1, -1, -1}, 0.25, 1, {0, 1, 1, 1, 1}},
+      {{4, -1, -0.25, -0.26, 0}, 0.25, 1, {0, 1, 0, 1, 0}},      // the threshold itself is weak
+      {{-4, 1, 0.25, 0.26, -1}, 0.25, 1, {0, 1, 0, 1, 0}},       // mirrored
+      {{4, -1, 2, -0.5, 0.5}, 0.25, 1, {0, 1, 0, 1, 0}},         // positive couplings are weak
+      {{-4, 1, -2, 0.5, -0.5}, 0.25, 1, {0, 1, 0, 1, 0}},        //
+      {{4, 1, 2, 0.1, 0}, 0.25, 1, {0, 0, 0, 0, 0}},             // nothing to be measured by
+      {{4, 1, 2, 0.1, 0}, 0, 1, {0, 0, 0, 0, 0}},                //
+      {{4, -1, -1e-9, 1, 0}, 0, 1, {0, 1, 1, 0, 0}},             // theta 0: every negative one
+      {{4, -1, -1, -0.5, -1}, 1, 1, {0, 0, 0, 0, 0}},            // theta 1: none is below the least
+      {{4, -0.5, -0.5, -0.5, -0.5}, 0.25, 0.5, {0, 1, 1, 1, 1}}, // the sum is max_row_sum a_ii
+      {{4, -0.5, -0.5, -0.5, -0.25}, 0.25, 0.5, {0, 0, 0, 0, 0}},
+      {{4, -0.5, -0.5, -0.5, -0.25}, 0.25, 1, {0, 1, 1, 1, 1}},
+      {{-4, 0.5, 0.5, 0.5, 0.25}, 0.25, 0.5, {0, 0, 0, 0, 0}},
+      {{1, -1, -1, -1, -1}, 0.25, 0.9, {0, 0, 0, 0, 0}}, // far from dominant: |-3| > 0.9
+  };
+  for (const Case &c : cases) {
+    for (int parts : {1, 2}) {
+      Marks marks;
+      const HostCsr A = row(c.row);
+      OK(marks_of(this->ex, A, c.theta, c.max_row_sum, 1, parts, marks));
+      EXPECT_EQ(Marks(marks.begin(), marks.begin() + A.ptr[1]), c.expected) << ::testing::PrintToString(c.row);
+    }
+  }
+}
+
+// Unknowns 0 2 4 and 1 3: row 0 sees nothing of the others, neither as couplings nor in its sum.
+TYPED_TEST(StrengthTest, CouplingsBetweenUnknownsDoNotCount)
+{
+  for (int parts : {1, 2, 5}) {
+    Marks marks;
+    const HostCsr A = row({4, -100, -1, -100, -2.5});
+    OK(marks_of(this->ex, A, 0.25, 0.5, 2, parts, marks));
+    EXPECT_EQ(Marks(marks.begin(), marks.begin() + 5), (Marks{0, 0, 1, 0, 1}));
+  }
+}
+
+// In every space and for every distribution of the rows: the formula.
+TYPED_TEST(StrengthTest, IsTheFormula)
+{
+  std::vector<Named> matrices = gallery();
+  matrices.push_back({"convection", convection_diffusion(2, 14, 0.8, Wind::rotating)});
+  for (auto &[name, A] : matrices) {
+    for (double sign : {1.0, -1.0}) {
+      for (double &value : A.val) value *= sign;
+      for (double theta : {0.0, 0.25, 0.5}) {
+        for (double max_row_sum : {1.0, 0.9, 0.1}) {
+          for (int bs : {1, 3}) {
+            const Marks expected = strong_entries(A, theta, max_row_sum, bs);
+            for (int parts : {1, 3, 4}) {
+              Marks marks;
+              OK(marks_of(this->ex, A, theta, max_row_sum, bs, parts, marks));
+              ASSERT_EQ(marks, expected) << name << " theta " << theta << " max_row_sum " << max_row_sum << " bs " << bs;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// A sum that its order decides: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1, in whatever parts the row comes.
+TYPED_TEST(StrengthTest, SumsDoNotDependOnTheDistribution)
+{
+  for (const int at : {0, 1, 2, 3}) { // the row with all entries
+    std::map<std::pair<int, int>, double> entries;
+    const std::vector<double> values = {0.1, 0.2, 0.3, -0.5};
+    double sum = 0;
+    for (int j = 0; j < 4; j++) {
+      entries[{j, j}] = 1;
+      entries[{at, j}] = values[j];
+      sum += values[j];
+    }
+    const HostCsr A = make_csr(4, 4, entries);
+    for (const double max_row_sum : {std::abs(sum / values[at]), std::nextafter(std::abs(sum / values[at]), 0)}) {
+      const Marks expected = strong_entries(A, 0.25, max_row_sum, 1);
+      for (int parts : {1, 2, 3, 4}) {
+        Marks marks;
+        OK(marks_of(this->ex, A, 0.25, max_row_sum, 1, parts, marks));
+        EXPECT_EQ(marks, expected);
+      }
+    }
+  }
+}
+} // namespace amgkit::test
