@@ -1,10 +1,8 @@
 #include "graph/pmis.hpp"
 
 #include "base/hash.hpp"
-#include "dist/mat_view.hpp"
-#include "graph/strength.hpp"
 #include "sparse/rearrange.hpp"
-#include "support/petsc_problems.hpp"
+#include "support/distributed_graph.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -117,74 +115,6 @@ Flags greedy(const Neighbours &S, Isolated isolated)
   return coarse_of(state);
 }
 
-// This rank's rows in several distributions: PETSc's, one with a rank without rows, all on the last rank.
-std::vector<PetscInt> layouts(int n)
-{
-  const int rank = rank_of_world(), size = size_of_world();
-  if (size == 1) return {n};
-  const PetscInt without_one = rank == 1 ? 0 : n / (size - 1) + (rank == 0 ? n % (size - 1) : 0);
-  return {-1, without_one, rank == size - 1 ? n : 0};
-}
-
-// The graph of a matrix's couplings, distributed.
-template <class Ex> struct Problem {
-  OwnedMat mat;
-  MatView<Ex> view;
-  DistMatrix<Ex> A;
-  Strength<Ex> S;
-  DistGraph<Ex> G;
-
-  PetscErrorCode create(Ex &ex, const HostCsr &whole, PetscInt local_rows)
-  {
-    PetscFunctionBegin;
-    PetscCall(distribute(whole, Ex::on_device, mat.out(), local_rows));
-    PetscCall(view.create(mat, A));
-    PetscCall(view.access(ex, A));
-    PetscCall(A.allocate(ex));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  // Edges where a_ij is not 0 and i not j
-  PetscErrorCode mark_couplings(Ex &ex)
-  {
-    PetscFunctionBegin;
-    PetscCall(mark(ex, A.diag, true, S.diag));
-    PetscCall(mark(ex, A.offd, false, S.offd));
-    G = graph_of(A, S.diag.data(), S.offd.data());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode mark_strong(Ex &ex, double theta, double max_row_sum)
-  {
-    const auto before = std::lower_bound(A.ghosts.begin(), A.ghosts.end(), A.first(rank_of_world()));
-    PetscFunctionBegin;
-    PetscCall(classical_strength(ex, A.diag, A.offd, static_cast<int>(before - A.ghosts.begin()), {theta, max_row_sum}, S));
-    G = graph_of(A, S.diag.data(), S.offd.data());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  Problem() = default;
-  Problem(const Problem &) = delete;
-  Problem &operator=(const Problem &) = delete;
-  Problem(Problem &&) = delete;
-  Problem &operator=(Problem &&) = delete;
-  ~Problem() { static_cast<void>(view.release()); }
-
-private:
-  static PetscErrorCode mark(Ex &ex, const CsrView<double> &block, bool own, Array<unsigned char, Ex> &out)
-  {
-    std::vector<int> ptr(1, 0), col;
-    std::vector<double> val;
-    Flags marks(block.nnz);
-    PetscFunctionBegin;
-    if (block.nnz > 0) PetscCall(download(ex, block.ptr, block.rows + 1, ptr));
-    PetscCall(download(ex, block.col, block.nnz, col));
-    PetscCall(download(ex, block.val, block.nnz, val));
-    for (std::size_t i = 0; i + 1 < ptr.size(); i++) {
-      for (int k = ptr[i]; k < ptr[i + 1]; k++) marks[k] = val[k] != 0 && !(own && col[k] == static_cast<int>(i));
-    }
-    PetscCall(upload(ex, marks, out));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-
 // All ranks' flags on every rank.
 Flags all_of(const Flags &mine)
 {
@@ -215,7 +145,7 @@ template <class Ex> PetscErrorCode split(Ex &ex, const DistGraph<Ex> &G, Isolate
 template <class Ex> void split_everywhere(Ex &ex, const HostCsr &A, Isolated isolated, Flags &out)
 {
   for (const PetscInt local_rows : layouts(A.rows)) {
-    Problem<Ex> problem;
+    DistributedGraph<Ex> problem;
     OK(problem.create(ex, A, local_rows));
     OK(problem.mark_couplings(ex));
     Flags all;
@@ -301,10 +231,10 @@ TYPED_TEST(Pmis, OfStrongCouplings)
       for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) strong.val[k] = A.col[k] != i && A.val[k] < 0.25 * least;
     }
     for (const PetscInt local_rows : layouts(A.rows)) {
-      Problem<TypeParam> problem;
+      DistributedGraph<TypeParam> problem;
       Flags all;
       OK(problem.create(this->ex, A, local_rows));
-      OK(problem.mark_strong(this->ex, 0.25, 1));
+      OK(problem.mark_strong(this->ex, {0.25, 1}));
       OK(split(this->ex, problem.G, Isolated::fine, all));
       EXPECT_EQ(all, greedy(neighbours_of(strong), Isolated::fine));
     }
@@ -323,7 +253,7 @@ TYPED_TEST(Pmis, OfAPatternWithoutMarks)
   }
   A = make_csr(A.rows, A.cols, edges);
   for (const PetscInt local_rows : layouts(A.rows)) {
-    Problem<TypeParam> problem;
+    DistributedGraph<TypeParam> problem;
     Flags all;
     OK(problem.create(this->ex, A, local_rows));
     problem.G = graph_of<TypeParam>(problem.A, nullptr, nullptr);
@@ -389,7 +319,7 @@ TYPED_TEST(Pmis, NearTiesAreDecidedByTheWholeHash)
 TYPED_TEST(Pmis, RepeatsItself)
 {
   const HostCsr A = random_graph(20000, 90000, 9, false);
-  Problem<TypeParam> problem;
+  DistributedGraph<TypeParam> problem;
   Flags first, all;
   OK(problem.create(this->ex, A, -1));
   OK(problem.mark_couplings(this->ex));
@@ -407,7 +337,7 @@ TYPED_TEST(Pmis, CoarsePointsAreNumberedInOrder)
   for (const auto &[name, A] : graphs()) {
     SCOPED_TRACE(name);
     for (const PetscInt local_rows : layouts(A.rows)) {
-      Problem<TypeParam> problem;
+      DistributedGraph<TypeParam> problem;
       CoarsePoints<TypeParam> points;
       bool out_of_memory = true;
       Flags mine;
@@ -449,7 +379,7 @@ TEST(PmisFailure, EveryAllocationMayFailOnOneRank)
 {
   const int culprit = size_of_world() - 1;
   Debug ex;
-  Problem<Debug> problem;
+  DistributedGraph<Debug> problem;
   OK(problem.create(ex, grid7(6, 5, 2), -1));
   OK(problem.mark_couplings(ex));
   std::int64_t more = 1;

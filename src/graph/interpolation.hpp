@@ -1,0 +1,103 @@
+// Classical interpolation in matrix-matrix form (Li, Sjögreen, Yang 2021), distributed: P is the identity in C rows; in F row i
+//   P_i = -(1 / theta_i) (A^s_iC + sum over strong F points k of w_ik A^s_kC),
+// A^s the strong part of A, alpha_i = a_ii, gamma_i the sum of i's weak a_ij, beta_k the sum of A^s_kC.
+//   ext     w_ik = a_ik / beta_k;            theta_i = alpha_i + gamma_i; beta_k = 0: w_ik = 0, theta_i += a_ik
+//   ext_i   b = beta_k + a^s_ki, w_ik = a_ik / b; theta_i = alpha_i + gamma_i + sum of w_ik a^s_ki; b = 0: w_ik = 0, theta_i += a_ik
+//   ext_e   mu_k the mean of the strong a_kj, j in F, w_ik = a_ik / (beta_k + mu_k); theta_i = alpha_i + gamma_i + sum of w_ik mu_k;
+//           1 / 0 counts as 0
+//   direct  P_ij = -(N / C) a_ij / d for strong j in C: N the sum of i's off-diagonal entries of a_ij's sign, C that of the strong ones in
+//   C
+//           among them, d = a_ii and the entries of a sign that has no C (Stüben 2001)
+// Rows whose entries sum to 0 interpolate constants, except that ext_e loses a path to a k that depends on nothing. F rows without a C
+// point within reach are empty.
+//
+// All sums are taken in the order of the global indices: the same bits in every space, by native products, and on any number of ranks.
+#pragma once
+#include "dist/ghost_rows.hpp"
+#include "graph/interpolation_weights.hpp"
+#include "graph/pmis.hpp"
+#include "sparse/selection.hpp"
+#include "sparse/spgemm.hpp"
+#include "sparse/stack.hpp"
+#include "sparse/truncate.hpp"
+
+namespace amgkit
+{
+enum class InterpolationKind { direct, ext, ext_i, ext_e };
+
+struct InterpolationRule {
+  InterpolationKind kind = InterpolationKind::ext_i;
+  Truncation truncation;
+  SpgemmOptions spgemm;
+  // Block systems by the unknown approach, as in StrengthRule.
+  const int *unknown = nullptr, *ghost_unknown = nullptr;
+};
+
+// A rank's rows of P: columns of its own coarse points, counted from its first, and of other ranks' coarse points.
+template <class Ex> struct Prolongator {
+  Csr<double, Ex> diag, offd;
+  PetscInt first = 0;           // global number of diag's first column
+  std::vector<PetscInt> ghosts; // global numbers of offd's columns, ascending, each in use
+
+  DistRows rows() const { return {diag.view(), offd.view(), first, &ghosts}; }
+  std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
+};
+
+// Makes P, and P's values again. Holds what the latter needs, the product before truncation among it; forgotten with the object, without
+// which P is complete.
+template <class Ex> class Interpolation {
+public:
+  // Collective, once. A's rows store their diagonals, and A's halo has its buffers; A's halo must outlive this object.
+  // *out_of_memory as in attempt().
+  PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &, const InterpolationRule &,
+                        Prolongator<Ex> &P, bool *out_of_memory);
+  // Collective: P's values for other values of A on the same pattern; splitting, strength and the entries that truncation kept stay what
+  // they are. Allocates nothing with native products.
+  PetscErrorCode update(Ex &, DistMatrix<Ex> &A, Prolongator<Ex> &P);
+  std::size_t bytes() const;
+
+private:
+  // The entries of A of a kind, and those rows as a matrix.
+  struct Part {
+    Selection<Ex> diag, offd;
+    std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
+  };
+  bool paths() const { return kind_ != InterpolationKind::direct; }
+  bool alone() const { return fine_ghosts_ == 0; }
+  SplitRows rows_of(const DistMatrix<Ex> &A) const { return {A.diag, A.offd, first_row_, nullptr, ghosts_before_}; }
+  DistRows coarse_rows() const { return {B_diag_.view(), B_offd_.view(), first_, &coarse_ghosts_}; }
+  DistRows couplings(const DistMatrix<Ex> &A) const { return {{A.rows, A.rows}, F_offd_.view(), first_row_, &A.ghosts}; }
+  CsrView<double> product_factor() const { return alone() ? B_diag_.view() : B_.view(); }
+  StackedRows stacked_coarse_rows() const;
+  StackedRows stacked_weights(const DistMatrix<Ex> &A) const;
+
+  PetscErrorCode choose(Ex &, const DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &, const InterpolationRule &);
+  PetscErrorCode number_coarse_ghosts(Ex &, const CoarsePoints<Ex> &);
+  PetscErrorCode take_values(Ex &, const DistMatrix<Ex> &A);
+  PetscErrorCode exchange_means(Ex &, DistMatrix<Ex> &A);
+  PetscErrorCode make_product(Ex &, const DistMatrix<Ex> &A, const SpgemmOptions &);
+  PetscErrorCode weigh_paths(Ex &, const DistMatrix<Ex> &A);
+  PetscErrorCode truncate(Ex &, const Truncation &, Prolongator<Ex> &P);
+  PetscErrorCode number_ghosts(Ex &, Prolongator<Ex> &P);
+  PetscErrorCode values(Ex &, Prolongator<Ex> &P);
+
+  InterpolationKind kind_ = InterpolationKind::ext_i;
+  PetscInt first_ = 0, first_row_ = 0;      // this rank's first coarse number, and row
+  int coarse_ = 0;                          // its coarse points
+  int fine_ghosts_ = 0, ghosts_before_ = 0; // A's ghosts, and those before this rank's rows
+  int coarse_before_ = 0, columns_ = 0;     // of the product: the first own column, and how many there are
+  Array<int, Ex> number_;
+  EntryKinds<Ex> kinds_;
+  Part to_coarse_, to_fine_;
+  std::vector<PetscInt> coarse_ghosts_;      // the C points among A's ghosts
+  Csr<double, Ex> B_diag_, B_offd_, F_offd_; // A^s_FC and the identity in C rows; A^s_FF's columns of other ranks
+  GhostRows<Ex> ghost_B_, ghost_F_;
+  Array<int, Ex> column_of_coarse_ghost_, column_of_ghost_; // in the product's right and left factor
+  Array<double, Ex> beta_, mean_, own_mean_;
+  Csr<double, Ex> w_, B_, W_; // W = w B, columns by global number
+  SpgemmPlan<Ex> plan_;
+  Array<unsigned char, Ex> keep_; // of W's entries
+  Selection<Ex> kept_diag_, kept_offd_;
+  Array<double, Ex> scale_;
+};
+} // namespace amgkit

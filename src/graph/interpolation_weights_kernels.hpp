@@ -1,0 +1,257 @@
+#include "graph/interpolation_weights.hpp"
+#include "sparse/search.hpp"
+
+namespace amgkit
+{
+namespace interpolation
+{
+AMGKIT_FN inline Segment row_of(const CsrView<double> &A, std::int64_t i)
+{
+  return A.nnz > 0 ? Segment{A.ptr[i], A.ptr[i + 1]} : Segment{0, 0};
+}
+
+// A with the kinds of its entries; the entries of a row in the order of the global columns.
+struct Rows {
+  CsrView<double> diag, offd;
+  const unsigned char *kind, *ghost_kind;
+  int ghosts_before;
+};
+template <class Ex> Rows rows_of(const SplitRows &A, const EntryKinds<Ex> &kinds)
+{
+  return {A.diag, A.offd, kinds.diag.data(), kinds.offd.data(), A.ghosts_before};
+}
+struct Entry {
+  double value;
+  int kind;
+};
+struct Row {
+  Segment own, other;
+  int below; // entries before the own columns
+
+  AMGKIT_FN Row(const Rows &A, std::int64_t i) : own(row_of(A.diag, i)), other(row_of(A.offd, i)), below(0)
+  {
+    below = lower_bound(A.offd.col, other.begin, other.end, A.ghosts_before) - other.begin;
+  }
+  AMGKIT_FN int length() const { return own.end - own.begin + other.end - other.begin; }
+  AMGKIT_FN Entry at(const Rows &A, int t) const
+  {
+    const int here = own.end - own.begin;
+    if (t >= below && t < below + here) return {A.diag.val[own.begin + t - below], A.kind[own.begin + t - below]};
+    const int g = other.begin + (t < below ? t : t - here);
+    return {A.offd.val[g], A.ghost_kind[g]};
+  }
+  // Sum of term(entry)
+  template <class Team, class F> AMGKIT_FN double sum(const Team &team, const Rows &A, F term) const
+  {
+    return team.ordered_sum(0, length(), [&](int t) { return term(at(A, t)); });
+  }
+};
+// alpha_i + gamma_i
+template <class Team> AMGKIT_FN double lumped_sum(const Team &team, const Rows &A, std::int64_t i)
+{
+  return Row(A, i).sum(team, A, [](const Entry &e) { return e.kind & lumped ? e.value : 0.0; });
+}
+
+// The weight of a path from i through k, and what theta_i takes of a_ik.
+struct Path {
+  double weight, to_theta;
+};
+struct Ext {
+  const double *beta;
+
+  AMGKIT_FN Path operator()(std::int64_t, int k, double a_ik) const { return beta[k] != 0 ? Path{a_ik / beta[k], 0} : Path{0, a_ik}; }
+};
+struct ExtI {
+  const double *beta;
+  Rows A;
+  GhostCouplings ghosts;
+
+  // a_ki if it is strong, i and k in F
+  AMGKIT_FN double back(std::int64_t i, int k) const
+  {
+    const int own = k - A.ghosts_before, n = A.diag.rows;
+    if (own >= 0 && own < n) {
+      const Segment row = row_of(A.diag, own);
+      const int at = lower_bound(A.diag.col, row.begin, row.end, static_cast<int>(i));
+      return at < row.end && A.diag.col[at] == i && (A.kind[at] & to_fine) ? A.diag.val[at] : 0;
+    }
+    const Segment row = row_of(ghosts.rows, own < 0 ? k : k - n);
+    const int column = ghosts.first + static_cast<int>(i), at = lower_bound(ghosts.rows.col, row.begin, row.end, column);
+    return at < row.end && ghosts.rows.col[at] == column ? ghosts.rows.val[at] : 0;
+  }
+  AMGKIT_FN Path operator()(std::int64_t i, int k, double a_ik) const
+  {
+    const double a_ki = back(i, k), b = beta[k] + a_ki;
+    return b != 0 ? Path{a_ik / b, a_ki * (a_ik / b)} : Path{0, a_ik};
+  }
+};
+struct ExtE {
+  const double *beta, *mean;
+
+  AMGKIT_FN Path operator()(std::int64_t, int k, double a_ik) const
+  {
+    const double lambda = beta[k] + mean[k];
+    return lambda != 0 ? Path{a_ik / lambda, a_ik * mean[k] / lambda} : Path{0, 0};
+  }
+};
+
+// w_ik <- -(1 / theta_i) times the weight of the path, which is 1 for k = i; 1 in C rows.
+template <class Ex, class Formula>
+PetscErrorCode weigh(Ex &ex, const Rows &rows, const int *number, const Formula &through, Csr<double, Ex> &w)
+{
+  const Rows A = rows;
+  const Formula path = through;
+  const int *ptr = w.ptr.data(), *col = w.col.data();
+  double *val = w.val.data();
+  return for_rows(ex, w.rows, w.view().average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const int begin = ptr[i], end = ptr[i + 1], self = A.ghosts_before + static_cast<int>(i);
+    if (number[i] >= 0) {
+      for (int k : team.share(begin, end)) val[k] = 1;
+      return;
+    }
+    const double rest = lumped_sum(team, A, i);
+    const double theta = rest + team.ordered_sum(begin, end, [&](int k) {
+      const Path p = col[k] == self ? Path{1, 0} : path(i, col[k], val[k]);
+      val[k] = p.weight;
+      return p.to_theta;
+    });
+    const double scale = theta != 0 ? -1 / theta : 0;
+    team.sync();
+    for (int k : team.share(begin, end)) val[k] *= scale;
+  });
+}
+
+struct BothSigns {
+  double negative, positive;
+};
+// Of the entries e with which(e)
+template <class Team, class Which> AMGKIT_FN BothSigns sums_of_signs(const Team &team, const Rows &A, const Row &row, Which which)
+{
+  const double negative = row.sum(team, A, [&](const Entry &e) { return which(e) && e.value < 0 ? e.value : 0.0; });
+  return {negative, row.sum(team, A, [&](const Entry &e) { return which(e) && e.value > 0 ? e.value : 0.0; })};
+}
+} // namespace interpolation
+
+template <class Ex>
+PetscErrorCode classify_entries(Ex &ex, const SplitRows &rows, const Strength<Ex> &S, const Splitting &splitting, EntryKinds<Ex> &kinds)
+{
+  const CsrView<double> diag = rows.diag, offd = rows.offd;
+  const Splitting points = splitting;
+  const unsigned char *strong = S.diag.data(), *ghost_strong = S.offd.data();
+
+  PetscFunctionBegin;
+  PetscCall(kinds.diag.allocate(ex, diag.nnz));
+  PetscCall(kinds.offd.allocate(ex, offd.nnz));
+  unsigned char *kind = kinds.diag.data(), *ghost_kind = kinds.offd.data();
+  PetscCall(for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const Segment own = interpolation::row_of(diag, i), other = interpolation::row_of(offd, i);
+    const bool fine = points.number[i] < 0;
+    const int unknown = points.unknown ? points.unknown[i] : 0;
+    for (int k : team.share(own.begin, own.end)) {
+      const int j = diag.col[k];
+      int here = 0;
+      if (j == i)
+        here = to_fine | (fine ? lumped : to_coarse);
+      else if (fine && strong[k])
+        here = points.number[j] >= 0 ? to_coarse : to_fine;
+      else if (fine && (!points.unknown || points.unknown[j] == unknown))
+        here = lumped;
+      kind[k] = static_cast<unsigned char>(here);
+    }
+    for (int k : team.share(other.begin, other.end)) {
+      const int j = offd.col[k];
+      int here = 0;
+      if (fine && ghost_strong[k])
+        here = points.ghosts[j] != no_key ? to_coarse : to_fine;
+      else if (fine && (!points.unknown || points.ghost_unknown[j] == unknown))
+        here = lumped;
+      ghost_kind[k] = static_cast<unsigned char>(here);
+    }
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode unit_rows(Ex &ex, int n, const int *number, const int *ptr, double *val)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    if (number[i] >= 0) val[ptr[i]] = 1;
+  });
+}
+
+template <class Ex> PetscErrorCode row_sums(Ex &ex, CsrView<double> A, double *sum)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const Segment row = interpolation::row_of(A, i);
+    const double s = team.ordered_sum(row.begin, row.end, [&](int k) { return A.val[k]; });
+    team.once([&] { sum[i] = s; });
+  });
+}
+
+template <class Ex> PetscErrorCode means_of_fine(Ex &ex, const SplitRows &rows, const EntryKinds<Ex> &kinds, double *mean)
+{
+  const interpolation::Rows A = interpolation::rows_of(rows, kinds);
+  return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const interpolation::Row row(A, i);
+    const double sum = row.sum(team, A, [](const interpolation::Entry &e) { return e.kind == to_fine ? e.value : 0.0; });
+    const double count = row.sum(team, A, [](const interpolation::Entry &e) { return e.kind == to_fine ? 1.0 : 0.0; });
+    team.once([&] { mean[i] = count > 0 ? sum / count : 0; });
+  });
+}
+
+template <class Ex>
+PetscErrorCode weigh_ext(Ex &ex, const SplitRows &A, const EntryKinds<Ex> &kinds, const int *number, const double *beta, Csr<double, Ex> &w)
+{
+  return interpolation::weigh(ex, interpolation::rows_of(A, kinds), number, interpolation::Ext{beta}, w);
+}
+
+template <class Ex>
+PetscErrorCode weigh_ext_i(Ex &ex, const SplitRows &A, const EntryKinds<Ex> &kinds, const int *number, const double *beta,
+                           const GhostCouplings &ghosts, Csr<double, Ex> &w)
+{
+  const interpolation::Rows rows = interpolation::rows_of(A, kinds);
+  return interpolation::weigh(ex, rows, number, interpolation::ExtI{beta, rows, ghosts}, w);
+}
+
+template <class Ex>
+PetscErrorCode weigh_ext_e(Ex &ex, const SplitRows &A, const EntryKinds<Ex> &kinds, const int *number, const double *beta,
+                           const double *mean, Csr<double, Ex> &w)
+{
+  return interpolation::weigh(ex, interpolation::rows_of(A, kinds), number, interpolation::ExtE{beta, mean}, w);
+}
+
+template <class Ex>
+PetscErrorCode weigh_direct(Ex &ex, const SplitRows &rows, const EntryKinds<Ex> &kinds, const int *number, Csr<double, Ex> &P)
+{
+  const interpolation::Rows A = interpolation::rows_of(rows, kinds);
+  const int *ptr = P.ptr.data();
+  double *val = P.val.data();
+  return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    if (number[i] >= 0 || ptr[i] == ptr[i + 1]) return;
+    const interpolation::Row row(A, i);
+    const auto is_diagonal = [](const interpolation::Entry &e) { return e.kind == (to_fine | lumped); };
+    const auto counts = [&](const interpolation::Entry &e) { return e.kind != 0 && !is_diagonal(e); };
+    const auto coarse = [](const interpolation::Entry &e) { return e.kind == to_coarse; };
+    const interpolation::BothSigns all = interpolation::sums_of_signs(team, A, row, counts),
+                                   kept = interpolation::sums_of_signs(team, A, row, coarse);
+    double d = row.sum(team, A, [&](const interpolation::Entry &e) { return is_diagonal(e) ? e.value : 0.0; });
+    if (kept.negative == 0) d += all.negative;
+    if (kept.positive == 0) d += all.positive;
+    for (int k : team.share(ptr[i], ptr[i + 1])) {
+      const double a = val[k], ratio = a < 0 ? all.negative / kept.negative : a > 0 ? all.positive / kept.positive : 0;
+      val[k] = d != 0 ? -ratio * a / d : 0;
+    }
+  });
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode classify_entries(Space &, const SplitRows &, const Strength<Space> &, const Splitting &, EntryKinds<Space> &);
+template PetscErrorCode unit_rows(Space &, int, const int *, const int *, double *);
+template PetscErrorCode row_sums(Space &, CsrView<double>, double *);
+template PetscErrorCode means_of_fine(Space &, const SplitRows &, const EntryKinds<Space> &, double *);
+template PetscErrorCode weigh_ext(Space &, const SplitRows &, const EntryKinds<Space> &, const int *, const double *, Csr<double, Space> &);
+template PetscErrorCode weigh_ext_i(Space &, const SplitRows &, const EntryKinds<Space> &, const int *, const double *,
+                                    const GhostCouplings &, Csr<double, Space> &);
+template PetscErrorCode weigh_ext_e(Space &, const SplitRows &, const EntryKinds<Space> &, const int *, const double *, const double *,
+                                    Csr<double, Space> &);
+template PetscErrorCode weigh_direct(Space &, const SplitRows &, const EntryKinds<Space> &, const int *, Csr<double, Space> &);
+} // namespace amgkit
