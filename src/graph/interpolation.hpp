@@ -13,13 +13,10 @@
 //
 // All sums are taken in the order of the global indices: the same bits in every space, by native products, and on any number of ranks.
 #pragma once
-#include "dist/ghost_rows.hpp"
+#include "dist/gathered_rows.hpp"
+#include "graph/coarse_blocks.hpp"
 #include "graph/interpolation_weights.hpp"
-#include "graph/pmis.hpp"
-#include "sparse/selection.hpp"
 #include "sparse/spgemm.hpp"
-#include "sparse/stack.hpp"
-#include "sparse/truncate.hpp"
 
 namespace amgkit
 {
@@ -31,16 +28,8 @@ struct InterpolationRule {
   SpgemmOptions spgemm;
   // Block systems by the unknown approach, as in StrengthRule.
   const int *unknown = nullptr, *ghost_unknown = nullptr;
-};
-
-// A rank's rows of P: columns of its own coarse points, counted from its first, and of other ranks' coarse points.
-template <class Ex> struct Prolongator {
-  Csr<double, Ex> diag, offd;
-  PetscInt first = 0;           // global number of diag's first column
-  std::vector<PetscInt> ghosts; // global numbers of offd's columns, ascending, each in use
-
-  DistRows rows() const { return {diag.view(), offd.view(), first, &ghosts}; }
-  std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
+  // F rows i with wanted[i] < 0 are left empty, but by direct; nullptr: none.
+  const int *wanted = nullptr;
 };
 
 // Makes P, and P's values again. Holds what the latter needs, the product before truncation among it; forgotten with the object, without
@@ -57,47 +46,35 @@ public:
   std::size_t bytes() const;
 
 private:
-  // The entries of A of a kind, and those rows as a matrix.
-  struct Part {
-    Selection<Ex> diag, offd;
-    std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
-  };
   bool paths() const { return kind_ != InterpolationKind::direct; }
-  bool alone() const { return fine_ghosts_ == 0; }
   SplitRows rows_of(const DistMatrix<Ex> &A) const { return {A.diag, A.offd, first_row_, nullptr, ghosts_before_}; }
-  DistRows coarse_rows() const { return {B_diag_.view(), B_offd_.view(), first_, &coarse_ghosts_}; }
   DistRows couplings(const DistMatrix<Ex> &A) const { return {{A.rows, A.rows}, F_offd_.view(), first_row_, &A.ghosts}; }
-  CsrView<double> product_factor() const { return alone() ? B_diag_.view() : B_.view(); }
-  StackedRows stacked_coarse_rows() const;
+  CsrView<double> product_factor() const { return gathered_.rows(B_.rows()); }
   StackedRows stacked_weights(const DistMatrix<Ex> &A) const;
+  StackedRows stacked_coarse_rows() const;
+  ProductColumns columns() const;
 
   PetscErrorCode choose(Ex &, const DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &, const InterpolationRule &);
-  PetscErrorCode number_coarse_ghosts(Ex &, const CoarsePoints<Ex> &);
   PetscErrorCode take_values(Ex &, const DistMatrix<Ex> &A);
   PetscErrorCode exchange_means(Ex &, DistMatrix<Ex> &A);
   PetscErrorCode make_product(Ex &, const DistMatrix<Ex> &A, const SpgemmOptions &);
   PetscErrorCode weigh_paths(Ex &, const DistMatrix<Ex> &A);
-  PetscErrorCode truncate(Ex &, const Truncation &, Prolongator<Ex> &P);
-  PetscErrorCode number_ghosts(Ex &, Prolongator<Ex> &P);
-  PetscErrorCode values(Ex &, Prolongator<Ex> &P);
 
   InterpolationKind kind_ = InterpolationKind::ext_i;
-  PetscInt first_ = 0, first_row_ = 0;      // this rank's first coarse number, and row
-  int coarse_ = 0;                          // its coarse points
-  int fine_ghosts_ = 0, ghosts_before_ = 0; // A's ghosts, and those before this rank's rows
-  int coarse_before_ = 0, columns_ = 0;     // of the product: the first own column, and how many there are
+  PetscInt first_row_ = 0;             // this rank's
+  int ghosts_ = 0, ghosts_before_ = 0; // A's, and those before this rank's rows
   Array<int, Ex> number_;
   EntryKinds<Ex> kinds_;
-  Part to_coarse_, to_fine_;
-  std::vector<PetscInt> coarse_ghosts_;      // the C points among A's ghosts
-  Csr<double, Ex> B_diag_, B_offd_, F_offd_; // A^s_FC and the identity in C rows; A^s_FF's columns of other ranks
-  GhostRows<Ex> ghost_B_, ghost_F_;
-  Array<int, Ex> column_of_coarse_ghost_, column_of_ghost_; // in the product's right and left factor
+  BlockSelection<Ex> to_coarse_, path_;
+  Selection<Ex> to_fine_;     // in the block of ghost columns
+  Prolongator<Ex> B_;         // A^s_FC, and the identity in C rows
+  Csr<double, Ex> F_offd_;    // A^s_FF in the columns of other ranks
+  GatheredRows<Ex> gathered_; // of B
+  GhostRows<Ex> ghost_F_;
+  Array<int, Ex> place_of_ghost_; // A's ghosts among w's columns; direct: B's among W's
   Array<double, Ex> beta_, mean_, own_mean_;
-  Csr<double, Ex> w_, B_, W_; // W = w B, columns by global number
+  Csr<double, Ex> w_, W_; // W = w B, direct: this rank's rows of B; columns in global order
   SpgemmPlan<Ex> plan_;
-  Array<unsigned char, Ex> keep_; // of W's entries
-  Selection<Ex> kept_diag_, kept_offd_;
-  Array<double, Ex> scale_;
+  TruncatedProduct<Ex> truncated_;
 };
 } // namespace amgkit

@@ -9,18 +9,21 @@ namespace amgkit
 enum EntryKind : unsigned char {
   to_coarse = 1, // of an F row: strong, C column; of a C row: the diagonal
   to_fine = 2,   // of an F row: strong, F column, or the diagonal; of a C row: the diagonal
-  lumped = 4     // of an F row: weak, or the diagonal
+  lumped = 4,    // of an F row: weak, or the diagonal
+  on_path = 8    // what is to_fine in the rows that are wanted
 };
 template <class Ex> struct EntryKinds {
   Array<unsigned char, Ex> diag, offd;
 
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };
-// Which points are C: as in CoarsePoints. Entries between different unknowns are nothing, unknown as in StrengthRule.
+// Which points are C: as in CoarsePoints. Entries between different unknowns are nothing, unknown as in StrengthRule. wanted: as in
+// InterpolationRule.
 struct Splitting {
   const int *number = nullptr;
   const std::uint64_t *ghosts = nullptr;
   const int *unknown = nullptr, *ghost_unknown = nullptr;
+  const int *wanted = nullptr;
 };
 template <class Ex> PetscErrorCode classify_entries(Ex &, const SplitRows &A, const Strength<Ex> &, const Splitting &, EntryKinds<Ex> &);
 
@@ -32,7 +35,7 @@ template <class Ex> PetscErrorCode row_sums(Ex &, CsrView<double> A, double *sum
 template <class Ex> PetscErrorCode means_of_fine(Ex &, const SplitRows &A, const EntryKinds<Ex> &, double *mean);
 
 // A's F points and the ghosts are the columns k of w, in their common order: the ghosts before the own points, these, the others. On entry
-// w_ik = a_ik for the entries that are to_fine, the diagonal included; C rows hold their diagonal alone.
+// w_ik = a_ik for the entries that are on_path, the diagonal included; C rows hold their diagonal alone.
 // On return P = w B, where B has the rows A^s_kC, and the identity in C rows. beta: sums of B's rows.
 template <class Ex>
 PetscErrorCode weigh_ext(Ex &, const SplitRows &A, const EntryKinds<Ex> &, const int *number, const double *beta, Csr<double, Ex> &w);

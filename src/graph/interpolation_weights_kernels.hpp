@@ -24,6 +24,8 @@ struct Entry {
   double value;
   int kind;
 };
+// Strong and to F, off the diagonal
+AMGKIT_FN inline bool is_path(const Entry &e) { return (e.kind & (to_fine | lumped)) == to_fine; }
 struct Row {
   Segment own, other;
   int below; // entries before the own columns
@@ -147,13 +149,14 @@ PetscErrorCode classify_entries(Ex &ex, const SplitRows &rows, const Strength<Ex
     const Segment own = interpolation::row_of(diag, i), other = interpolation::row_of(offd, i);
     const bool fine = points.number[i] < 0;
     const int unknown = points.unknown ? points.unknown[i] : 0;
+    const int path = to_fine | (!fine || !points.wanted || points.wanted[i] >= 0 ? on_path : 0);
     for (int k : team.share(own.begin, own.end)) {
       const int j = diag.col[k];
       int here = 0;
       if (j == i)
-        here = to_fine | (fine ? lumped : to_coarse);
+        here = path | (fine ? lumped : to_coarse);
       else if (fine && strong[k])
-        here = points.number[j] >= 0 ? to_coarse : to_fine;
+        here = points.number[j] >= 0 ? to_coarse : path;
       else if (fine && (!points.unknown || points.unknown[j] == unknown))
         here = lumped;
       kind[k] = static_cast<unsigned char>(here);
@@ -162,7 +165,7 @@ PetscErrorCode classify_entries(Ex &ex, const SplitRows &rows, const Strength<Ex
       const int j = offd.col[k];
       int here = 0;
       if (fine && ghost_strong[k])
-        here = points.ghosts[j] != no_key ? to_coarse : to_fine;
+        here = points.ghosts[j] != no_key ? to_coarse : path;
       else if (fine && (!points.unknown || points.ghost_unknown[j] == unknown))
         here = lumped;
       ghost_kind[k] = static_cast<unsigned char>(here);
@@ -192,8 +195,8 @@ template <class Ex> PetscErrorCode means_of_fine(Ex &ex, const SplitRows &rows, 
   const interpolation::Rows A = interpolation::rows_of(rows, kinds);
   return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const interpolation::Row row(A, i);
-    const double sum = row.sum(team, A, [](const interpolation::Entry &e) { return e.kind == to_fine ? e.value : 0.0; });
-    const double count = row.sum(team, A, [](const interpolation::Entry &e) { return e.kind == to_fine ? 1.0 : 0.0; });
+    const double sum = row.sum(team, A, [](const interpolation::Entry &e) { return interpolation::is_path(e) ? e.value : 0.0; });
+    const double count = row.sum(team, A, [](const interpolation::Entry &e) { return interpolation::is_path(e) ? 1.0 : 0.0; });
     team.once([&] { mean[i] = count > 0 ? sum / count : 0; });
   });
 }
@@ -228,7 +231,7 @@ PetscErrorCode weigh_direct(Ex &ex, const SplitRows &rows, const EntryKinds<Ex> 
   return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     if (number[i] >= 0 || ptr[i] == ptr[i + 1]) return;
     const interpolation::Row row(A, i);
-    const auto is_diagonal = [](const interpolation::Entry &e) { return e.kind == (to_fine | lumped); };
+    const auto is_diagonal = [](const interpolation::Entry &e) { return (e.kind & (to_fine | lumped)) == (to_fine | lumped); };
     const auto counts = [&](const interpolation::Entry &e) { return e.kind != 0 && !is_diagonal(e); };
     const auto coarse = [](const interpolation::Entry &e) { return e.kind == to_coarse; };
     const interpolation::BothSigns all = interpolation::sums_of_signs(team, A, row, counts),

@@ -1,0 +1,71 @@
+// Matrices whose columns are the C points of all ranks: how they come from a level's matrix, and what of a product becomes one.
+#pragma once
+#include "dist/ghost_rows.hpp"
+#include "graph/pmis.hpp"
+#include "sparse/selection.hpp"
+#include "sparse/truncate.hpp"
+
+namespace amgkit
+{
+// A rank's rows of P: columns of its own C points, counted from its first, and of other ranks' C points.
+template <class Ex> struct Prolongator {
+  Csr<double, Ex> diag, offd;
+  PetscInt first = 0;           // global number of diag's first column
+  std::vector<PetscInt> ghosts; // global numbers of offd's columns, ascending, each in use
+
+  DistRows rows() const { return {diag.view(), offd.view(), first, &ghosts}; }
+  std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
+};
+
+// A's block of ghost columns, with A's rows even where it is none.
+template <class Ex> CsrView<double> ghost_block(const DistMatrix<Ex> &A)
+{
+  CsrView<double> block = A.offd;
+  block.rows = A.rows;
+  return block;
+}
+
+// Which entries of a matrix's blocks are meant.
+template <class Ex> struct BlockSelection {
+  Selection<Ex> diag, offd;
+
+  // Those with these bits in their marks. Waits.
+  PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, const unsigned char *mark, const unsigned char *ghost_mark, unsigned char bits);
+  std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
+};
+
+// The selection as a matrix with A's columns; values allocated, not set.
+template <class Ex> PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M);
+// Entries of A in columns of C points as rows of their own; values allocated, not set. Local.
+template <class Ex>
+PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &A, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt first,
+                              Prolongator<Ex> &B);
+
+// Columns of a product in the order of their global numbers: `own` of this rank stand behind `before` ghosts.
+struct ProductColumns {
+  int before = 0, own = 0;
+  PetscInt first = 0; // global number of the own ones
+  const std::vector<PetscInt> *ghosts = nullptr;
+};
+// P's pattern: the entries of W with keep[k] = 1, chosen on return. Values allocated, not set. Local; waits.
+template <class Ex>
+PetscErrorCode split_product(Ex &, CsrView<double> W, const unsigned char *keep, const ProductColumns &, BlockSelection<Ex> &chosen,
+                             Prolongator<Ex> &P);
+// P = the product W, truncated; and the same entries of it when W's values have changed.
+template <class Ex> class TruncatedProduct {
+public:
+  // Local; waits.
+  PetscErrorCode create(Ex &, CsrView<double> W, const ProductColumns &, const Truncation &, Prolongator<Ex> &P);
+  // Local. Neither waits nor allocates.
+  PetscErrorCode values(Ex &, CsrView<double> W, Prolongator<Ex> &P);
+  std::size_t bytes() const { return keep_.bytes() + chosen_.bytes() + scale_.bytes(); }
+
+private:
+  Array<unsigned char, Ex> keep_; // of W's entries
+  BlockSelection<Ex> chosen_;
+  Array<double, Ex> scale_; // of W's rows
+};
+
+// Leaves out rows that are empty: M's row number[i] is what was row i, n rows with number[i] = -1 where they are left out. Local.
+template <class Ex> PetscErrorCode leave_out_rows(Ex &, int n, const int *number, int count, Csr<double, Ex> &M);
+} // namespace amgkit
