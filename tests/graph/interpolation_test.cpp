@@ -2,11 +2,10 @@
 
 #include "base/hash.hpp"
 #include "support/distributed_graph.hpp"
+#include "support/prolongator_entries.hpp"
 #include "support/random_matrices.hpp"
-#include "support/textbook_interpolation.hpp"
 
 #include <cmath>
-#include <numeric>
 
 namespace amgkit::test
 {
@@ -66,55 +65,12 @@ template <class Ex> struct Interpolated {
   }
 };
 
-// All ranks' entries of P on every rank; also that the blocks are as promised.
 template <class Ex> PetscErrorCode entries_of(Ex &ex, const Interpolated<Ex> &from, Entries &all)
 {
-  HostCsr diag, offd;
-  std::vector<PetscInt> index;
-  std::vector<double> value;
-  const PetscInt first = from.graph.A.first(rank_of_world());
-  const std::vector<PetscInt> &ghosts = from.P.ghosts;
-
-  PetscFunctionBegin;
-  PetscCall(download(ex, from.P.diag, diag));
-  PetscCall(download(ex, from.P.offd, offd));
-  EXPECT_EQ(diag.rows, from.graph.A.rows);
-  EXPECT_EQ(offd.rows, from.graph.A.rows);
-  EXPECT_EQ(diag.cols, from.points.count);
-  EXPECT_EQ(offd.cols, static_cast<int>(ghosts.size()));
+  EXPECT_EQ(from.P.diag.rows, from.graph.A.rows);
+  EXPECT_EQ(from.P.diag.cols, from.points.count);
   EXPECT_EQ(from.P.first, from.points.range[rank_of_world()]);
-  std::vector<int> used(ghosts.size(), 0);
-  for (int i = 0; i < diag.rows; i++) {
-    for (int k = diag.ptr[i]; k < diag.ptr[i + 1]; k++) {
-      EXPECT_TRUE(k == diag.ptr[i] || diag.col[k - 1] < diag.col[k]);
-      index.insert(index.end(), {first + i, from.P.first + diag.col[k]});
-      value.push_back(diag.val[k]);
-    }
-    for (int k = offd.ptr[i]; k < offd.ptr[i + 1]; k++) {
-      EXPECT_TRUE(k == offd.ptr[i] || offd.col[k - 1] < offd.col[k]);
-      used[offd.col[k]] = 1;
-      index.insert(index.end(), {first + i, ghosts[offd.col[k]]});
-      value.push_back(offd.val[k]);
-    }
-  }
-  EXPECT_TRUE(std::adjacent_find(ghosts.begin(), ghosts.end(), std::greater_equal<>()) == ghosts.end());
-  EXPECT_EQ(std::count(used.begin(), used.end(), 0), 0);
-
-  int n = static_cast<int>(value.size());
-  std::vector<int> count(size_of_world()), at(size_of_world() + 1, 0), count2, at2;
-  PetscCallMPI(MPI_Allgather(&n, 1, MPI_INT, count.data(), 1, MPI_INT, PETSC_COMM_WORLD));
-  std::partial_sum(count.begin(), count.end(), at.begin() + 1);
-  for (const int c : count) count2.push_back(2 * c);
-  for (const int a : at) at2.push_back(2 * a);
-  std::vector<PetscInt> indices(at2.back());
-  std::vector<double> values(at.back());
-  PetscCallMPI(MPI_Allgatherv(value.data(), n, MPI_DOUBLE, values.data(), count.data(), at.data(), MPI_DOUBLE, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Allgatherv(index.data(), 2 * n, MPIU_INT, indices.data(), count2.data(), at2.data(), MPIU_INT, PETSC_COMM_WORLD));
-  all.clear();
-  for (std::size_t k = 0; k < values.size(); k++) {
-    all[{static_cast<int>(indices[2 * k]), static_cast<int>(indices[2 * k + 1])}] = values[k];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return test::entries_of(ex, from.P, from.graph.A.first(rank_of_world()), all);
 }
 
 // P of a matrix in one distribution
@@ -129,12 +85,6 @@ void interpolate(Ex &ex, const HostCsr &A, PetscInt local_rows, const Flags &coa
   OK(entries_of(ex, problem, P));
 }
 
-Flags scattered(int n, unsigned one_in)
-{
-  Flags coarse(n);
-  for (int i = 0; i < n; i++) coarse[i] = hash64(static_cast<std::uint64_t>(i)) % one_in == 0;
-  return coarse;
-}
 // Few C points: many F points have no C neighbour. A small max_row_sum: many rows are weak.
 struct Case {
   Flags coarse;
@@ -157,24 +107,6 @@ std::vector<Named> matrices()
   return all;
 }
 
-// Entries that one of both has not are 0 there.
-void expect_near(const Entries &got, const Entries &expected, const std::string &what)
-{
-  std::map<int, double> largest;
-  for (const auto &[where, value] : expected) largest[where.first] = std::max(largest[where.first], std::abs(value));
-  const auto value_in = [](const Entries &entries, const std::pair<int, int> &where) {
-    const auto at = entries.find(where);
-    return at == entries.end() ? 0.0 : at->second;
-  };
-  const auto compare = [&](const Entries &entries) {
-    for (const auto &[where, value] : entries) {
-      ASSERT_NEAR(value_in(got, where), value_in(expected, where), 1e-11 * (1e-3 + largest[where.first]))
-          << what << " at " << where.first << ", " << where.second;
-    }
-  };
-  compare(got);
-  compare(expected);
-}
 } // namespace
 
 TYPED_TEST(InterpolationTest, IsTheTextbooks)

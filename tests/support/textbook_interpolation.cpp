@@ -1,7 +1,10 @@
 #include "support/textbook_interpolation.hpp"
 
+#include "base/hash.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <gtest/gtest.h>
 
 namespace amgkit::test
 {
@@ -123,5 +126,30 @@ Entries Textbook::prolongator(InterpolationKind kind) const
     }
   }
   return P;
+}
+
+Flags scattered(int n, unsigned one_in)
+{
+  Flags coarse(n);
+  for (int i = 0; i < n; i++) coarse[i] = hash64(static_cast<std::uint64_t>(i)) % one_in == 0;
+  return coarse;
+}
+// Entries that one of both has not are 0 there.
+void expect_near(const Entries &got, const Entries &expected, const std::string &what)
+{
+  std::map<int, double> largest;
+  for (const auto &[where, value] : expected) largest[where.first] = std::max(largest[where.first], std::abs(value));
+  const auto value_in = [](const Entries &entries, const std::pair<int, int> &where) {
+    const auto at = entries.find(where);
+    return at == entries.end() ? 0.0 : at->second;
+  };
+  const auto compare = [&](const Entries &entries) {
+    for (const auto &[where, value] : entries) {
+      ASSERT_NEAR(value_in(got, where), value_in(expected, where), 1e-11 * (1e-3 + largest[where.first]))
+          << what << " at " << where.first << ", " << where.second;
+    }
+  };
+  compare(got);
+  compare(expected);
 }
 } // namespace amgkit::test

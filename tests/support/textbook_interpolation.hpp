@@ -15,6 +15,7 @@ public:
   Textbook(const HostCsr &A, double theta, double max_row_sum, Flags coarse, int unknowns = 1);
   // P's entries but those that are 0
   Entries prolongator(InterpolationKind) const;
+  bool strong(int i, int j) const { return strong_[i][j]; }
   bool depends_on_nothing(int i) const;
   double row_sum(int i) const;
 
@@ -31,4 +32,9 @@ private:
   std::vector<Flags> strong_;
   Flags coarse_;
 };
+
+// One point in so many, chosen by hash
+Flags scattered(int n, unsigned one_in);
+// Entries that one of both has not are 0 there.
+void expect_near(const Entries &got, const Entries &expected, const std::string &what);
 } // namespace amgkit::test
