@@ -1,5 +1,6 @@
 #include "dist/ghost_rows.hpp"
 
+#include "dist/gathered_rows.hpp"
 #include "support/petsc_problems.hpp"
 #include "support/split_rows.hpp"
 
@@ -100,20 +101,58 @@ template <class Ex> void expect_rows(Ex &ex, const Pair<Ex> &pair, const GhostRo
   EXPECT_EQ(got.ghosts(), used); // no ghost that nobody needs
 }
 
+// Own rows and those of the ghosts, in the order of the global indices.
+template <class Ex> void expect_gathered(Ex &ex, const Pair<Ex> &pair, const GatheredRows<Ex> &got)
+{
+  const int r = rank_of_world(), own = pair.b.diag.cols;
+  const CsrView<double> view = got.rows(pair.source());
+  std::vector<PetscInt> rows(pair.a.ghosts), global(got.ghosts());
+  std::vector<int> ptr(1, 0), col;
+  std::vector<double> val;
+  for (PetscInt i = pair.rows[r]; i < pair.rows[r + 1]; i++) rows.push_back(i);
+  std::sort(rows.begin(), rows.end());
+  for (int j = own - 1; j >= 0; j--) global.insert(global.begin() + got.before(), pair.columns[r] + j);
+  ASSERT_EQ(view.rows, static_cast<int>(rows.size()));
+  ASSERT_EQ(view.cols, static_cast<int>(global.size()));
+  if (view.nnz > 0) {
+    OK(download(ex, view.ptr, view.rows + 1, ptr));
+  }
+  OK(download(ex, view.col, view.nnz, col));
+  OK(download(ex, view.val, view.nnz, val));
+  int k = 0;
+  for (std::size_t t = 0; t < rows.size(); t++) {
+    for (int e = pair.B.ptr[rows[t]]; e < pair.B.ptr[rows[t] + 1]; e++, k++) {
+      ASSERT_EQ(global[col[k]], pair.B.col[e]);
+      ASSERT_EQ(val[k], pair.B.val[e]);
+    }
+    if (view.nnz > 0) {
+      ASSERT_EQ(ptr[t + 1], k);
+    }
+  }
+  ASSERT_EQ(view.nnz, k);
+}
+
 template <class Ex> void check(Ex &ex, const HostCsr &A, const HostCsr &B)
 {
   for (const auto &distribution : {even, with_a_gap}) {
     for (const auto &of_columns : {even, with_a_gap}) {
       Pair<Ex> pair(A, B, distribution(A.rows), of_columns(B.cols));
       GhostRows<Ex> rows;
+      GatheredRows<Ex> gathered;
       bool out_of_memory = true;
       OK(pair.create(ex));
       OK(rows.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source(), &out_of_memory));
       ASSERT_FALSE(out_of_memory);
       expect_rows(ex, pair, rows);
+      const int before = ghosts_before(pair.a.ghosts, pair.rows[rank_of_world()]);
+      OK(gathered.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source(), before, &out_of_memory));
+      ASSERT_FALSE(out_of_memory);
+      expect_gathered(ex, pair, gathered);
       OK(pair.scale(ex, -3));
       OK(rows.update(ex, pair.source()));
       expect_rows(ex, pair, rows);
+      OK(gathered.update(ex, pair.source()));
+      expect_gathered(ex, pair, gathered);
     }
   }
 }
