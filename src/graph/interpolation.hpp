@@ -5,9 +5,8 @@
 //   ext_i   b = beta_k + a^s_ki, w_ik = a_ik / b; theta_i = alpha_i + gamma_i + sum of w_ik a^s_ki; b = 0: w_ik = 0, theta_i += a_ik
 //   ext_e   mu_k the mean of the strong a_kj, j in F, w_ik = a_ik / (beta_k + mu_k); theta_i = alpha_i + gamma_i + sum of w_ik mu_k;
 //           1 / 0 counts as 0
-//   direct  P_ij = -(N / C) a_ij / d for strong j in C: N the sum of i's off-diagonal entries of a_ij's sign, C that of the strong ones in
-//   C
-//           among them, d = a_ii and the entries of a sign that has no C (Stüben 2001)
+//   direct  P_ij = -(N / C) a_ij / d for strong j in C: N the sum of i's off-diagonal entries of a_ij's sign, C that of the strong ones
+//           in C among them, d = a_ii and the entries of a sign that has no C (Stüben 2001)
 // Rows whose entries sum to 0 interpolate constants, except that ext_e loses a path to a k that depends on nothing. F rows without a C
 // point within reach are empty.
 //

@@ -332,6 +332,20 @@ TYPED_TEST(InterpolationTest, ByHand)
   EXPECT_EQ(P, (Entries{{{0, 0}, 1}, {{1, 0}, 1}, {{2, 0}, 0.5}, {{2, 1}, 0.5}, {{3, 1}, 1}, {{4, 1}, 1}}));
 }
 
+TEST(InterpolationFailure, UpdateAllocatesNothing)
+{
+  const HostCsr A = grid7(6, 5, 2);
+  Debug ex;
+  for (const InterpolationKind kind : all_kinds) {
+    Interpolated<Debug> problem;
+    OK(problem.split(ex, A, -1, scattered(A.rows, 3)));
+    OK(problem.interpolate(ex, rule_of(kind, {0, 2})));
+    const std::int64_t before = ex.allocations;
+    OK(problem.interpolation.update(ex, problem.graph.A, problem.P));
+    EXPECT_EQ(ex.allocations, before);
+  }
+}
+
 // Each allocation in turn fails on the last rank; all ranks learn of it.
 TEST(InterpolationFailure, EveryAllocationMayFailOnOneRank)
 {
