@@ -72,11 +72,12 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, co
         PetscFunctionBegin;
         PetscCall(finest.access(ex, level.A));
         PetscCall(level.A.allocate(ex));
+        PetscCall(level.diagonal.allocate(ex, level.A.rows));
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(check_entries(ex, level.A, out_of_memory));
+  PetscCall(check_entries(ex, level.A, level.diagonal.data(), out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
       level.A.comm,
@@ -363,13 +364,20 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const Amg
 template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status)
 {
   bool out_of_memory = false;
-  DistMatrix<Ex> &first = levels.front()->A;
+  Level<Ex> &first = *levels.front();
 
   PetscFunctionBegin;
   *status = SetupStatus::ready;
   PetscCall(attempt(
-      first.comm, [&] { return finest.access(ex, first); }, &out_of_memory));
-  if (!out_of_memory) PetscCall(check_entries(ex, first, &out_of_memory));
+      first.A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(finest.access(ex, first.A));
+        PetscCall(first.diagonal.allocate(ex, first.A.rows));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      &out_of_memory));
+  if (!out_of_memory) PetscCall(check_entries(ex, first.A, first.diagonal.data(), &out_of_memory));
   if (!out_of_memory) PetscCall(refresh_from(ex, parameters, 0, &out_of_memory));
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;

@@ -53,7 +53,7 @@ template <class Ex> struct Level {
     return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + work.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0) +
            (to_fewer ? to_fewer->bytes() + unmoved->bytes() : 0) + (transposed ? transposed->bytes() : 0);
   }
-  // Local: A as the cycle reads it, diagonal and the smoother's memory; once A is complete.
+  // Local: A as the cycle reads it, diagonal unless it is there, and the smoother's memory; once A is complete.
   PetscErrorCode analyse(Ex &, const AmgParameters &);
   // The same for new values of A on the same pattern.
   PetscErrorCode analyse_again(Ex &, const AmgParameters &);

@@ -123,7 +123,7 @@ bool on_cuda(Mat A)
 #endif
 }
 
-template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, bool *out_of_memory)
+template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, double *a, bool *out_of_memory)
 {
   RowCheck check;
   int rank;
@@ -132,7 +132,7 @@ template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCall(attempt(
-      A.comm, [&] { return check_rows(ex, A.diag, A.offd, &check); }, out_of_memory));
+      A.comm, [&] { return check_rows(ex, A.diag, A.offd, a, &check); }, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   std::array<PetscInt, 2> first = {check.first_fault < 0 ? none : A.first(rank) + check.first_fault,
                                    check.first_negative < 0 ? none : A.first(rank) + check.first_negative};
@@ -319,7 +319,7 @@ PetscErrorCode make_mat(MPI_Comm comm, MatType type, PetscInt bs, PetscInt n, co
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, bool *);                                                             \
+  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, double *, bool *);                                                   \
   template PetscErrorCode rows_of(Ex &, const DistMatrix<Ex> &, HostRows &);                                                               \
   template class MatView<Ex>;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)

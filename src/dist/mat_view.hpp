@@ -15,8 +15,8 @@ PetscErrorCode check_type_and_size(Mat A);
 bool on_cuda(Mat A);
 
 // Rows of A with entries that are not finite, unsorted columns, a missing or zero diagonal, or diagonals of both signs: a named
-// error on every rank, with the global row. Collective; *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, bool *out_of_memory);
+// error on every rank, with the global row. a[i] = a_ii besides. Collective; *out_of_memory as in attempt().
+template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, double *a, bool *out_of_memory);
 
 // Keeps a reference to A; its memory is read only between access() and release().
 template <class Ex> class MatView {
