@@ -68,7 +68,8 @@ struct AmgParameters {
         {"reuse_interpolation", Flag{&reuse_interpolation}, "Keep aggregates and prolongators when only the values of the matrix change",
          "PETSc PCGAMG"},
         {"storage", Choice{&storage, {"double", "single"}},
-         "Precision, on a GPU, of the matrices that the cycle reads, and with flexible Krylov methods of its vectors; sums that decide are "
+         "Precision, on a GPU, of the matrices that the cycle reads, and with flexible Krylov methods and many rows of its vectors; sums "
+         "that decide are "
          "double in either case, and so is all where single would lose entries",
          ""},
         {"cuda_graph", Flag{&cuda_graph},
