@@ -43,7 +43,7 @@ public:
 
 private:
   PetscErrorCode enqueue(Cuda &, int n, double *A);
-  void wait();
+  PetscErrorCode end();
 
   CUstream_st *stream_ = nullptr;
   CUevent_st *event_ = nullptr;

@@ -12,18 +12,20 @@ PetscErrorCode set_identity(Cuda &ex, int n, Array<double, Cuda> &identity)
 }
 } // namespace
 
-DenseInversion<Cuda>::~DenseInversion()
-{
-  wait();
-  if (event_) static_cast<void>(cudaEventDestroy(event_));
-  if (stream_) static_cast<void>(cudaStreamDestroy(stream_));
-}
+DenseInversion<Cuda>::~DenseInversion() { static_cast<void>(end()); }
 
-// What is under way must not lose its memory.
-void DenseInversion<Cuda>::wait()
+// What is under way must not lose its memory. A stream of another priority would cost what runs later, so it does not stay.
+PetscErrorCode DenseInversion<Cuda>::end()
 {
-  if (A_) static_cast<void>(cudaStreamSynchronize(stream_));
+  PetscFunctionBegin;
   A_ = nullptr;
+  if (!stream_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamSynchronize(stream_));
+  PetscCallCUDA(cudaEventDestroy(event_));
+  PetscCallCUDA(cudaStreamDestroy(stream_));
+  stream_ = nullptr;
+  event_ = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // cuSOLVER reads the rows of A as the columns of Aᵀ: the solution of Aᵀ X = I, read by rows, is A⁻¹.
@@ -56,12 +58,10 @@ PetscErrorCode DenseInversion<Cuda>::begin(Cuda &ex, int n, double *A)
   int least = 0, greatest = 0; // priorities
 
   PetscFunctionBegin;
-  wait();
-  if (!stream_) {
-    PetscCallCUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    PetscCallCUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
-    PetscCallCUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
-  }
+  PetscCall(end());
+  PetscCallCUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  PetscCallCUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
+  PetscCallCUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
   PetscCall(enqueue(ex, n, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,7 +74,7 @@ PetscErrorCode DenseInversion<Cuda>::finish(Cuda &ex, bool *singular)
   PetscCallCUDA(cudaStreamWaitEvent(ex.stream, event_, 0));
   PetscCall(memory_copy(ex, A_, inverse_.data(), inverse_.bytes()));
   PetscCall(memory_to_host(ex, &info, info_.data(), sizeof info));
-  A_ = nullptr;
+  PetscCall(end());
   PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER getrf: argument %d", -info);
   *singular = info > 0;
   work_.release();
