@@ -3,6 +3,8 @@
 #include "base/log.hpp"
 #include "sparse/rows.hpp"
 
+#include <limits>
+
 namespace amgkit
 {
 PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &range)
@@ -17,7 +19,7 @@ PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &ra
   PetscCallMPI(MPI_Allgather(&mine, 1, MPIU_INT, range.data() + 1, 1, MPIU_INT, comm));
   for (std::size_t r = 1; r < range.size(); r++) {
     sum += range[r];
-    PetscCheck(sum <= PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE,
+    PetscCheck(sum <= std::numeric_limits<PetscInt>::max(), comm, PETSC_ERR_ARG_OUTOFRANGE,
                "More than 2^31 - 1 rows on all processes: use a PETSc with 64-bit indices");
     range[r] = static_cast<PetscInt>(sum);
   }
