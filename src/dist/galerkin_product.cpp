@@ -29,6 +29,7 @@ PetscErrorCode number_returned(MPI_Comm comm, const Halo<Ex> &halo, int ghosts, 
 std::vector<int> places_in(const std::vector<PetscInt> &all, const std::vector<PetscInt> &some)
 {
   std::vector<int> places;
+  places.reserve(some.size());
   for (const PetscInt g : some) places.push_back(static_cast<int>(std::lower_bound(all.begin(), all.end(), g) - all.begin()));
   return places;
 }

@@ -19,12 +19,6 @@ enum class ProductForm {
 
 template <class Ex> class GalerkinProduct {
 public:
-  GalerkinProduct() = default;
-  GalerkinProduct(const GalerkinProduct &) = delete;
-  GalerkinProduct &operator=(const GalerkinProduct &) = delete;
-  GalerkinProduct(GalerkinProduct &&) = delete;
-  GalerkinProduct &operator=(GalerkinProduct &&) = delete;
-
   // Collective, once: coarse = Pᵀ A P, complete but for what the cycle stores. Its pattern is that of the product, entries that are 0 by
   // chance included. P must be created on A's communicator; A and P must stay where they are. *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
