@@ -296,7 +296,8 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_precision(Ex &ex, bool 
         for (std::size_t l = 0; all && l < levels.size(); l++) {
           bool fits = false;
           PetscCall(levels[l]->smoother.prepare_single(ex, &fits));
-          if (levels[l]->transfer) PetscCall(levels[l]->transfer->prepare_single(ex));
+          all = all && fits;
+          if (levels[l]->transfer) PetscCall(levels[l]->transfer->prepare_single(ex, &fits));
           all = all && fits;
         }
         if (!all || size.size() > 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -336,23 +337,17 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const Amg
   Level<Ex> *moving = nullptr; // the level whose coarser one goes to fewer ranks
 
   PetscFunctionBegin;
-  PetscCall(attempt(
-      comm,
-      [&] {
-        PetscFunctionBegin;
-        for (; l < levels.size() && !moving; l++) {
-          Level<Ex> &level = *levels[l];
-          level.transposed.reset();
-          PetscCall(level.analyse_again(ex, parameters));
-          level.diagonal.release();
-          if (!level.transfer) continue;
-          PetscCall(level.transfer->refresh(ex, level.A, level.to_fewer ? level.unmoved->A : levels[l + 1]->A));
-          if (level.to_fewer) moving = &level;
-        }
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory || !moving) PetscFunctionReturn(PETSC_SUCCESS);
+  for (; l < levels.size() && !moving; l++) {
+    Level<Ex> &level = *levels[l];
+    level.transposed.reset();
+    PetscCall(attempt(
+        comm, [&] { return level.analyse_again(ex, parameters); }, out_of_memory));
+    level.diagonal.release();
+    if (*out_of_memory || !level.transfer) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(level.transfer->refresh(ex, level.A, level.to_fewer ? level.unmoved->A : levels[l + 1]->A, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    if (level.to_fewer) moving = &level;
+  }
   Level<Ex> *moved = l < levels.size() ? levels[l].get() : nullptr;
   PetscCall(moving->to_fewer->move_matrix(ex, moving->unmoved->A, moved ? &moved->A : nullptr, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);

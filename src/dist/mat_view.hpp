@@ -60,8 +60,8 @@ struct HostRows {
   std::vector<PetscScalar> val;
 };
 
-// Local: all of A's rows of this rank.
-template <class Ex> PetscErrorCode rows_of(Ex &, const DistMatrix<Ex> &A, HostRows &);
+// Local
+template <class Ex> PetscErrorCode download_rows(Ex &, const DistRows &, HostRows &);
 
 // Collective over comm: the matrix with these rows and n columns of this rank. type: a MATAIJ type or one derived from it.
 PetscErrorCode make_mat(MPI_Comm comm, MatType type, PetscInt bs, PetscInt n, const HostRows &, Mat *);
