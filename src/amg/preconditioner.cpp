@@ -10,14 +10,6 @@ namespace amgkit
 {
 namespace
 {
-// With fewer rows a rank on a GPU, the passes into single precision and out of it take longer than vectors of half the size save; see
-// share/amgkit/bench/NOTES.md. Debug is for tests.
-constexpr PetscInt rows_worth_single = 2000000;
-template <class Ex> bool is_worth_single(const DistMatrix<Ex> &A)
-{
-  return !Ex::on_device || A.global_rows() / static_cast<PetscInt>(A.range.size() - 1) >= rows_worth_single;
-}
-
 template <class Ex> class Solver final : public Preconditioner {
 public:
   Solver(const AmgParameters &parameters, std::unique_ptr<Prolongation<Ex>> prolongation)
@@ -109,8 +101,7 @@ private:
   // The cycle to apply, recorded.
   PetscErrorCode prepare()
   {
-    const bool single = flexible_ && hierarchy_->single && is_worth_single(hierarchy_->levels.front()->A);
-    CycleChoice choice = {static_cast<CycleKind>(parameters_.cycle_type), single};
+    CycleChoice choice = {static_cast<CycleKind>(parameters_.cycle_type), flexible_ && hierarchy_->single};
     if (choice.kind == CycleKind::automatic) choice.kind = flexible_ ? CycleKind::k : CycleKind::w;
 
     PetscFunctionBegin;
@@ -205,8 +196,7 @@ template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid complexity %.3f, operator complexity %.3f\n",
                                    fine.rows > 0 ? rows / static_cast<double>(fine.rows) : 1,
                                    fine.entries > 0 ? entries / fine.entries : 1));
-  if (hierarchy_->single && is_worth_single(hierarchy_->levels.front()->A))
-    PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with flexible methods\n"));
+  if (hierarchy_->single) PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with flexible methods\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "coarsest level: %s\n", hierarchy_->coarse_solver.description().c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory of the hierarchy: %.1f MB, %.2f of the matrix's\n", bytes / 1e6,
                                    fine.entries > 0 ? bytes / (12 * fine.entries + 4 * static_cast<double>(fine.rows)) : 0));

@@ -21,7 +21,7 @@ PetscErrorCode DenseInversion<Cuda>::end()
   A_ = nullptr;
   if (!stream_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaStreamSynchronize(stream_));
-  PetscCallCUDA(cudaEventDestroy(event_));
+  if (event_) PetscCallCUDA(cudaEventDestroy(event_));
   PetscCallCUDA(cudaStreamDestroy(stream_));
   stream_ = nullptr;
   event_ = nullptr;
@@ -46,9 +46,11 @@ PetscErrorCode DenseInversion<Cuda>::enqueue(Cuda &ex, int n, double *A)
   PetscCallCUDA(cudaStreamWaitEvent(stream_, event_, 0));
   A_ = A;
   PetscCallCUSOLVER(cusolverDnSetStream(solver, stream_));
-  PetscCallCUSOLVER(cusolverDnDgetrf(solver, n, n, A, n, work_.data(), pivots_.data(), info_.data()));
-  PetscCallCUSOLVER(cusolverDnDgetrs(solver, CUBLAS_OP_N, n, n, A, n, pivots_.data(), inverse_.data(), n, info_.data() + 1));
-  PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream));
+  const auto factored = cusolverDnDgetrf(solver, n, n, A, n, work_.data(), pivots_.data(), info_.data());
+  const auto solved = cusolverDnDgetrs(solver, CUBLAS_OP_N, n, n, A, n, pivots_.data(), inverse_.data(), n, info_.data() + 1);
+  PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream)); // PETSc's handle must not keep a stream that goes
+  PetscCallCUSOLVER(factored);
+  PetscCallCUSOLVER(solved);
   PetscCallCUDA(cudaEventRecord(event_, stream_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,6 +79,8 @@ PetscErrorCode DenseInversion<Cuda>::finish(Cuda &ex, bool *singular)
   PetscCall(end());
   PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER getrf: argument %d", -info);
   *singular = info > 0;
+  pivots_.release();
+  info_.release();
   work_.release();
   inverse_.release();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -169,7 +169,7 @@ PetscErrorCode sell_high(Ex &ex, CsrView<double> A, const int *start, const int 
   });
 }
 
-template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *kept)
+template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *representable)
 {
   constexpr double most_padding = 1.5;
   const std::int64_t slices = sell_slices(A.rows);
@@ -177,7 +177,7 @@ template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> 
 
   PetscFunctionBegin;
   out = Sell<T, Ex>{};
-  *kept = false;
+  *representable = false;
   PetscCall(sell_starts(ex, A, out.start, &positions));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
@@ -199,7 +199,7 @@ template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> 
     PetscCall(out.high.allocate(ex, high * sell_threads));
     PetscCall(sell_high(ex, A, out.start.data(), out.base.data(), out.high_start.data(), out.high.data()));
   }
-  PetscCall(sell_fill(ex, A, out, kept));
+  PetscCall(sell_fill(ex, A, out, representable));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,7 +223,7 @@ template <class Ex, class T> PetscErrorCode sell_values(Ex &ex, CsrView<double> 
   });
 }
 
-template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *kept)
+template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *representable)
 {
   Array<unsigned, Ex> flag;
   unsigned lost = 0;
@@ -235,7 +235,7 @@ template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A,
   }
   PetscCall(sell_values(ex, A, out.start.data(), out.val.data(), flag.data()));
   if constexpr (std::is_same_v<T, float>) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
-  *kept = lost == 0;
+  *representable = lost == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

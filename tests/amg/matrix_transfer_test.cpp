@@ -124,6 +124,7 @@ template <class Ex> struct Solver {
   PetscErrorCode create(Ex &ex, const HostCsr &M, PetscInt limit)
   {
     PetscFunctionBegin;
+    parameters.rows_worth_single = 0;
     parameters.coarse_eq_limit = 20;
     parameters.process_eq_limit = limit;
     parameters.cycle_type = static_cast<int>(CycleKind::v);
