@@ -139,7 +139,10 @@ PetscErrorCode CoarseSolver<Ex>::smooth_either(Ex &ex, Level<Ex> &level, bool tr
 
 template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::apply_inverse(Ex &ex, bool transposed, const V *b, V *x) const
 {
-  return transposed ? dense_apply_transposed(ex, gathered_, inverse_.data(), b, x) : dense_apply(ex, gathered_, inverse_.data(), b, x);
+  if constexpr (std::is_same_v<V, double>) {
+    if (transposed) return dense_apply_transposed(ex, gathered_, inverse_.data(), b, x);
+  }
+  return dense_apply(ex, gathered_, inverse_.data(), b, x);
 }
 
 template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Level<Ex> &level, bool transposed, const V *b, V *x)

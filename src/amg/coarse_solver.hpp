@@ -17,10 +17,10 @@ public:
   ~CoarseSolver() = default;
 
   // Collective, and again for new values of the same level. Gathers the matrix to rank 0 and inverts it there, when the parameters ask for
-  // it and it has at most coarse_eq_limit rows; beside what is done between begin() and finish(). A matrix that is singular along the
-  // level's smooth vector, as a pure Neumann problem's is, is made regular on that vector first. One that is singular in another way is
-  // smoothed instead: then the level's smoother must be prepared afterwards. Singular: the condition number in the maximum norm is 1/eps or
-  // more. *out_of_memory as in attempt().
+  // it and it has at most coarse_eq_limit rows; the inversion overlaps what is done between begin() and finish(). A matrix that is singular
+  // along the level's smooth vector, as a pure Neumann problem's is, is made regular on that vector first. One that is singular in another
+  // way is smoothed instead: then the level's smoother must be prepared afterwards. Singular: the condition number in the maximum norm is
+  // 1/eps or more. *out_of_memory as in attempt().
   PetscErrorCode begin(Ex &, Level<Ex> &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode finish(Ex &, Level<Ex> &, bool *out_of_memory);
   bool smooths() const { return kind_ != Kind::inverse && kind_ != Kind::regularised_inverse; }

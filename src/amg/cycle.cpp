@@ -204,16 +204,16 @@ PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters
 {
   Level<Ex> &finest = *hierarchy.levels.front();
   const DistMatrix<Ex> &A = finest.A;
-  double *size = hierarchy.size.data();
+  double *norm1 = hierarchy.norm1.data();
   float *b_single = finest.work.template as<float>() + A.rows, *x_single = finest.x.template as<float>();
 
   PetscFunctionBegin;
   if (choice.single) {
-    PetscCall(sum_of_sizes(ex, A.rows, b, hierarchy.size_work.data(), size));
-    PetscCall(sum_over_ranks(ex, A.comm, 1, size));
-    PetscCall(to_single(ex, A.rows, size, A.global_rows(), b, b_single));
+    PetscCall(norm1_of(ex, A.rows, b, hierarchy.norm1_work.data(), norm1));
+    PetscCall(sum_over_ranks(ex, A.comm, 1, norm1));
+    PetscCall(to_single(ex, A.rows, norm1, A.global_rows(), b, b_single));
     PetscCall(Cycle<Ex, DistMatrix<Ex>, float>(ex, hierarchy, parameters).visit(0, choice.kind, b_single, x_single));
-    PetscCall(from_single(ex, A.rows, size, A.global_rows(), x_single, x));
+    PetscCall(from_single(ex, A.rows, norm1, A.global_rows(), x_single, x));
   } else {
     PetscCall(Cycle<Ex, DistMatrix<Ex>, double>(ex, hierarchy, parameters).visit(0, choice.kind, b, x));
   }

@@ -72,11 +72,12 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, co
         PetscFunctionBegin;
         PetscCall(finest.access(ex, level.A));
         PetscCall(level.A.allocate(ex));
+        PetscCall(level.diagonal.allocate(ex, level.A.rows));
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(check_entries(ex, level.A, out_of_memory));
+  PetscCall(check_entries(ex, level.A, level.diagonal.data(), out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
       level.A.comm,
@@ -279,35 +280,55 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The cycle may be in single precision when all its matrices are, and neither D⁻¹ nor P forbids it; not where one level is all there is,
-// which may be solved exactly. Collective, once smoothers and prolongators are there.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_precision(Ex &ex, bool *out_of_memory)
+// The cycle may be in single precision when all its matrices are, the couplings to other ranks too, neither D⁻¹ nor P forbids it, and it
+// pays; not where one level is all there is, which may be solved exactly. Collective, once smoothers and prolongators are there.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_precision(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
 {
   Level<Ex> &first = *levels.front();
-  int all = Ex::sliced_rows && statistics.size() > 1;
+  const auto ranks = static_cast<PetscInt>(first.A.range.size()) - 1;
+  const bool pays = !Ex::on_device || first.A.global_rows() / ranks >= parameters.rows_worth_single;
+  int all = Ex::sliced_rows && statistics.size() > 1 && pays;
 
   PetscFunctionBegin;
-  PetscCall(attempt(
-      first.A.comm,
-      [&] {
-        PetscFunctionBegin;
-        for (const auto &level : levels) all = all && level->A.stored.single();
-        for (std::size_t l = 0; all && l < levels.size(); l++) {
-          bool fits = false;
-          PetscCall(levels[l]->smoother.prepare_single(ex, &fits));
-          if (levels[l]->transfer) PetscCall(levels[l]->transfer->prepare_single(ex));
-          all = all && fits;
-        }
-        if (!all || size.size() > 0) PetscFunctionReturn(PETSC_SUCCESS);
-        PetscCall(first.x.allocate(ex, (first.A.rows + 1) / 2));
-        PetscCall(size_work.allocate(ex, sum_parts_of(first.A.rows)));
-        PetscCall(size.allocate(ex, 1));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, first.A.comm));
+  single = false;
+  for (const auto &look : {&Hierarchy::representable, &Hierarchy::prepare_single}) {
+    if (!all) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks
+    bool fits = true;
+    PetscCall(attempt(
+        first.A.comm, [&] { return (this->*look)(ex, &fits); }, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    all = fits;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, first.A.comm));
+  }
   single = all != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: whether all matrices of this rank can be read in single precision.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::representable(Ex &ex, bool *fits)
+{
+  PetscFunctionBegin;
+  for (const auto &level : levels) {
+    *fits = *fits && level->A.stored.single();
+    if (*fits && level->A.offd.nnz > 0) PetscCall(representable_in_single(ex, level->A.offd, fits));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: what a cycle in single precision needs besides.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_single(Ex &ex, bool *fits)
+{
+  Level<Ex> &first = *levels.front();
+
+  PetscFunctionBegin;
+  for (std::size_t l = 0; *fits && l < levels.size(); l++) {
+    PetscCall(levels[l]->smoother.prepare_single(ex, fits));
+    if (*fits && levels[l]->transfer) PetscCall(levels[l]->transfer->prepare_single(ex, fits));
+  }
+  if (!*fits || norm1.size() > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(first.x.allocate(ex, (first.A.rows + 1) / 2));
+  PetscCall(norm1_work.allocate(ex, sum_parts_of(first.A.rows)));
+  PetscCall(norm1.allocate(ex, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -324,7 +345,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::complete(Ex &ex, Mat A, const 
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(choose_kcycle(ex, A, parameters, out_of_memory));
-  if (!*out_of_memory) PetscCall(choose_precision(ex, out_of_memory));
+  if (!*out_of_memory) PetscCall(choose_precision(ex, parameters, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -335,23 +356,17 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const Amg
   Level<Ex> *moving = nullptr; // the level whose coarser one goes to fewer ranks
 
   PetscFunctionBegin;
-  PetscCall(attempt(
-      comm,
-      [&] {
-        PetscFunctionBegin;
-        for (; l < levels.size() && !moving; l++) {
-          Level<Ex> &level = *levels[l];
-          level.transposed.reset();
-          PetscCall(level.analyse_again(ex, parameters));
-          level.diagonal.release();
-          if (!level.transfer) continue;
-          PetscCall(level.transfer->refresh(ex, level.A, level.to_fewer ? level.unmoved->A : levels[l + 1]->A));
-          if (level.to_fewer) moving = &level;
-        }
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory || !moving) PetscFunctionReturn(PETSC_SUCCESS);
+  for (; l < levels.size() && !moving; l++) {
+    Level<Ex> &level = *levels[l];
+    level.transposed.reset();
+    PetscCall(attempt(
+        comm, [&] { return level.analyse_again(ex, parameters); }, out_of_memory));
+    level.diagonal.release();
+    if (*out_of_memory || !level.transfer) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(level.transfer->refresh(ex, level.A, level.to_fewer ? level.unmoved->A : levels[l + 1]->A, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    if (level.to_fewer) moving = &level;
+  }
   Level<Ex> *moved = l < levels.size() ? levels[l].get() : nullptr;
   PetscCall(moving->to_fewer->move_matrix(ex, moving->unmoved->A, moved ? &moved->A : nullptr, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
@@ -363,13 +378,20 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const Amg
 template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status)
 {
   bool out_of_memory = false;
-  DistMatrix<Ex> &first = levels.front()->A;
+  Level<Ex> &first = *levels.front();
 
   PetscFunctionBegin;
   *status = SetupStatus::ready;
   PetscCall(attempt(
-      first.comm, [&] { return finest.access(ex, first); }, &out_of_memory));
-  if (!out_of_memory) PetscCall(check_entries(ex, first, &out_of_memory));
+      first.A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(finest.access(ex, first.A));
+        PetscCall(first.diagonal.allocate(ex, first.A.rows));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      &out_of_memory));
+  if (!out_of_memory) PetscCall(check_entries(ex, first.A, first.diagonal.data(), &out_of_memory));
   if (!out_of_memory) PetscCall(refresh_from(ex, parameters, 0, &out_of_memory));
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;
@@ -379,7 +401,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const A
 
 template <class Ex> std::size_t Hierarchy<Ex>::bytes() const
 {
-  std::size_t total = finest.bytes() + coarse_solver.bytes() + size_work.bytes() + size.bytes();
+  std::size_t total = finest.bytes() + coarse_solver.bytes() + norm1_work.bytes() + norm1.bytes();
   for (const auto &level : levels) total += level->bytes();
   return total;
 }

@@ -34,7 +34,7 @@ template <class Ex> struct Hierarchy {
   std::vector<LevelStatistics> statistics; // of all levels, on every rank
   bool kcycle_gcr = false;                 // the form of the k-cycle, when there is one
   bool single = false;                     // whether the cycle may have its vectors in single precision
-  Array<double, Ex> size_work, size;       // for amg/single.hpp, when it may
+  Array<double, Ex> norm1_work, norm1;     // for amg/single.hpp, when it may
   Recording<Ex> recording;                 // what this cycle does below level recorded_below, where there is such a level
   std::size_t recorded_below = 0;
   CycleChoice recorded;
@@ -65,7 +65,9 @@ private:
   PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode begin_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode finish_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode choose_precision(Ex &, bool *out_of_memory);
+  PetscErrorCode choose_precision(Ex &, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode representable(Ex &, bool *fits);
+  PetscErrorCode prepare_single(Ex &, bool *fits);
   PetscErrorCode refresh_from(Ex &, const AmgParameters &, std::size_t level, bool *out_of_memory);
   PetscErrorCode count();
 };

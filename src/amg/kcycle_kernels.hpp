@@ -10,10 +10,10 @@ AMGKIT_FN inline double ratio(double a, double b) { return b != 0 ? a / b : 0; }
 struct Coefficients {
   double c1, c2;
 };
-// Of c_1 and c_2 in x. A second direction that depends on the first (rho_2 = 0) is left out.
-AMGKIT_FN inline Coefficients coefficients(const double *sums)
+// Of c_1 and c_2 in x, vectors of V. A second direction that depends on the first (rho_2 = 0 to rounding) is left out.
+template <class V> AMGKIT_FN Coefficients coefficients(const double *sums)
 {
-  constexpr double enough = 0.25 * 0.25, dependent = 1e-14;
+  constexpr double enough = 0.25 * 0.25, dependent = sizeof(V) == sizeof(float) ? 1e-5 : 1e-14;
   const double rho1 = sums[0], first = ratio(sums[1], rho1);
   const double after = sums[2] - 2 * first * sums[3] + first * first * sums[4]; // |r_2|²
   if (after <= enough * sums[2]) return {first, 0};
@@ -67,7 +67,7 @@ PetscErrorCode kcycle_second(Ex &ex, std::int64_t n, const V *u, const V *v1, co
 template <class Ex, class V> PetscErrorCode kcycle_combine(Ex &ex, std::int64_t n, const double *sums, const V *c2, V *c1)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
-    const Coefficients x = coefficients(sums);
+    const Coefficients x = coefficients<V>(sums);
     c1[i] = static_cast<V>(x.c1 * c1[i] + x.c2 * c2[i]);
   });
 }

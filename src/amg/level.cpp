@@ -22,15 +22,16 @@ template <class Ex> PetscErrorCode Level<Ex>::analyse_again(Ex &ex, const AmgPar
 
 template <class Ex> PetscErrorCode Level<Ex>::analyse_rows(Ex &ex, const AmgParameters &parameters)
 {
+  const bool known = diagonal.size() == A.rows;
   Array<double, Ex> scaling;
 
   PetscFunctionBegin;
   PetscCall(scaling.allocate(ex, A.rows));
-  PetscCall(diagonal.allocate(ex, A.rows));
+  if (!known) PetscCall(diagonal.allocate(ex, A.rows));
   if (parameters.smoother == static_cast<int>(SmootherKind::l1jacobi)) {
     PetscCall(diagonal_and_l1(ex, A.diag, A.offd, diagonal.data(), scaling.data()));
   } else {
-    PetscCall(diagonal_of(ex, A.diag, diagonal.data()));
+    if (!known) PetscCall(diagonal_of(ex, A.diag, diagonal.data()));
     PetscCall(invert_entries(ex, A.rows, diagonal.data(), scaling.data()));
   }
   smoother.set_scaling(std::move(scaling));

@@ -10,7 +10,8 @@
 
 namespace amgkit
 {
-// The prolongator P between a level and the next coarser one. All calls are local to a rank.
+// The prolongator P between a level and the next coarser one, as transfer makes it, before any move to fewer ranks. What applies or
+// refreshes it is collective over the finer level's ranks.
 template <class Ex> class Transfer {
 public:
   Transfer() = default;
@@ -18,16 +19,16 @@ public:
   Transfer &operator=(const Transfer &) = delete;
   virtual ~Transfer() = default;
   // b = Pᵀ r
-  virtual PetscErrorCode restrict_residual(Ex &, const double *r, double *b) const = 0;
-  virtual PetscErrorCode restrict_residual(Ex &, const float *r, float *b) const = 0;
+  virtual PetscErrorCode restrict_residual(Ex &, const double *r, double *b) = 0;
+  virtual PetscErrorCode restrict_residual(Ex &, const float *r, float *b) = 0;
   // x += P e
-  virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) const = 0;
-  virtual PetscErrorCode add_correction(Ex &, const float *e, float *x) const = 0;
-  // Before the first of those with floats.
-  virtual PetscErrorCode prepare_single(Ex &) = 0;
-  // coarse = Pᵀ fine P for new values of fine on the same pattern, P kept.
-  virtual PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse) const = 0;
-  // P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
+  virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) = 0;
+  virtual PetscErrorCode add_correction(Ex &, const float *e, float *x) = 0;
+  // Local, before the first of those with floats. *fits = false: P's entries are not for floats.
+  virtual PetscErrorCode prepare_single(Ex &, bool *fits) = 0;
+  // coarse = Pᵀ fine P for new values of fine on the same pattern, P kept. *out_of_memory as in attempt().
+  virtual PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) = 0;
+  // Local: P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
   virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
   virtual std::size_t bytes() const = 0;
 };
@@ -53,7 +54,7 @@ template <class Ex> struct Level {
     return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + work.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0) +
            (to_fewer ? to_fewer->bytes() + unmoved->bytes() : 0) + (transposed ? transposed->bytes() : 0);
   }
-  // Local: A as the cycle reads it, diagonal and the smoother's memory; once A is complete.
+  // Local: A as the cycle reads it, diagonal unless it is there, and the smoother's memory; once A is complete.
   PetscErrorCode analyse(Ex &, const AmgParameters &);
   // The same for new values of A on the same pattern.
   PetscErrorCode analyse_again(Ex &, const AmgParameters &);

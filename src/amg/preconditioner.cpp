@@ -158,7 +158,11 @@ PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, 
             PetscCallMPI(MPI_Comm_rank(made.comm, &rank));
             PetscCall(fine->transfer->rows(ex, made.first(rank), prolongator));
           }
-          if (level) PetscCall(rows_of(ex, level->A, coarse));
+          if (level) {
+            int rank;
+            PetscCallMPI(MPI_Comm_rank(level->A.comm, &rank));
+            PetscCall(download_rows(ex, rows_for_others(level->A, rank), coarse));
+          }
           PetscFunctionReturn(PETSC_SUCCESS);
         },
         out_of_memory));

@@ -22,7 +22,7 @@ public:
   // As setup(), with the aggregates and prolongators that are there.
   virtual PetscErrorCode refresh(Mat, SetupStatus *) = 0;
   // Whether whoever applies the preconditioner next allows it to change from one application to the next; false after setup().
-  // Decides what cycle_type auto means.
+  // Decides what cycle_type auto means, and the precision of the cycle's vectors.
   virtual PetscErrorCode set_flexible(bool) = 0;
   // y = B x
   virtual PetscErrorCode apply(Vec x, Vec y) = 0;

@@ -17,37 +17,31 @@ namespace
 {
 template <class Ex> class AggregationTransfer final : public Transfer<Ex> {
 public:
-  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) const override
-  {
-    return restrict_sum(ex, aggregation, p.data(), r, b);
-  }
-  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b) const override
+  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) override { return restrict_sum(ex, aggregation, p.data(), r, b); }
+  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b) override
   {
     return restrict_sum(ex, aggregation, p_single.data(), r, b);
   }
-  PetscErrorCode add_correction(Ex &ex, const double *e, double *x) const override
-  {
-    return prolongate_add(ex, aggregation, p.data(), e, x);
-  }
-  PetscErrorCode add_correction(Ex &ex, const float *e, float *x) const override
+  PetscErrorCode add_correction(Ex &ex, const double *e, double *x) override { return prolongate_add(ex, aggregation, p.data(), e, x); }
+  PetscErrorCode add_correction(Ex &ex, const float *e, float *x) override
   {
     return prolongate_add(ex, aggregation, p_single.data(), e, x);
   }
-  PetscErrorCode prepare_single(Ex &ex) override
+  PetscErrorCode prepare_single(Ex &ex, bool *fits) override
   {
-    bool fits; // the columns of P have length 1
-
     PetscFunctionBegin;
+    *fits = true; // the columns of P have length 1
     if (p_single.size() == p.size()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(p_single.allocate(ex, p.size()));
-    PetscCall(round_factors(ex, p.size(), p.data(), p_single.data(), &fits));
+    PetscCall(round_factors(ex, p.size(), p.data(), p_single.data(), fits));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode refresh(Ex &ex, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse) const override
+  PetscErrorCode refresh(Ex &ex, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) override
   {
     PetscFunctionBegin;
     PetscCall(log_begin(Phase::rap));
-    PetscCall(galerkin_values(ex, fine, aggregation, p.data(), slot, ghosts, coarse));
+    PetscCall(attempt(
+        fine.comm, [&] { return galerkin_values(ex, fine, aggregation, p.data(), slot, ghosts, coarse); }, out_of_memory));
     PetscCall(log_end(Phase::rap));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -18,22 +18,23 @@ AMGKIT_FN inline int exponent_of_mean(double sum, double entries)
 }
 } // namespace
 
-template <class Ex> PetscErrorCode sum_of_sizes(Ex &ex, std::int64_t n, const double *b, double *work, double *sum)
+template <class Ex> PetscErrorCode norm1_of(Ex &ex, std::int64_t n, const double *b, double *work, double *norm1)
 {
   return sum_into<1>(
-      ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{b[i] < 0 ? -b[i] : b[i]}}; }, work, sum);
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{b[i] < 0 ? -b[i] : b[i]}}; }, work, norm1);
 }
 
-template <class Ex> PetscErrorCode to_single(Ex &ex, std::int64_t n, const double *sum, PetscInt entries, const double *from, float *to)
+template <class Ex> PetscErrorCode to_single(Ex &ex, std::int64_t n, const double *norm1, PetscInt entries, const double *from, float *to)
 {
   const auto all = static_cast<double>(entries);
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = static_cast<float>(from[i] * ldexp(1.0, -exponent_of_mean(*sum, all))); });
+  return for_each(ex, n,
+                  [=] AMGKIT_FN(std::int64_t i) { to[i] = static_cast<float>(from[i] * ldexp(1.0, -exponent_of_mean(*norm1, all))); });
 }
 
-template <class Ex> PetscErrorCode from_single(Ex &ex, std::int64_t n, const double *sum, PetscInt entries, const float *from, double *to)
+template <class Ex> PetscErrorCode from_single(Ex &ex, std::int64_t n, const double *norm1, PetscInt entries, const float *from, double *to)
 {
   const auto all = static_cast<double>(entries);
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = from[i] * ldexp(1.0, exponent_of_mean(*sum, all)); });
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = from[i] * ldexp(1.0, exponent_of_mean(*norm1, all)); });
 }
 
 template <class Ex> PetscErrorCode round_factors(Ex &ex, std::int64_t n, const double *from, float *to, bool *fits)
@@ -44,13 +45,18 @@ template <class Ex> PetscErrorCode round_factors(Ex &ex, std::int64_t n, const d
   PetscFunctionBegin;
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = static_cast<float>(from[i]); }));
   PetscCall(reduce<double>(
-      ex, n, [=] AMGKIT_FN(std::int64_t i) { return from[i] < 0 ? -from[i] : from[i]; }, 0.0, Max{}, &largest));
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double size = from[i] < 0 ? -from[i] : from[i];
+        return size == size ? size : HUGE_VAL;
+      },
+      0.0, Max{}, &largest));
   *fits = largest <= most;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode sum_of_sizes(Space &, std::int64_t, const double *, double *, double *);
+template PetscErrorCode norm1_of(Space &, std::int64_t, const double *, double *, double *);
 template PetscErrorCode to_single(Space &, std::int64_t, const double *, PetscInt, const double *, float *);
 template PetscErrorCode from_single(Space &, std::int64_t, const double *, PetscInt, const float *, double *);
 template PetscErrorCode round_factors(Space &, std::int64_t, const double *, float *, bool *);

@@ -26,7 +26,7 @@ public:
     d_ = std::move(d);
     single_.release();
   }
-  // Collective: rho where it is needed, and the steps of a sweep; *out_of_memory as in attempt().
+  // Collective, after set_scaling(): rho where it is needed, and the steps of a sweep; *out_of_memory as in attempt().
   PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool *out_of_memory);
   // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it. Needed for vectors of floats.
   PetscErrorCode prepare_single(Ex &, bool *fits);

@@ -6,14 +6,6 @@
 
 namespace amgkit
 {
-// One rank's rows of a matrix, square or not: diag's columns are the global ones from first on, offd's column k is ghosts[k].
-struct DistRows {
-  CsrView<double> diag, offd;
-  PetscInt first = 0;
-  const std::vector<PetscInt> *ghosts = nullptr; // ascending
-};
-template <class Ex> DistRows rows_for_others(const DistMatrix<Ex> &A, int rank) { return {A.diag, A.offd, A.first(rank), &A.ghosts}; }
-
 // Messages are cut into blocks of equal size, so that PetscSF moves few large units, and every rank's entries begin with a block.
 template <class Ex> class GhostRows {
 public:

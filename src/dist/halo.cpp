@@ -121,8 +121,10 @@ template <class Ex> template <class T> PetscErrorCode Halo<Ex>::return_end()
   template PetscErrorCode Halo<Ex>::end<int>();                                                                                            \
   template PetscErrorCode Halo<Ex>::end<std::uint64_t>();                                                                                  \
   template PetscErrorCode Halo<Ex>::return_begin<double>();                                                                                \
+  template PetscErrorCode Halo<Ex>::return_begin<float>();                                                                                 \
   template PetscErrorCode Halo<Ex>::return_begin<int>();                                                                                   \
   template PetscErrorCode Halo<Ex>::return_end<double>();                                                                                  \
+  template PetscErrorCode Halo<Ex>::return_end<float>();                                                                                   \
   template PetscErrorCode Halo<Ex>::return_end<int>();
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE

@@ -49,7 +49,7 @@ public:
   template <class T> PetscErrorCode end();
   template <class T> const T *ghost() const { return ghost_.template as<T>(); }
   // The way back: what is put into to_return<T>(), a T a ghost, arrives in returned<T>() of the ghosts' owners, a T for each of
-  // sent_rows(), in which a row stands once for every rank that has it as a ghost. Only while active. T is double or int.
+  // sent_rows(), in which a row stands once for every rank that has it as a ghost. Only while active. T is double, float or int.
   template <class T> T *to_return() { return ghost_.template as<T>(); }
   template <class T> PetscErrorCode return_begin();
   template <class T> PetscErrorCode return_end();

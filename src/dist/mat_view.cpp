@@ -123,7 +123,7 @@ bool on_cuda(Mat A)
 #endif
 }
 
-template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, bool *out_of_memory)
+template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, double *a, bool *out_of_memory)
 {
   RowCheck check;
   int rank;
@@ -132,7 +132,7 @@ template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCall(attempt(
-      A.comm, [&] { return check_rows(ex, A.diag, A.offd, &check); }, out_of_memory));
+      A.comm, [&] { return check_rows(ex, A.diag, A.offd, a, &check); }, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   std::array<PetscInt, 2> first = {check.first_fault < 0 ? none : A.first(rank) + check.first_fault,
                                    check.first_negative < 0 ? none : A.first(rank) + check.first_negative};
@@ -278,26 +278,25 @@ template <class Ex> PetscErrorCode download_block(Ex &ex, const CsrView<double> 
 }
 } // namespace
 
-template <class Ex> PetscErrorCode rows_of(Ex &ex, const DistMatrix<Ex> &A, HostRows &rows)
+template <class Ex> PetscErrorCode download_rows(Ex &ex, const DistRows &A, HostRows &rows)
 {
   HostBlock diag, offd;
-  int rank;
+  const int n = A.diag.rows;
+  const std::vector<PetscInt> &ghosts = *A.ghosts;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCall(download_block(ex, A.diag, diag));
   PetscCall(download_block(ex, A.offd, offd));
-  offd.ptr.resize(static_cast<std::size_t>(A.rows) + 1, 0); // a matrix on one rank has no such block
-  const PetscInt first = A.first(rank);
+  offd.ptr.resize(static_cast<std::size_t>(n) + 1, 0); // a matrix on one rank has no such block
   const auto take = [&](PetscInt column, double value) {
     rows.col.push_back(column);
     rows.val.push_back(value);
   };
-  for (int i = 0; i < A.rows; i++) {
+  for (int i = 0; i < n; i++) {
     int k = offd.ptr[i];
-    for (; k < offd.ptr[i + 1] && A.ghosts[offd.col[k]] < first; k++) take(A.ghosts[offd.col[k]], offd.val[k]);
-    for (int d = diag.ptr[i]; d < diag.ptr[i + 1]; d++) take(first + diag.col[d], diag.val[d]);
-    for (; k < offd.ptr[i + 1]; k++) take(A.ghosts[offd.col[k]], offd.val[k]);
+    for (; k < offd.ptr[i + 1] && ghosts[offd.col[k]] < A.first; k++) take(ghosts[offd.col[k]], offd.val[k]);
+    for (int d = diag.ptr[i]; d < diag.ptr[i + 1]; d++) take(A.first + diag.col[d], diag.val[d]);
+    for (; k < offd.ptr[i + 1]; k++) take(ghosts[offd.col[k]], offd.val[k]);
     rows.ptr.push_back(static_cast<PetscInt>(rows.col.size()));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -319,8 +318,8 @@ PetscErrorCode make_mat(MPI_Comm comm, MatType type, PetscInt bs, PetscInt n, co
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, bool *);                                                             \
-  template PetscErrorCode rows_of(Ex &, const DistMatrix<Ex> &, HostRows &);                                                               \
+  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, double *, bool *);                                                   \
+  template PetscErrorCode download_rows(Ex &, const DistRows &, HostRows &);                                                               \
   template class MatView<Ex>;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE

@@ -15,8 +15,8 @@ PetscErrorCode check_type_and_size(Mat A);
 bool on_cuda(Mat A);
 
 // Rows of A with entries that are not finite, unsorted columns, a missing or zero diagonal, or diagonals of both signs: a named
-// error on every rank, with the global row. Collective; *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, bool *out_of_memory);
+// error on every rank, with the global row. a[i] = a_ii besides. Collective; *out_of_memory as in attempt().
+template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, double *a, bool *out_of_memory);
 
 // Keeps a reference to A; its memory is read only between access() and release().
 template <class Ex> class MatView {
@@ -60,8 +60,8 @@ struct HostRows {
   std::vector<PetscScalar> val;
 };
 
-// Local: all of A's rows of this rank.
-template <class Ex> PetscErrorCode rows_of(Ex &, const DistMatrix<Ex> &A, HostRows &);
+// Local
+template <class Ex> PetscErrorCode download_rows(Ex &, const DistRows &, HostRows &);
 
 // Collective over comm: the matrix with these rows and n columns of this rank. type: a MATAIJ type or one derived from it.
 PetscErrorCode make_mat(MPI_Comm comm, MatType type, PetscInt bs, PetscInt n, const HostRows &, Mat *);

@@ -3,18 +3,26 @@
 #include "base/log.hpp"
 #include "sparse/rows.hpp"
 
+#include <limits>
+
 namespace amgkit
 {
 PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &range)
 {
   int size;
   PetscInt mine = n;
+  std::int64_t sum = 0;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   range.assign(static_cast<std::size_t>(size) + 1, 0);
   PetscCallMPI(MPI_Allgather(&mine, 1, MPIU_INT, range.data() + 1, 1, MPIU_INT, comm));
-  for (std::size_t r = 0; r + 1 < range.size(); r++) range[r + 1] += range[r];
+  for (std::size_t r = 1; r < range.size(); r++) {
+    sum += range[r];
+    PetscCheck(sum <= std::numeric_limits<PetscInt>::max(), comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "More than 2^31 - 1 rows on all processes: use a PETSc with 64-bit indices");
+    range[r] = static_cast<PetscInt>(sum);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,4 +38,12 @@ template <class Ex> struct DistMatrix {
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/spmv.hpp. y must not be x.
   template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 };
+
+// One rank's rows of a matrix, square or not: diag's columns are the global ones from first on, offd's column k is ghosts[k].
+struct DistRows {
+  CsrView<double> diag, offd;
+  PetscInt first = 0;
+  const std::vector<PetscInt> *ghosts = nullptr; // ascending
+};
+template <class Ex> DistRows rows_for_others(const DistMatrix<Ex> &A, int rank) { return {A.diag, A.offd, A.first(rank), &A.ghosts}; }
 } // namespace amgkit

@@ -37,19 +37,18 @@ private:
   PetscErrorCode create_maps(Ex &);
   PetscErrorCode pack(Ex &, const DistMatrix<Ex> &A, Message &) const;
   PetscErrorCode unpack(Ex &, const Message &, DistMatrix<Ex> &to) const;
+  template <class V> MPI_Datatype piece() const { return std::is_same_v<V, double> ? piece_of_doubles_ : piece_of_floats_; }
   template <class T> PetscErrorCode send(const Array<T, Ex> &from, Array<T, Ex> &to) const;
 
   MPI_Comm group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;
   PetscSF sf_ = nullptr; // roots: the group's pieces, on its head; leaf: this rank's
-  // A piece of a vector.
-  template <class V> MPI_Datatype piece() const { return std::is_same_v<V, double> ? piece_of_doubles_ : piece_of_floats_; }
-  MPI_Datatype piece_of_doubles_ = MPI_DATATYPE_NULL, piece_of_floats_ = MPI_DATATYPE_NULL;
-  std::vector<int> group_rows_;     // on a head: rows of each member
-  int most_rows_ = 0;               // of a member of any group
-  int rows_ = 0;                    // of this rank's group
-  Array<double, Ex> part_, pieces_; // most_rows_ doubles; as many a member
-  Array<int, Ex> slot_;             // of each row of the group, its place in pieces_
-  Array<int, Ex> row_;              // the inverse; row 0 where the room is not used
-  Array<int, Ex> first_row_;        // of each piece
+  MPI_Datatype piece_of_doubles_ = MPI_DATATYPE_NULL, piece_of_floats_ = MPI_DATATYPE_NULL; // of a vector
+  std::vector<int> group_rows_;                                                             // on a head: rows of each member
+  int most_rows_ = 0;                                                                       // of a member of any group
+  int rows_ = 0;                                                                            // of this rank's group
+  Array<double, Ex> part_, pieces_;                                                         // most_rows_ doubles; as many a member
+  Array<int, Ex> slot_;      // of each row of the group, its place in pieces_
+  Array<int, Ex> row_;       // the inverse; row 0 where the room is not used
+  Array<int, Ex> first_row_; // of each piece
 };
 } // namespace amgkit

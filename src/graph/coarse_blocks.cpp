@@ -29,7 +29,7 @@ template <class Ex> PetscErrorCode selected_pattern(Ex &ex, const CsrView<double
 
 template <class Ex>
 PetscErrorCode coarse_columns(Ex &ex, const DistMatrix<Ex> &A, const BlockSelection<Ex> &chosen, const CoarsePoints<Ex> &points,
-                              PetscInt first, Prolongator<Ex> &B)
+                              PetscInt first, CoarseBlocks<Ex> &B)
 {
   std::vector<std::uint64_t> distinct;
   Array<std::uint64_t, Ex> key;
@@ -53,7 +53,7 @@ PetscErrorCode coarse_columns(Ex &ex, const DistMatrix<Ex> &A, const BlockSelect
 
 template <class Ex>
 PetscErrorCode split_product(Ex &ex, CsrView<double> W, const unsigned char *keep, const ProductColumns &columns,
-                             BlockSelection<Ex> &chosen, Prolongator<Ex> &P)
+                             BlockSelection<Ex> &chosen, CoarseBlocks<Ex> &P)
 {
   const int begin = columns.before, end = columns.before + columns.own;
   std::vector<std::uint64_t> distinct;
@@ -81,7 +81,7 @@ PetscErrorCode split_product(Ex &ex, CsrView<double> W, const unsigned char *kee
 
 template <class Ex>
 PetscErrorCode TruncatedProduct<Ex>::create(Ex &ex, CsrView<double> W, const ProductColumns &columns, const Truncation &truncation,
-                                            Prolongator<Ex> &P)
+                                            CoarseBlocks<Ex> &P)
 {
   PetscFunctionBegin;
   PetscCall(keep_.allocate(ex, W.nnz));
@@ -92,7 +92,7 @@ PetscErrorCode TruncatedProduct<Ex>::create(Ex &ex, CsrView<double> W, const Pro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode TruncatedProduct<Ex>::values(Ex &ex, CsrView<double> W, Prolongator<Ex> &P)
+template <class Ex> PetscErrorCode TruncatedProduct<Ex>::values(Ex &ex, CsrView<double> W, CoarseBlocks<Ex> &P)
 {
   PetscFunctionBegin;
   PetscCall(scales_of_truncation(ex, W, keep_.data(), scale_.data()));
@@ -119,9 +119,9 @@ template <class Ex> PetscErrorCode leave_out_rows(Ex &ex, int n, const int *numb
   template class TruncatedProduct<Ex>;                                                                                                     \
   template PetscErrorCode selected_pattern(Ex &, const CsrView<double> &, const Selection<Ex> &, Csr<double, Ex> &);                       \
   template PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt,     \
-                                         Prolongator<Ex> &);                                                                               \
+                                         CoarseBlocks<Ex> &);                                                                               \
   template PetscErrorCode split_product(Ex &, CsrView<double>, const unsigned char *, const ProductColumns &, BlockSelection<Ex> &,        \
-                                        Prolongator<Ex> &);                                                                                \
+                                        CoarseBlocks<Ex> &);                                                                                \
   template PetscErrorCode leave_out_rows(Ex &, int, const int *, int, Csr<double, Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE

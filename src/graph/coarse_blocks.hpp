@@ -8,7 +8,7 @@
 namespace amgkit
 {
 // A rank's rows of P: columns of its own C points, counted from its first, and of other ranks' C points.
-template <class Ex> struct Prolongator {
+template <class Ex> struct CoarseBlocks {
   Csr<double, Ex> diag, offd;
   PetscInt first = 0;           // global number of diag's first column
   std::vector<PetscInt> ghosts; // global numbers of offd's columns, ascending, each in use
@@ -39,7 +39,7 @@ template <class Ex> PetscErrorCode selected_pattern(Ex &, const CsrView<double> 
 // Entries of A in columns of C points as rows of their own; values allocated, not set. Local.
 template <class Ex>
 PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &A, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt first,
-                              Prolongator<Ex> &B);
+                              CoarseBlocks<Ex> &B);
 
 // Columns of a product in the order of their global numbers: `own` of this rank stand behind `before` ghosts.
 struct ProductColumns {
@@ -50,14 +50,14 @@ struct ProductColumns {
 // P's pattern: the entries of W with keep[k] = 1, chosen on return. Values allocated, not set. Local; waits.
 template <class Ex>
 PetscErrorCode split_product(Ex &, CsrView<double> W, const unsigned char *keep, const ProductColumns &, BlockSelection<Ex> &chosen,
-                             Prolongator<Ex> &P);
+                             CoarseBlocks<Ex> &P);
 // P = the product W, truncated; and the same entries of it when W's values have changed.
 template <class Ex> class TruncatedProduct {
 public:
   // Local; waits.
-  PetscErrorCode create(Ex &, CsrView<double> W, const ProductColumns &, const Truncation &, Prolongator<Ex> &P);
+  PetscErrorCode create(Ex &, CsrView<double> W, const ProductColumns &, const Truncation &, CoarseBlocks<Ex> &P);
   // Local. Neither waits nor allocates.
-  PetscErrorCode values(Ex &, CsrView<double> W, Prolongator<Ex> &P);
+  PetscErrorCode values(Ex &, CsrView<double> W, CoarseBlocks<Ex> &P);
   std::size_t bytes() const { return keep_.bytes() + chosen_.bytes() + scale_.bytes(); }
 
 private:

@@ -121,7 +121,7 @@ template <class Ex> PetscErrorCode Interpolation<Ex>::weigh_paths(Ex &ex, const 
 
 template <class Ex>
 PetscErrorCode Interpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &S, const CoarsePoints<Ex> &points,
-                                         const InterpolationRule &rule, Prolongator<Ex> &P, bool *out_of_memory)
+                                         const InterpolationRule &rule, CoarseBlocks<Ex> &P, bool *out_of_memory)
 {
   int rank;
 
@@ -151,7 +151,7 @@ PetscErrorCode Interpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const Streng
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Interpolation<Ex>::update(Ex &ex, DistMatrix<Ex> &A, Prolongator<Ex> &P)
+template <class Ex> PetscErrorCode Interpolation<Ex>::update(Ex &ex, DistMatrix<Ex> &A, CoarseBlocks<Ex> &P)
 {
   PetscFunctionBegin;
   PetscCall(take_values(ex, A));

@@ -38,10 +38,10 @@ public:
   // Collective, once. A's rows store their diagonals, and A's halo has its buffers; A's halo must outlive this object.
   // *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &, const InterpolationRule &,
-                        Prolongator<Ex> &P, bool *out_of_memory);
+                        CoarseBlocks<Ex> &P, bool *out_of_memory);
   // Collective: P's values for other values of A on the same pattern; splitting, strength and the entries that truncation kept stay what
   // they are. Allocates nothing with native products.
-  PetscErrorCode update(Ex &, DistMatrix<Ex> &A, Prolongator<Ex> &P);
+  PetscErrorCode update(Ex &, DistMatrix<Ex> &A, CoarseBlocks<Ex> &P);
   std::size_t bytes() const;
 
 private:
@@ -66,7 +66,7 @@ private:
   EntryKinds<Ex> kinds_;
   BlockSelection<Ex> to_coarse_, path_;
   Selection<Ex> to_fine_;     // in the block of ghost columns
-  Prolongator<Ex> B_;         // A^s_FC, and the identity in C rows
+  CoarseBlocks<Ex> B_;         // A^s_FC, and the identity in C rows
   Csr<double, Ex> F_offd_;    // A^s_FF in the columns of other ranks
   GatheredRows<Ex> gathered_; // of B
   GhostRows<Ex> ghost_F_;

@@ -10,7 +10,7 @@ namespace
 {
 template <class Ex> struct Counting {
   BlockSelection<Ex> from, into;
-  Prolongator<Ex> B; // S_:C
+  CoarseBlocks<Ex> B; // S_:C
   GatheredRows<Ex> gathered;
   PetscInt first_row = 0;
 
@@ -31,7 +31,7 @@ template <class Ex> struct Counting {
   }
   // Local: the edges
   PetscErrorCode count(Ex &ex, const DistMatrix<Ex> &A, const CoarsePoints<Ex> &points, int least_count, const SpgemmOptions &options,
-                       Prolongator<Ex> &edges)
+                       CoarseBlocks<Ex> &edges)
   {
     const int before = ghosts_before(A.ghosts, first_row);
     Array<int, Ex> place;

@@ -9,7 +9,7 @@
 namespace amgkit
 {
 template <class Ex> struct SecondStrength {
-  Prolongator<Ex> edges; // rows and columns are C points; the counts
+  CoarseBlocks<Ex> edges; // rows and columns are C points; the counts
   std::vector<PetscInt> range;
   Halo<Ex> halo;
 

@@ -11,7 +11,7 @@ template <class Ex> StackedRows TwoStageInterpolation<Ex>::stacked_P1() const
 }
 
 // Local, once P2's rows of other ranks are here.
-template <class Ex> PetscErrorCode TwoStageInterpolation<Ex>::multiply(Ex &ex, const TwoStageRule &rule, Prolongator<Ex> &P)
+template <class Ex> PetscErrorCode TwoStageInterpolation<Ex>::multiply(Ex &ex, const TwoStageRule &rule, CoarseBlocks<Ex> &P)
 {
   const int before = ghosts_before(P1_.ghosts, P1_.first);
 
@@ -27,7 +27,7 @@ template <class Ex> PetscErrorCode TwoStageInterpolation<Ex>::multiply(Ex &ex, c
 
 template <class Ex>
 PetscErrorCode TwoStageInterpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &S, const CoarsePoints<Ex> &first,
-                                                 const CoarsePoints<Ex> &second, const TwoStageRule &rule, Prolongator<Ex> &P,
+                                                 const CoarsePoints<Ex> &second, const TwoStageRule &rule, CoarseBlocks<Ex> &P,
                                                  bool *out_of_memory)
 {
   InterpolationRule of_factor = rule.interpolation;
@@ -60,7 +60,7 @@ PetscErrorCode TwoStageInterpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode TwoStageInterpolation<Ex>::update(Ex &ex, DistMatrix<Ex> &A, Prolongator<Ex> &P)
+template <class Ex> PetscErrorCode TwoStageInterpolation<Ex>::update(Ex &ex, DistMatrix<Ex> &A, CoarseBlocks<Ex> &P)
 {
   PetscFunctionBegin;
   PetscCall(first_.update(ex, A, P1_));

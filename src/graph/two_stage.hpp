@@ -15,17 +15,17 @@ template <class Ex> class TwoStageInterpolation {
 public:
   // Collective, once; as Interpolation::create(). first, second: the C points of A after one and after both coarsenings.
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &first, const CoarsePoints<Ex> &second,
-                        const TwoStageRule &, Prolongator<Ex> &P, bool *out_of_memory);
+                        const TwoStageRule &, CoarseBlocks<Ex> &P, bool *out_of_memory);
   // Collective; as Interpolation::update().
-  PetscErrorCode update(Ex &, DistMatrix<Ex> &A, Prolongator<Ex> &P);
+  PetscErrorCode update(Ex &, DistMatrix<Ex> &A, CoarseBlocks<Ex> &P);
   std::size_t bytes() const;
 
 private:
   StackedRows stacked_P1() const;
-  PetscErrorCode multiply(Ex &, const TwoStageRule &, Prolongator<Ex> &P);
+  PetscErrorCode multiply(Ex &, const TwoStageRule &, CoarseBlocks<Ex> &P);
 
   Interpolation<Ex> first_, second_;
-  Prolongator<Ex> P1_, P2_;
+  CoarseBlocks<Ex> P1_, P2_;
   Halo<Ex> halo_;             // of P1's ghosts
   GatheredRows<Ex> gathered_; // of P2
   Array<int, Ex> place_of_ghost_;

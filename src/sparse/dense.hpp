@@ -12,7 +12,7 @@ PetscErrorCode dense_rows(Ex &, CsrView<double> diag, CsrView<double> offd, int 
 // y = A x, A n x n; V float or double
 template <class Ex, class V> PetscErrorCode dense_apply(Ex &, int n, const double *A, const V *x, V *y);
 // y = Aᵀ x
-template <class Ex, class V> PetscErrorCode dense_apply_transposed(Ex &, int n, const double *A, const V *x, V *y);
+template <class Ex> PetscErrorCode dense_apply_transposed(Ex &, int n, const double *A, const double *x, double *y);
 // A <- A + factor z zᵀ
 template <class Ex> PetscErrorCode dense_add_outer(Ex &, int n, double factor, const double *z, double *A);
 // The largest |x_i|, 0 for n = 0; NaN counts as infinite
@@ -22,7 +22,7 @@ template <class Ex> PetscErrorCode dense_norm(Ex &, int n, const double *A, doub
 
 // A <- A⁻¹ by LU with partial pivoting (LAPACK, cuSOLVER). On Cuda it runs from begin() to finish() on a stream of its own beside what else
 // the space does: its many small kernels leave most of a GPU idle. A must stay, untouched, until finish().
-// finish(): *singular when a pivot is exactly zero, A is then undefined.
+// finish(), after a begin() without error: *singular when a pivot is exactly zero, A is then undefined.
 template <class Ex> class DenseInversion {
 public:
   PetscErrorCode begin(Ex &, int n, double *A);
@@ -43,7 +43,7 @@ public:
 
 private:
   PetscErrorCode enqueue(Cuda &, int n, double *A);
-  void wait();
+  PetscErrorCode end();
 
   CUstream_st *stream_ = nullptr;
   CUevent_st *event_ = nullptr;

@@ -12,18 +12,20 @@ PetscErrorCode set_identity(Cuda &ex, int n, Array<double, Cuda> &identity)
 }
 } // namespace
 
-DenseInversion<Cuda>::~DenseInversion()
-{
-  wait();
-  if (event_) static_cast<void>(cudaEventDestroy(event_));
-  if (stream_) static_cast<void>(cudaStreamDestroy(stream_));
-}
+DenseInversion<Cuda>::~DenseInversion() { static_cast<void>(end()); }
 
-// What is under way must not lose its memory.
-void DenseInversion<Cuda>::wait()
+// What is under way must not lose its memory. A stream of another priority would cost what runs later, so it does not stay.
+PetscErrorCode DenseInversion<Cuda>::end()
 {
-  if (A_) static_cast<void>(cudaStreamSynchronize(stream_));
+  PetscFunctionBegin;
   A_ = nullptr;
+  if (!stream_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamSynchronize(stream_));
+  if (event_) PetscCallCUDA(cudaEventDestroy(event_));
+  PetscCallCUDA(cudaStreamDestroy(stream_));
+  stream_ = nullptr;
+  event_ = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // cuSOLVER reads the rows of A as the columns of Aᵀ: the solution of Aᵀ X = I, read by rows, is A⁻¹.
@@ -44,9 +46,11 @@ PetscErrorCode DenseInversion<Cuda>::enqueue(Cuda &ex, int n, double *A)
   PetscCallCUDA(cudaStreamWaitEvent(stream_, event_, 0));
   A_ = A;
   PetscCallCUSOLVER(cusolverDnSetStream(solver, stream_));
-  PetscCallCUSOLVER(cusolverDnDgetrf(solver, n, n, A, n, work_.data(), pivots_.data(), info_.data()));
-  PetscCallCUSOLVER(cusolverDnDgetrs(solver, CUBLAS_OP_N, n, n, A, n, pivots_.data(), inverse_.data(), n, info_.data() + 1));
-  PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream));
+  const auto factored = cusolverDnDgetrf(solver, n, n, A, n, work_.data(), pivots_.data(), info_.data());
+  const auto solved = cusolverDnDgetrs(solver, CUBLAS_OP_N, n, n, A, n, pivots_.data(), inverse_.data(), n, info_.data() + 1);
+  PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream)); // PETSc's handle must not keep a stream that goes
+  PetscCallCUSOLVER(factored);
+  PetscCallCUSOLVER(solved);
   PetscCallCUDA(cudaEventRecord(event_, stream_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -56,12 +60,10 @@ PetscErrorCode DenseInversion<Cuda>::begin(Cuda &ex, int n, double *A)
   int least = 0, greatest = 0; // priorities
 
   PetscFunctionBegin;
-  wait();
-  if (!stream_) {
-    PetscCallCUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    PetscCallCUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
-    PetscCallCUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
-  }
+  PetscCall(end());
+  PetscCallCUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  PetscCallCUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
+  PetscCallCUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
   PetscCall(enqueue(ex, n, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,9 +76,11 @@ PetscErrorCode DenseInversion<Cuda>::finish(Cuda &ex, bool *singular)
   PetscCallCUDA(cudaStreamWaitEvent(ex.stream, event_, 0));
   PetscCall(memory_copy(ex, A_, inverse_.data(), inverse_.bytes()));
   PetscCall(memory_to_host(ex, &info, info_.data(), sizeof info));
-  A_ = nullptr;
+  PetscCall(end());
   PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER getrf: argument %d", -info);
   *singular = info > 0;
+  pivots_.release();
+  info_.release();
   work_.release();
   inverse_.release();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -25,12 +25,12 @@ template <class Ex, class V> PetscErrorCode dense_apply(Ex &ex, int n, const dou
   });
 }
 
-template <class Ex, class V> PetscErrorCode dense_apply_transposed(Ex &ex, int n, const double *A, const V *x, V *y)
+template <class Ex> PetscErrorCode dense_apply_transposed(Ex &ex, int n, const double *A, const double *x, double *y)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t j) {
     double s = 0;
     for (std::int64_t i = 0; i < n; i++) s += A[i * n + j] * x[i];
-    y[j] = static_cast<V>(s);
+    y[j] = s;
   });
 }
 
@@ -74,7 +74,6 @@ using Space = AMGKIT_SPACE;
 template PetscErrorCode dense_rows(Space &, CsrView<double>, CsrView<double>, int, const int *, int, double *);
 template PetscErrorCode dense_apply(Space &, int, const double *, const float *, float *);
 template PetscErrorCode dense_apply(Space &, int, const double *, const double *, double *);
-template PetscErrorCode dense_apply_transposed(Space &, int, const double *, const float *, float *);
 template PetscErrorCode dense_apply_transposed(Space &, int, const double *, const double *, double *);
 template PetscErrorCode dense_add_outer(Space &, int, double, const double *, double *);
 template PetscErrorCode max_norm(Space &, int, const double *, double *);

@@ -19,7 +19,8 @@ struct RowCheck {
   int first_fault = -1, faults = 0; // the first row with one of the other faults, and its RowFault bits
 };
 
-template <class Ex> PetscErrorCode check_rows(Ex &, CsrView<double> diag, CsrView<double> offd, RowCheck *);
+// a[i] = a_ii, 0 when missing, besides
+template <class Ex> PetscErrorCode check_rows(Ex &, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *);
 
 // a[i] = a_ii (0 when missing), d[i] = sign(a_ii) / sum_j |a_ij| over diag and offd (0 for a row of zeros): the l1-Jacobi scaling.
 template <class Ex> PetscErrorCode diagonal_and_l1(Ex &, CsrView<double> diag, CsrView<double> offd, double *a, double *d);

@@ -39,7 +39,7 @@ struct Or {
 };
 } // namespace
 
-template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, RowCheck *check)
+template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *check)
 {
   Array<int, Ex> faults;
   const std::int64_t n = diag.rows;
@@ -52,15 +52,21 @@ template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrV
   int *f = faults.data();
   PetscCall(for_rows(ex, n, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     int mine = entry_faults(team, diag, i) | entry_faults(team, offd, i), found = 0;
+    double a_ii = 0;
     for (int k : team.share(diag.ptr[i], diag.ptr[i + 1])) {
       if (diag.col[k] != i) continue;
       found = 1;
-      if (diag.val[k] == 0) mine |= row_zero_diagonal;
-      if (diag.val[k] < 0) mine |= row_negative_diagonal;
+      a_ii = diag.val[k];
+      if (a_ii == 0) mine |= row_zero_diagonal;
+      if (a_ii < 0) mine |= row_negative_diagonal;
     }
     mine = team.combine(mine, Or{});
     if (!team.any(found)) mine |= row_without_diagonal;
-    team.once([&] { f[i] = mine; });
+    a_ii = team.sum(a_ii);
+    team.once([&] {
+      f[i] = mine;
+      a[i] = a_ii;
+    });
   }));
   PetscCall(reduce<std::int64_t>(
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{(f[i] & row_negative_diagonal) != 0}; }, 0, Sum{}, &check->negative));
@@ -132,7 +138,7 @@ template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Arra
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, RowCheck *);
+template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, double *, RowCheck *);
 template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double>, double *, double *);
 template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);

@@ -41,10 +41,10 @@ template <class T, class Ex> struct Sell {
   std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes() + val.bytes(); }
 };
 
-// *fits = false, and nothing stored, when the padding would be more than half of A's entries.
-template <class Ex, class T> PetscErrorCode sell_create(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *fits);
-// New values of the same pattern.
-template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, Sell<T, Ex> &);
+// *fits = false, and nothing stored, when the padding would be more than half of A's entries. *representable: as sell_fill() has it.
+template <class Ex, class T> PetscErrorCode sell_create(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *fits, bool *representable);
+// New values of the same pattern. *representable: whether every entry is representable in T; waits where T is float.
+template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *representable);
 // Whether every entry survives the rounding to float: none but 0 becomes 0 or loses digits to underflow, and none is so large (1e18) that
 // its products might overflow.
 template <class Ex> PetscErrorCode representable_in_single(Ex &, CsrView<double> A, bool *representable);

@@ -7,6 +7,13 @@ namespace
 {
 inline std::int64_t sell_slices(int rows) { return (std::int64_t{rows} + sell_rows - 1) / sell_rows; }
 
+AMGKIT_FN inline bool is_representable_in_single(double a)
+{
+  constexpr double most = 1e18, least = 1.2e-38;
+  const double size = a < 0 ? -a : a;
+  return size == 0 || (size >= least && size <= most);
+}
+
 struct RowRange {
   int begin, length;
 };
@@ -97,15 +104,15 @@ template <class T> struct SliceTile {
   T of[tile_positions][sell_rows + 4]; // more than 64, so that lanes that fill a tile of 4-byte entries use 32 banks
 };
 
-// tile.of[j][r] = x[entry p + j of row r], filler where the row has no such entry
-template <class Team, class X, class T>
-AMGKIT_FN void read_tile(const Team &team, const CsrView<double> &A, std::int64_t slice, int p, const X *x, T filler, SliceTile<T> &tile)
+// tile.of[j][r] = f(entry p + j of row r), filler where the row has no such entry
+template <class Team, class T, class F>
+AMGKIT_FN void read_tile(const Team &team, const CsrView<double> &A, std::int64_t slice, int p, T filler, SliceTile<T> &tile, F f)
 {
   team.sync(); // with what came before
   for (int e : team.share(0, tile_positions * sell_rows)) {
     const int r = e / tile_positions, j = e % tile_positions;
     const RowRange row = row_range(A, slice * sell_rows + r);
-    tile.of[j][r] = p + j < row.length ? static_cast<T>(x[row.begin + p + j]) : filler;
+    tile.of[j][r] = p + j < row.length ? f(row.begin + p + j) : filler;
   }
   team.sync();
 }
@@ -118,7 +125,7 @@ PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, const int *start, int *ba
     const int positions = start[s + 1] - start[s];
     bool wide = false;
     for (int p = 0; p < positions; p += tile_positions) {
-      read_tile(team, A, s, p, A.col, -1, tile);
+      read_tile(team, A, s, p, -1, tile, [&](int k) { return A.col[k]; });
       for (int j = 0; j < tile_positions && p + j < positions; j++) {
         int least = INT32_MAX, most = 0;
         for (int r : team.share(0, sell_rows)) {
@@ -162,7 +169,7 @@ PetscErrorCode sell_high(Ex &ex, CsrView<double> A, const int *start, const int 
   });
 }
 
-template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits)
+template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *representable)
 {
   constexpr double most_padding = 1.5;
   const std::int64_t slices = sell_slices(A.rows);
@@ -170,6 +177,7 @@ template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> 
 
   PetscFunctionBegin;
   out = Sell<T, Ex>{};
+  *representable = false;
   PetscCall(sell_starts(ex, A, out.start, &positions));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
@@ -191,39 +199,53 @@ template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> 
     PetscCall(out.high.allocate(ex, high * sell_threads));
     PetscCall(sell_high(ex, A, out.start.data(), out.base.data(), out.high_start.data(), out.high.data()));
   }
-  PetscCall(sell_fill(ex, A, out));
+  PetscCall(sell_fill(ex, A, out, representable));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, Sell<T, Ex> &out)
+// flag becomes 1 where an entry is not representable in T.
+template <class Ex, class T> PetscErrorCode sell_values(Ex &ex, CsrView<double> A, const int *start, SellPair<T> *val, unsigned *flag)
 {
-  const int *start = out.start.data();
-  SellPair<T> *val = out.val.data();
   return for_rows_with<sell_threads, SliceTile<T>>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
     const int positions = start[s + 1] - start[s];
+    bool lost = false;
     for (int p = 0; p < positions; p += tile_positions) {
-      read_tile(team, A, s, p, A.val, T{0}, tile);
+      read_tile(team, A, s, p, T{0}, tile, [&](int k) {
+        if constexpr (std::is_same_v<T, float>) lost = lost || !is_representable_in_single(A.val[k]);
+        return static_cast<T>(A.val[k]);
+      });
       for (int e : team.share(0, tile_positions * sell_threads)) {
         const int j = e / sell_threads, t = e % sell_threads;
         if (p + j < positions) val[(std::int64_t{start[s]} + p + j) * sell_threads + t] = {{tile.of[j][t], tile.of[j][t + sell_threads]}};
       }
     }
+    if (lost) atomic_or(flag, 1);
   });
+}
+
+template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *representable)
+{
+  Array<unsigned, Ex> flag;
+  unsigned lost = 0;
+
+  PetscFunctionBegin;
+  if constexpr (std::is_same_v<T, float>) {
+    PetscCall(flag.allocate(ex, 1));
+    PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
+  }
+  PetscCall(sell_values(ex, A, out.start.data(), out.val.data(), flag.data()));
+  if constexpr (std::is_same_v<T, float>) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
+  *representable = lost == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode representable_in_single(Ex &ex, CsrView<double> A, bool *representable)
 {
-  constexpr double most = 1e18, least = 1.2e-38;
   int lost = 0;
 
   PetscFunctionBegin;
   PetscCall(reduce<int>(
-      ex, A.nnz,
-      [=] AMGKIT_FN(std::int64_t k) {
-        const double size = A.val[k] < 0 ? -A.val[k] : A.val[k];
-        return int{size > most || (size < least && size > 0)};
-      },
-      0, Max{}, &lost));
+      ex, A.nnz, [=] AMGKIT_FN(std::int64_t k) { return int{!is_representable_in_single(A.val[k])}; }, 0, Max{}, &lost));
   *representable = lost == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -262,8 +284,8 @@ template PetscErrorCode representable_in_single(Space &, CsrView<double>, bool *
   template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *);                                                                      \
   template PetscErrorCode residual(Space &, SellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \
-  template PetscErrorCode sell_create(Space &, CsrView<double>, Sell<T, Space> &, bool *);                                                 \
-  template PetscErrorCode sell_fill(Space &, CsrView<double>, Sell<T, Space> &);                                                           \
+  template PetscErrorCode sell_create(Space &, CsrView<double>, Sell<T, Space> &, bool *, bool *);                                         \
+  template PetscErrorCode sell_fill(Space &, CsrView<double>, Sell<T, Space> &, bool *);                                                   \
   INSTANTIATE_PRODUCTS(T, float)                                                                                                           \
   INSTANTIATE_PRODUCTS(T, double)                                                                                                          \
   INSTANTIATE_RELAX(T, float, float)                                                                                                       \

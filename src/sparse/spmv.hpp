@@ -12,6 +12,8 @@ template <class V> using OptionalVector = const std::type_identity_t<V> *;
 
 // y = A x
 template <class Ex, class V> PetscErrorCode spmv(Ex &, CsrView<double> A, const V *x, V *y);
+// y += A x
+template <class Ex, class V> PetscErrorCode add_product(Ex &, CsrView<double> A, const V *x, V *y);
 // r = b - A x
 template <class Ex, class V> PetscErrorCode residual(Ex &, CsrView<double> A, const V *b, const V *x, V *r);
 // One step of a polynomial smoother: y = x + momentum (x - previous) + factor D (b - A x).

@@ -22,6 +22,14 @@ template <class Ex, class V> PetscErrorCode spmv(Ex &ex, CsrView<double> A, cons
   });
 }
 
+template <class Ex, class V> PetscErrorCode add_product(Ex &ex, CsrView<double> A, const V *x, V *y)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double s = row_times(team, A, i, x);
+    team.once([&] { y[i] = static_cast<V>(y[i] + s); });
+  });
+}
+
 template <class Ex, class V> PetscErrorCode residual(Ex &ex, CsrView<double> A, const V *b, const V *x, V *r)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
@@ -79,6 +87,7 @@ template PetscErrorCode gather(Space &, std::int64_t, const int *, const int *, 
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const std::uint64_t *, std::uint64_t *);
 #define INSTANTIATE(V)                                                                                                                     \
   template PetscErrorCode spmv(Space &, CsrView<double>, const V *, V *);                                                                  \
+  template PetscErrorCode add_product(Space &, CsrView<double>, const V *, V *);                                                           \
   template PetscErrorCode residual(Space &, CsrView<double>, const V *, const V *, V *);                                                   \
   template PetscErrorCode add(Space &, std::int64_t, const V *, V *);                                                                      \
   template PetscErrorCode gather(Space &, std::int64_t, const int *, const V *, V *);                                                      \

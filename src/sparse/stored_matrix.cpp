@@ -20,35 +20,39 @@ template <class Format, class F> PetscErrorCode with_view(const Format &format, 
 
 template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage)
 {
-  bool fits = false;
+  bool fits = false, kept = false;
 
   PetscFunctionBegin;
   format_ = std::monostate{};
   single_ = false;
   if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (storage == Storage::in_single) {
+    PetscCall(sell_create(ex, A, format_.template emplace<1>(), &fits, &kept));
+    single_ = fits && kept;
+    if (single_) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (storage == Storage::in_double || fits) PetscCall(sell_create(ex, A, format_.template emplace<2>(), &fits, &kept));
+  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
+  format_ = std::monostate{};
   if (storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
-  if (single_)
-    PetscCall(sell_create(ex, A, format_.template emplace<1>(), &fits));
-  else
-    PetscCall(sell_create(ex, A, format_.template emplace<2>(), &fits));
-  if (!fits) format_ = std::monostate{};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode StoredMatrix<Ex>::refresh(Ex &ex, CsrView<double> A, Storage storage)
 {
-  const bool before = single_;
+  bool kept = true;
 
   PetscFunctionBegin;
   if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
-  if (storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
-  if (format_.index() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (single_ != before)
-    PetscCall(create(ex, A, storage));
-  else if (single_)
-    PetscCall(sell_fill(ex, A, std::get<1>(format_)));
-  else
-    PetscCall(sell_fill(ex, A, std::get<2>(format_)));
+  if (auto *stored = std::get_if<1>(&format_)) {
+    PetscCall(sell_fill(ex, A, *stored, &kept));
+  } else {
+    if (storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
+    auto *in_double = std::get_if<2>(&format_);
+    kept = !in_double || !single_;
+    if (in_double && kept) PetscCall(sell_fill(ex, A, *in_double, &kept));
+  }
+  if (!kept) PetscCall(create(ex, A, storage)); // the precision changes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,6 @@
 
 namespace amgkit
 {
-// At = Aᵀ, columns ascending. Waits.
-template <class Ex> PetscErrorCode transpose(Ex &, CsrView<double> A, Csr<double, Ex> &At);
+// At = Aᵀ, columns ascending. from, when given: At's entry k is A's entry from[k]. Waits.
+template <class Ex> PetscErrorCode transpose(Ex &, CsrView<double> A, Csr<double, Ex> &At, Array<int, Ex> *from = nullptr);
 } // namespace amgkit

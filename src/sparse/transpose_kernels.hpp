@@ -4,7 +4,7 @@
 namespace amgkit
 {
 // Sorting the entries by their columns, in a stable way, leaves the rows of each column in ascending order.
-template <class Ex> PetscErrorCode transpose(Ex &ex, CsrView<double> A, Csr<double, Ex> &At)
+template <class Ex> PetscErrorCode transpose(Ex &ex, CsrView<double> A, Csr<double, Ex> &At, Array<int, Ex> *from)
 {
   Array<std::uint64_t, Ex> columns;
   Array<int, Ex> positions, rows;
@@ -41,9 +41,10 @@ template <class Ex> PetscErrorCode transpose(Ex &ex, CsrView<double> A, Csr<doub
     col[k] = row[position[k]];
     val[k] = A.val[position[k]];
   }));
+  if (from) *from = std::move(positions);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode transpose(Space &, CsrView<double>, Csr<double, Space> &);
+template PetscErrorCode transpose(Space &, CsrView<double>, Csr<double, Space> &, Array<int, Space> *);
 } // namespace amgkit

@@ -24,6 +24,7 @@ template <class Ex> struct Solver {
   {
     PetscFunctionBegin;
     parameters = p;
+    parameters.rows_worth_single = 0;
     PetscCall(distribute(M, Ex::on_device, &A));
     PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({}), &status));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -332,6 +333,10 @@ TYPED_TEST(Cycle, SinglePrecisionIsNotForEveryMatrix)
   EXPECT_FALSE(allowed(tiny, false, 20));
   EXPECT_FALSE(allowed(huge, false, 20));
   EXPECT_FALSE(allowed(one_entry, false, 20));
+  HostCsr far_off = one_sided(A); // a coupling that leads to another rank, where there are several
+  for (int k = far_off.ptr[0]; k < far_off.ptr[1]; k++)
+    if (far_off.col[k] != 0) far_off.val[k] = -1e19;
+  EXPECT_FALSE(allowed(far_off, false, 20));
 }
 
 // With the exact solver one level below, two K-steps on the coarse problem change nothing: FCG and GCR stop after the first.

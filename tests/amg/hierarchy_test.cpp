@@ -5,6 +5,8 @@
 #include "support/hierarchy_shape.hpp"
 #include "support/petsc_problems.hpp"
 
+#include <cmath>
+
 namespace amgkit::test
 {
 template <class Ex> using HierarchyTest = SpaceTest<Ex>;
@@ -80,6 +82,7 @@ TYPED_TEST(HierarchyTest, RefreshEqualsAFreshSetup)
     Mat A, B;
     SetupStatus status;
     AmgParameters parameters = small();
+    parameters.rows_worth_single = 0;
     if (std::string(name) == "regular, on fewer ranks") parameters.process_eq_limit = 170; // of 4: 2 ranks hold 330 rows, 1 holds 82
     if (std::string(name) == "singular") { // the coarsest matrix is treated in another way then
       for (int i = 0; i < N.rows; i++) {
@@ -96,9 +99,15 @@ TYPED_TEST(HierarchyTest, RefreshEqualsAFreshSetup)
       const auto prolongation = make_matching_prolongation<TypeParam>({});
       OK(MatScale(A, 4));
       OK(refreshed.build(this->ex, A, parameters, *prolongation, &status));
-      OK(MatScale(A, 0.25));
+      EXPECT_EQ(refreshed.single, TypeParam::sliced_rows);
+      OK(MatScale(A, 0.25 * std::ldexp(1.0, -70))); // too small for vectors in single precision
       OK(refreshed.refresh(this->ex, A, parameters, &status));
       EXPECT_EQ(status, SetupStatus::ready);
+      EXPECT_FALSE(refreshed.single);
+      OK(MatScale(A, std::ldexp(1.0, 70)));
+      OK(refreshed.refresh(this->ex, A, parameters, &status));
+      EXPECT_EQ(status, SetupStatus::ready);
+      EXPECT_EQ(refreshed.single, TypeParam::sliced_rows);
       OK(fresh.build(this->ex, B, parameters, *prolongation, &status));
       ASSERT_EQ(refreshed.levels.size(), fresh.levels.size());
       EXPECT_EQ(refreshed.coarse_solver.description(), fresh.coarse_solver.description());

@@ -95,6 +95,7 @@ TYPED_TEST(HaloTest, OwnersReceiveWhatTheirGhostsReturn)
     EXPECT_EQ(sums, expected);
   };
   returns(static_cast<double>(rank));
+  returns(static_cast<float>(rank));
   returns(rank);
 }
 } // namespace amgkit::test

@@ -30,7 +30,7 @@ template <class Ex> struct Interpolated {
   DistributedGraph<Ex> graph;
   CoarsePoints<Ex> points;
   Interpolation<Ex> interpolation;
-  Prolongator<Ex> P;
+  CoarseBlocks<Ex> P;
   Array<int, Ex> unknown, ghost_unknown;
   bool out_of_memory = false;
 
@@ -359,7 +359,7 @@ TEST(InterpolationFailure, EveryAllocationMayFailOnOneRank)
     int failures = 0;
     for (std::int64_t k = 0; more; k++) {
       Interpolation<Debug> interpolation;
-      Prolongator<Debug> P;
+      CoarseBlocks<Debug> P;
       bool out_of_memory = false;
       ex.allocations = 0;
       ex.fail_at = rank_of_world() == culprit ? k : -1;

@@ -70,7 +70,7 @@ void interpolate(Ex &ex, const HostCsr &A, PetscInt local_rows, const Flags &fir
 {
   Split<Ex> split;
   TwoStageInterpolation<Ex> interpolation;
-  Prolongator<Ex> prolongator;
+  CoarseBlocks<Ex> prolongator;
   bool out_of_memory = true;
   OK(split.create(ex, A, local_rows, first, second));
   OK(interpolation.create(ex, split.graph.A, split.graph.S, split.first, split.second, rule, prolongator, &out_of_memory));
@@ -206,7 +206,7 @@ TYPED_TEST(TwoStage, UpdateIsCreateForNewValues)
   for (const InterpolationKind kind : kinds) {
     Split<TypeParam> split, other;
     TwoStageInterpolation<TypeParam> interpolation, fresh;
-    Prolongator<TypeParam> P, fresh_P;
+    CoarseBlocks<TypeParam> P, fresh_P;
     Entries before, got, expected;
     bool out_of_memory = true;
     OK(split.create(this->ex, A, -1, first, second));
@@ -229,7 +229,7 @@ TYPED_TEST(TwoStage, DirectIsRefused)
 {
   Split<TypeParam> split;
   TwoStageInterpolation<TypeParam> interpolation;
-  Prolongator<TypeParam> P;
+  CoarseBlocks<TypeParam> P;
   bool out_of_memory = false;
   const HostCsr A = grid7(4, 4, 1);
   OK(split.create(this->ex, A, -1, scattered(16, 2), Flags(16, 0)));
@@ -254,7 +254,7 @@ TEST(TwoStageFailure, EveryAllocationMayFailOnOneRank)
   for (std::int64_t k = 0; more; k++) {
     TwoStageInterpolation<Debug> interpolation;
     SecondStrength<Debug> S2;
-    Prolongator<Debug> P;
+    CoarseBlocks<Debug> P;
     bool out_of_memory = false;
     ex.allocations = 0;
     ex.fail_at = rank_of_world() == culprit ? k : -1;

@@ -39,11 +39,15 @@ TYPED_TEST(Rows, FaultsAreFoundWhereTheyAre)
     OK(upload(this->ex, A, M));
     OK(upload(this->ex, none, O));
     RowCheck check;
-    OK(check_rows(this->ex, M.view(), O.view(), &check));
+    Array<double, TypeParam> a;
+    OK(a.allocate(this->ex, 10));
+    OK(check_rows(this->ex, M.view(), O.view(), a.data(), &check));
     EXPECT_EQ(check.first_fault, c.row);
     EXPECT_EQ(check.faults, c.faults);
     EXPECT_EQ(check.negative, 0);
-    OK(check_rows(this->ex, O.view(), M.view(), &check)); // the same entries as couplings to other ranks: no diagonal anywhere
+    EXPECT_EQ(this->to_host(a)[1], 4);
+    EXPECT_EQ(this->to_host(a)[3], c.drop_diagonal ? 0 : 4);
+    OK(check_rows(this->ex, O.view(), M.view(), a.data(), &check)); // the same entries as couplings to other ranks: no diagonal anywhere
     EXPECT_EQ(check.first_fault, 0);
   }
 }
@@ -53,15 +57,18 @@ TYPED_TEST(Rows, UnsortedColumnsAndNegativeDiagonals)
   HostCsr A = make_csr(3, 3, {{{0, 0}, 1}, {{1, 0}, 1}, {{1, 1}, -2}, {{2, 1}, 1}, {{2, 2}, -3}}), none = make_csr(3, 0, {});
   Csr<double, TypeParam> M, O;
   RowCheck check;
+  Array<double, TypeParam> a;
+  OK(a.allocate(this->ex, 3));
   OK(upload(this->ex, none, O));
   OK(upload(this->ex, A, M));
-  OK(check_rows(this->ex, M.view(), O.view(), &check));
+  OK(check_rows(this->ex, M.view(), O.view(), a.data(), &check));
   EXPECT_EQ(check.first_fault, -1);
   EXPECT_EQ(check.negative, 2);
   EXPECT_EQ(check.first_negative, 1);
+  EXPECT_EQ(this->to_host(a), (std::vector<double>{1, -2, -3}));
   std::swap(A.col[3], A.col[4]);
   OK(upload(this->ex, A, M));
-  OK(check_rows(this->ex, M.view(), O.view(), &check));
+  OK(check_rows(this->ex, M.view(), O.view(), a.data(), &check));
   EXPECT_EQ(check.first_fault, 2);
   EXPECT_EQ(check.faults, row_not_sorted);
 }

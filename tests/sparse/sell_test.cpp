@@ -21,9 +21,9 @@ void check_products(SpaceTest<Ex> &, Ex &ex, const HostCsr &A, double tolerance,
   const int n = A.rows;
   Csr<double, Ex> M;
   Sell<T, Ex> S;
-  bool fits = false;
+  bool fits = false, kept = false;
   OK(upload(ex, A, M));
-  OK(sell_create(ex, M.view(), S, &fits));
+  OK(sell_create(ex, M.view(), S, &fits, &kept));
   if (!fits) {
     EXPECT_EQ(S.bytes(), 0U);
     return;
@@ -127,9 +127,9 @@ template <class T, class Ex> void check_bits_and_bytes(SpaceTest<Ex> &, Ex &ex, 
 {
   Csr<double, Ex> M;
   Sell<T, Ex> S;
-  bool fits = false;
+  bool fits = false, kept = false;
   OK(upload(ex, A, M));
-  OK(sell_create(ex, M.view(), S, &fits));
+  OK(sell_create(ex, M.view(), S, &fits, &kept));
   if (!fits) return;
   *count = count_positions(A);
   const std::int64_t indices = count->slices + 1 + count->all + (count->wide > 0 ? count->slices + 1 : 0);
@@ -145,7 +145,7 @@ template <class T, class Ex> void check_bits_and_bytes(SpaceTest<Ex> &, Ex &ex, 
   EXPECT_EQ(got, product<T>(A, x)) << name;
   for (double &v : A.val) v = 1 / (3 + v * v);
   OK(upload(ex, A, M));
-  OK(sell_fill(ex, M.view(), S));
+  OK(sell_fill(ex, M.view(), S, &kept));
   OK(spmv(ex, S.view(), X.data(), Y.data()));
   OK(download(ex, Y.data(), A.rows, got));
   EXPECT_EQ(got, product<T>(A, x)) << name << ", new values";
@@ -214,13 +214,13 @@ TYPED_TEST(SlicedEll, TakesNewValues)
   HostCsr A = grid7(6, 5, 4);
   Csr<double, TypeParam> M;
   Sell<double, TypeParam> S;
-  bool fits = false;
+  bool fits = false, kept = false;
   OK(upload(this->ex, A, M));
-  OK(sell_create(this->ex, M.view(), S, &fits));
+  OK(sell_create(this->ex, M.view(), S, &fits, &kept));
   ASSERT_TRUE(fits);
   for (double &v : A.val) v *= 3;
   OK(upload(this->ex, A, M));
-  OK(sell_fill(this->ex, M.view(), S));
+  OK(sell_fill(this->ex, M.view(), S, &kept));
   auto x = this->to_space(wave(A.rows, 0.7)), y = this->to_space(wave(A.rows, 0)), z = this->to_space(wave(A.rows, 0));
   OK(spmv(this->ex, S.view(), x.data(), y.data()));
   OK(spmv(this->ex, M.view(), x.data(), z.data()));
@@ -234,9 +234,9 @@ TYPED_TEST(SlicedEll, UnevenRowsDoNotFit)
   for (int j = 0; j < 200; j++) entries[{100, j}] = 1; // 200 entries in one row of a slice
   Csr<double, TypeParam> M;
   Sell<float, TypeParam> S;
-  bool fits = true;
+  bool fits = true, kept = false;
   OK(upload(this->ex, make_csr(200, 200, entries), M));
-  OK(sell_create(this->ex, M.view(), S, &fits));
+  OK(sell_create(this->ex, M.view(), S, &fits, &kept));
   EXPECT_FALSE(fits);
 }
 
@@ -249,12 +249,39 @@ TYPED_TEST(SlicedEll, SinglePrecisionIsRefusedWhereItLosesEntries)
     OK(upload(this->ex, make_csr(2, 2, {{{0, 0}, 1}, {{0, 1}, value}, {{1, 1}, 1}}), M));
     OK(representable_in_single(this->ex, M.view(), &representable));
     EXPECT_EQ(representable, expected) << value;
+    Sell<float, TypeParam> S;
+    bool fits = false, kept = !expected;
+    OK(sell_create(this->ex, M.view(), S, &fits, &kept));
+    EXPECT_TRUE(fits);
+    EXPECT_EQ(kept, expected) << value;
+    kept = !expected;
+    OK(sell_fill(this->ex, M.view(), S, &kept));
+    EXPECT_EQ(kept, expected) << value;
     StoredMatrix<TypeParam> stored;
     OK(stored.create(this->ex, M.view(), Storage::in_single));
     EXPECT_EQ(stored.single(), expected && TypeParam::sliced_rows) << value;
     if constexpr (TypeParam::sliced_rows) {
       EXPECT_STREQ(stored.description(), expected ? "SELL, single" : "SELL, double");
     }
+  }
+}
+
+// New values may change the precision, both ways.
+TYPED_TEST(SlicedEll, APrecisionMayChangeWithTheValues)
+{
+  StoredMatrix<TypeParam> stored;
+  const auto x = wave(2, 0.7);
+  auto X = this->to_space(x), Y = this->to_space(std::vector<double>(2, NAN));
+  bool first = true;
+  for (double value : {1.0, 1e-39, 1e-300, 2.0, 3.0, 1e39}) {
+    Csr<double, TypeParam> M;
+    const HostCsr A = make_csr(2, 2, {{{0, 0}, 1}, {{0, 1}, value}, {{1, 1}, 1}});
+    OK(upload(this->ex, A, M));
+    OK(first ? stored.create(this->ex, M.view(), Storage::in_single) : stored.refresh(this->ex, M.view(), Storage::in_single));
+    first = false;
+    EXPECT_EQ(stored.single(), TypeParam::sliced_rows && value >= 1 && value <= 3) << value;
+    OK(stored.multiply(this->ex, M.view(), X.data(), Y.data()));
+    EXPECT_EQ(this->to_host(Y), (std::vector<double>{x[0] + value * x[1], x[1]})) << value;
   }
 }
 } // namespace amgkit::test

@@ -15,7 +15,7 @@ void check_formulas(SpaceTest<Ex> &, Ex &ex, const HostCsr &A, double tolerance,
 {
   const int n = A.rows;
   const auto x = wave(n, 0.7), b = wave(n, 0.3), d = wave(n, 0.1), previous = wave(n, 0.9);
-  std::vector<double> Ax(n), r(n), s(n), dx(n), moved(n), from_zero(n), sum(n);
+  std::vector<double> Ax(n), r(n), s(n), dx(n), moved(n), from_zero(n), sum(n), raised(n);
   for (int i = 0; i < n; i++) {
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) Ax[i] += A.val[k] * x[A.col[k]];
     r[i] = b[i] - Ax[i];
@@ -24,6 +24,7 @@ void check_formulas(SpaceTest<Ex> &, Ex &ex, const HostCsr &A, double tolerance,
     moved[i] = x[i] + 0.25 * (x[i] - previous[i]) + 2 * d[i] * r[i];
     from_zero[i] = 1.25 * x[i] + 2 * d[i] * r[i];
     sum[i] = previous[i] + x[i];
+    raised[i] = previous[i] + Ax[i];
   }
   Csr<double, Ex> M;
   Array<V, Ex> X, B, P, Y;
@@ -54,6 +55,9 @@ void check_formulas(SpaceTest<Ex> &, Ex &ex, const HostCsr &A, double tolerance,
   OK(upload(ex, rounded<V>(previous), P));
   OK(add(ex, n, X.data(), P.data()));
   expect(P, sum);
+  OK(upload(ex, rounded<V>(previous), P));
+  OK(add_product(ex, M.view(), X.data(), P.data()));
+  expect(P, raised);
 }
 
 TYPED_TEST(Spmv, ProductsFollowTheirFormulas)

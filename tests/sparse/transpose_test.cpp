@@ -1,5 +1,6 @@
 #include "sparse/transpose.hpp"
 
+#include "sparse/spmv.hpp"
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
 
@@ -29,16 +30,21 @@ TYPED_TEST(Transpose, IsTheTransposeAlsoOfRectangles)
   matrices.push_back({"no rows", make_csr(0, 5, {})});
   for (const auto &[name, M] : matrices) {
     Csr<double, TypeParam> A, At;
+    Array<int, TypeParam> from;
+    Array<double, TypeParam> again;
     HostCsr got;
     const HostCsr expected = transposed(M);
     OK(upload(this->ex, M, A));
-    OK(transpose(this->ex, A.view(), At));
+    OK(transpose(this->ex, A.view(), At, &from));
     OK(download(this->ex, At, got));
     EXPECT_EQ(got.rows, expected.rows) << name;
     EXPECT_EQ(got.cols, expected.cols) << name;
     EXPECT_EQ(got.ptr, expected.ptr) << name;
     EXPECT_EQ(got.col, expected.col) << name;
     EXPECT_EQ(got.val, expected.val) << name;
+    OK(again.allocate(this->ex, from.size()));
+    OK(gather(this->ex, from.size(), from.data(), static_cast<const double *>(A.val.data()), again.data()));
+    EXPECT_EQ(this->to_host(again), expected.val) << name;
   }
 }
 } // namespace amgkit::test

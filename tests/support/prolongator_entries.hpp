@@ -9,7 +9,7 @@
 namespace amgkit::test
 {
 // All ranks' entries of P on every rank, P's rows of this one being first, first + 1, ...; also that the blocks are as promised.
-template <class Ex> PetscErrorCode entries_of(Ex &ex, const Prolongator<Ex> &P, PetscInt first, Entries &all)
+template <class Ex> PetscErrorCode entries_of(Ex &ex, const CoarseBlocks<Ex> &P, PetscInt first, Entries &all)
 {
   HostCsr diag, offd;
   std::vector<PetscInt> index;

@@ -127,13 +127,13 @@ PetscErrorCode time_products(Ex &ex, const Options &options, Data<Ex> &data, con
 template <class T, class V, class Ex> PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, const char *storage)
 {
   Sell<T, Ex> S;
-  bool fits = false;
+  bool fits = false, representable = false;
   const auto rows_bytes = static_cast<double>(data.A.bytes());
   Options once = options;
 
   PetscFunctionBegin;
   once.repeat = 1;
-  PetscCall(sell_create(ex, data.A.view(), S, &fits));
+  PetscCall(sell_create(ex, data.A.view(), S, &fits, &representable));
   PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a grid's rows do not fit");
   const auto bytes = static_cast<double>(S.bytes());
   const double stored = static_cast<double>(S.val.size()) * 2, wide = static_cast<double>(S.high.size()) * 2;
@@ -141,8 +141,9 @@ template <class T, class V, class Ex> PetscErrorCode time_sell(Ex &ex, const Opt
                         100 * (stored / static_cast<double>(data.A.view().nnz) - 1), 100 * wide / stored));
   PetscCall(time_products<V>(ex, options, data, storage, S.view(), S.bytes()));
   PetscCall(time_call(ex, options, data, storage, "fill", rows_bytes + static_cast<double>(S.val.bytes()),
-                      [&] { return sell_fill(ex, data.A.view(), S); }));
-  PetscCall(time_call(ex, once, data, storage, "create", 2 * rows_bytes + bytes, [&] { return sell_create(ex, data.A.view(), S, &fits); }));
+                      [&] { return sell_fill(ex, data.A.view(), S, &representable); }));
+  PetscCall(time_call(ex, once, data, storage, "create", 2 * rows_bytes + bytes,
+                      [&] { return sell_create(ex, data.A.view(), S, &fits, &representable); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,58 @@
+#include "amg/matrix_transfer.hpp"
+
+#include "base/log.hpp"
+
+namespace amgkit
+{
+template <class Ex>
+PetscErrorCode MatrixTransfer<Ex>::create(Ex &ex, ProductForm form, const SpgemmOptions &options, DistMatrix<Ex> &fine,
+                                          DistMatrix<Ex> &coarse, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::rap));
+  PetscCall(P.create(ex, fine.comm, out_of_memory));
+  if (!*out_of_memory) PetscCall(product_.create(ex, form, options, fine, P, coarse, out_of_memory));
+  PetscCall(log_end(Phase::rap));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatrixTransfer<Ex>::reweight(Ex &ex)
+{
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::rap));
+  PetscCall(P.transpose_values(ex));
+  PetscCall(product_.update_prolongator(ex, P));
+  PetscCall(log_end(Phase::rap));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatrixTransfer<Ex>::prepare_single(Ex &ex, bool *fits)
+{
+  bool own = false, other = false;
+
+  PetscFunctionBegin;
+  PetscCall(representable_in_single(ex, P.diag.view(), &own));
+  PetscCall(representable_in_single(ex, P.offd.view(), &other));
+  *fits = own && other;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::rap));
+  PetscCall(product_.refresh(ex, fine, P, coarse, out_of_memory));
+  PetscCall(log_end(Phase::rap));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatrixTransfer<Ex>::rows(Ex &ex, PetscInt first_coarse, HostRows &out) const
+{
+  return download_rows(ex, {P.diag.view(), P.offd.view(), first_coarse, &P.ghosts}, out);
+}
+
+#define INSTANTIATE(Ex) template class MatrixTransfer<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

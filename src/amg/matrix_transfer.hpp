@@ -1,0 +1,30 @@
+// A prolongator that is a sparse matrix, as any method may make it.
+#pragma once
+#include "amg/level.hpp"
+#include "dist/galerkin_product.hpp"
+
+namespace amgkit
+{
+// P and R are read as compressed rows in double precision, whatever the vectors are.
+template <class Ex> class MatrixTransfer final : public Transfer<Ex> {
+public:
+  Prolongator<Ex> P; // what its caller has to set is set before create()
+
+  // Collective, once: P completed, and coarse = Pᵀ fine P; fine must stay where it is. *out_of_memory as in attempt().
+  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory);
+  // Collective: for new values in P's blocks on the same patterns; before refresh().
+  PetscErrorCode reweight(Ex &);
+
+  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) override { return P.multiply_transposed(ex, r, b); }
+  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b) override { return P.multiply_transposed(ex, r, b); }
+  PetscErrorCode add_correction(Ex &ex, const double *e, double *x) override { return P.add_product(ex, e, x); }
+  PetscErrorCode add_correction(Ex &ex, const float *e, float *x) override { return P.add_product(ex, e, x); }
+  PetscErrorCode prepare_single(Ex &, bool *fits) override;
+  PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) override;
+  PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const override;
+  std::size_t bytes() const override { return P.bytes() + product_.bytes(); }
+
+private:
+  GalerkinProduct<Ex> product_;
+};
+} // namespace amgkit

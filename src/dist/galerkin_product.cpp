@@ -1,0 +1,252 @@
+#include "dist/galerkin_product.hpp"
+
+#include "dist/agree.hpp"
+
+#include <algorithm>
+
+namespace amgkit
+{
+namespace
+{
+// Collective. Ranks return rows to the owners of the halo's ghosts, one a ghost, rank r's counting from range[r] on; wanted: those for
+// this rank, in the order of sent_rows().
+template <class Ex>
+PetscErrorCode number_returned(MPI_Comm comm, const Halo<Ex> &halo, int ghosts, std::vector<PetscInt> &range, std::vector<PetscInt> &wanted)
+{
+  PetscFunctionBegin;
+  PetscCall(number_over_ranks(comm, ghosts, range));
+  if (!halo.active()) PetscFunctionReturn(PETSC_SUCCESS);
+  const std::vector<int> &given = halo.sent_to_rank();
+  std::vector<int> at(given.size() - 1); // where each rank's ghosts that are this rank's begin
+  PetscCallMPI(MPI_Alltoall(halo.ghosts_of_rank().data(), 1, MPI_INT, at.data(), 1, MPI_INT, comm));
+  for (std::size_t r = 0; r < at.size(); r++) {
+    for (int t = given[r]; t < given[r + 1]; t++) wanted.push_back(range[r] + at[r] + t - given[r]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The places of some ghosts in a list that has them all; both ascend.
+std::vector<int> places_in(const std::vector<PetscInt> &all, const std::vector<PetscInt> &some)
+{
+  std::vector<int> places;
+  places.reserve(some.size());
+  for (const PetscInt g : some) places.push_back(static_cast<int>(std::lower_bound(all.begin(), all.end(), g) - all.begin()));
+  return places;
+}
+
+// A block without columns, for a rank that is alone.
+template <class Ex> PetscErrorCode make_empty(Ex &ex, int rows, Csr<double, Ex> &block)
+{
+  PetscFunctionBegin;
+  block.rows = rows;
+  block.cols = 0;
+  PetscCall(block.ptr.allocate(ex, std::int64_t{rows} + 1));
+  PetscCall(memory_zero(ex, block.ptr.data(), block.ptr.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
+{
+  std::size_t total = rows_of_P_.bytes() + back_.bytes() + arrived_.bytes() + choice_.bytes();
+  for (const Csr<double, Ex> *M :
+       {&A_, &P_, &AP_, &own_, &others_, &sent_diag_, &sent_offd_, &receiving_diag_, &receiving_offd_, &add_, &summands_, &sums_})
+    total += M->bytes();
+  for (const SpgemmPlan<Ex> *plan : {&plan_AP_, &plan_own_, &plan_others_, &plan_sums_}) total += plan->row.bytes() + plan->window.bytes();
+  return total;
+}
+
+// Collective: P's rows of A's ghosts.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory)
+{
+  int any = !A.ghosts.empty() || !P.ghosts.empty();
+
+  PetscFunctionBegin;
+  *out_of_memory = false;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, A.comm));
+  alone_ = !any;
+  if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(P), out_of_memory));
+  ghosts_before_ = static_cast<int>(std::lower_bound(P.ghosts.begin(), P.ghosts.end(), P.first) - P.ghosts.begin());
+  stacked_ = !A.ghosts.empty() || !P.ghosts.empty();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::stack_factors(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P)
+{
+  const CsrView<double> below = rows_of_P_.rows();
+
+  PetscFunctionBegin;
+  if (stacked_) PetscCall(stack_rows(ex, blocks_of(P), below, below.cols, P_));
+  if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), {}, P_.rows, A_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex>
+PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const SpgemmOptions &options, const DistMatrix<Ex> &A, const Prolongator<Ex> &P,
+                                                  Csr<double, Ex> &own)
+{
+  const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
+
+  PetscFunctionBegin;
+  if (form_ == ProductForm::two_products) {
+    PetscCall(spgemm_symbolic(ex, options, L, M, AP_, plan_AP_));
+    PetscCall(spgemm_symbolic(ex, options, to_own, AP_.view(), own, plan_own_));
+    if (!alone_) PetscCall(spgemm_symbolic(ex, options, to_ghosts, AP_.view(), others_, plan_others_));
+  } else {
+    PetscCall(triple_product_symbolic(ex, options, to_own, L, M, own, plan_own_));
+    if (!alone_) PetscCall(triple_product_symbolic(ex, options, to_ghosts, L, M, others_, plan_others_));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex>
+PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own)
+{
+  const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
+
+  PetscFunctionBegin;
+  if (form_ == ProductForm::two_products) {
+    PetscCall(spgemm_numeric(ex, plan_AP_, L, M, AP_));
+    PetscCall(spgemm_numeric(ex, plan_own_, to_own, AP_.view(), own));
+    if (!alone_) PetscCall(spgemm_numeric(ex, plan_others_, to_ghosts, AP_.view(), others_));
+  } else {
+    PetscCall(triple_product_numeric(ex, plan_own_, to_own, L, M, own));
+    if (!alone_) PetscCall(triple_product_numeric(ex, plan_others_, to_ghosts, L, M, others_));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: others_ to the owners.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const Prolongator<Ex> &P, bool *out_of_memory)
+{
+  std::vector<PetscInt> range, wanted;
+
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      P.comm, [&] { return split_rows(ex, sent_rows(P), static_cast<int>(rows_of_P_.ghosts().size()), sent_diag_, sent_offd_); },
+      out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(number_returned(P.comm, P.halo, others_.rows, range, wanted));
+  PetscCall(back_.create(P.comm, range, wanted));
+  PetscCall(attempt(
+      P.comm, [&] { return back_.allocate(ex); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(arrived_.create(ex, P.comm, back_, sent(P), out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local. Native, as it sums in a fixed order.
+template <class Ex>
+PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const SpgemmOptions &options, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
+{
+  const std::vector<PetscInt> &ghosts = arrived_.ghosts();
+  const CsrView<double> below = arrived_.rows();
+  Array<int, Ex> place;
+  std::vector<int> kept;
+
+  PetscFunctionBegin;
+  PetscCall(split_rows(ex, receiving_rows(P), static_cast<int>(rows_of_P_.ghosts().size()), receiving_diag_, receiving_offd_));
+  PetscCall(stack_rows(ex, receiving(), below, below.cols, summands_));
+  PetscCall(identity_and_rows(ex, P.arrivals.view(), P.receiving, add_));
+  PetscCall(spgemm_symbolic(ex, {SpgemmKind::native, options.work_bytes}, add_.view(), summands_.view(), sums_, plan_sums_));
+  PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
+  PetscCall(choose_rows(ex, own_.rows, P.receiving, choice_));
+  PetscCall(upload(ex, places_in(ghosts, rows_of_P_.ghosts()), place));
+  PetscCall(split_rows(ex, coarse_rows(P, place.data()), static_cast<int>(ghosts.size()), coarse.own_diag, coarse.own_offd));
+  PetscCall(drop_empty_columns(ex, coarse.own_offd, kept));
+  coarse.ghosts.clear();
+  for (const int g : kept) coarse.ghosts.push_back(ghosts[static_cast<std::size_t>(g)]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals_again(Ex &ex, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(split_values(ex, receiving_rows(P), receiving_diag_, receiving_offd_));
+  PetscCall(stack_values(ex, receiving(), arrived_.rows(), summands_));
+  PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
+  PetscCall(split_values(ex, coarse_rows(P, nullptr), coarse.own_diag, coarse.own_offd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const SpgemmOptions &options, DistMatrix<Ex> &A,
+                                           const Prolongator<Ex> &P, DistMatrix<Ex> &coarse, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  form_ = form;
+  PetscCall(coarse.set_rows(A.comm, P.diag.cols));
+  PetscCall(connect(ex, A, P, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        if (!alone_) PetscCall(stack_factors(ex, A, P));
+        PetscCall(find_patterns(ex, options, A, P, own_rows(coarse)));
+        PetscCall(multiply(ex, A, P, own_rows(coarse)));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (!*out_of_memory && !alone_) PetscCall(send_rows(ex, P, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        if (alone_)
+          PetscCall(make_empty(ex, coarse.rows, coarse.own_offd));
+        else
+          PetscCall(add_arrivals(ex, options, P, coarse));
+        coarse.diag = coarse.own_diag.view();
+        coarse.offd = coarse.own_offd.view();
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(coarse.halo.create(coarse.comm, coarse.range, coarse.ghosts));
+  PetscCall(attempt(
+      A.comm, [&] { return coarse.allocate(ex); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
+                                            bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), {}, A_));
+        PetscCall(multiply(ex, A, P, own_rows(coarse)));
+        if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory || alone_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(arrived_.update(ex, sent(P)));
+  PetscCall(attempt(
+      A.comm, [&] { return add_arrivals_again(ex, P, coarse); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::update_prolongator(Ex &ex, const Prolongator<Ex> &P)
+{
+  PetscFunctionBegin;
+  if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(rows_of_P_.update(ex, rows_of(P)));
+  if (stacked_) PetscCall(stack_values(ex, blocks_of(P), rows_of_P_.rows(), P_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template class GalerkinProduct<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,89 @@
+// The coarse matrix Pᵀ A P of a prolongator with any entries: sparse matrix products.
+//
+// Every rank fetches P's rows of A's ghosts, multiplies its rows of A with them, and the result with its columns of R = Pᵀ: those of its
+// own coarse points, and those of others' points. The rows of the latter go to their owners. These add what comes to their own row, by
+// ascending ranks, as a product too: of [I E], E the zeros and ones that say what comes for which row, with all rows stacked. So every
+// sum has a fixed order, and new values take the same way on the patterns that are there.
+#pragma once
+#include "dist/ghost_rows.hpp"
+#include "dist/prolongator.hpp"
+#include "sparse/merged_rows.hpp"
+#include "sparse/spgemm.hpp"
+
+namespace amgkit
+{
+enum class ProductForm {
+  two_products, // A P, then R (A P): A P's pattern and values stay for new values
+  at_once       // R A P row by row; SpgemmKind::native alone
+};
+
+template <class Ex> class GalerkinProduct {
+public:
+  // Collective, once: coarse = Pᵀ A P, complete but for what the cycle stores. Its pattern is that of the product, entries that are 0 by
+  // chance included. P must be created on A's communicator; A and P must stay where they are. *out_of_memory as in attempt().
+  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
+                        bool *out_of_memory);
+  // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates nothing, but
+  // for what a back end other than native does.
+  PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse, bool *out_of_memory);
+  // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
+  PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
+  std::size_t bytes() const;
+
+private:
+  PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory);
+  PetscErrorCode stack_factors(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P);
+  PetscErrorCode find_patterns(Ex &, const SpgemmOptions &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
+  PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
+  PetscErrorCode send_rows(Ex &, const Prolongator<Ex> &P, bool *out_of_memory);
+  PetscErrorCode add_arrivals(Ex &, const SpgemmOptions &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
+  PetscErrorCode add_arrivals_again(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
+
+  // The factors on this rank: A's blocks side by side, P's rows above those of A's ghosts; as they are where there is no more.
+  CsrView<double> left(const DistMatrix<Ex> &A) const { return A.ghosts.empty() ? A.diag : A_.view(); }
+  CsrView<double> right(const Prolongator<Ex> &P) const { return stacked_ ? P_.view() : P.diag.view(); }
+  // The rows of own coarse points before anything is added: coarse's where no rank has ghosts.
+  Csr<double, Ex> &own_rows(DistMatrix<Ex> &coarse) { return alone_ ? coarse.own_diag : own_; }
+  static BlockRows blocks_of(const DistMatrix<Ex> &A) { return {A.diag, A.offd, 0, 0, nullptr}; }
+  static DistRows rows_of(const Prolongator<Ex> &P) { return {P.diag.view(), P.offd.view(), P.first, &P.ghosts}; }
+  BlockRows blocks_of(const Prolongator<Ex> &P) const
+  {
+    return {P.diag.view(), P.offd.view(), rows_of_P_.before(), ghosts_before_, rows_of_P_.column_of_ghost().data()};
+  }
+  // Of others_, of own_, and of what has become of own_.
+  ChosenRows sent_rows(const Prolongator<Ex> &P) const
+  {
+    return {others_.rows, P.diag.cols, {others_.view(), rows_of_P_.before(), nullptr}, {}, nullptr};
+  }
+  ChosenRows receiving_rows(const Prolongator<Ex> &P) const
+  {
+    return {static_cast<int>(P.receiving.size()), P.diag.cols, {own_.view(), rows_of_P_.before(), nullptr}, {}, P.receiving.data()};
+  }
+  ChosenRows coarse_rows(const Prolongator<Ex> &P, const int *ghost) const
+  {
+    const MergedRows alone = {own_.view(), rows_of_P_.before(), ghost}, with_others = {sums_.view(), arrived_.before(), nullptr};
+    return {own_.rows, P.diag.cols, alone, with_others, choice_.data()};
+  }
+  DistRows sent(const Prolongator<Ex> &P) const { return {sent_diag_.view(), sent_offd_.view(), P.first, &rows_of_P_.ghosts()}; }
+  BlockRows receiving() const
+  {
+    return {receiving_diag_.view(), receiving_offd_.view(), arrived_.before(), rows_of_P_.before(), arrived_.column_of_ghost().data()};
+  }
+
+  ProductForm form_ = ProductForm::two_products;
+  bool alone_ = true, stacked_ = false; // no rank has ghosts of A or P; this rank has some
+  GhostRows<Ex> rows_of_P_;             // of A's ghosts; its numbering is that of the products' columns
+  int ghosts_before_ = 0;               // of P's ghosts
+  Csr<double, Ex> A_, P_;
+  Csr<double, Ex> AP_, own_, others_; // others_: a row a ghost of P
+  SpgemmPlan<Ex> plan_AP_, plan_own_, plan_others_;
+
+  Csr<double, Ex> sent_diag_, sent_offd_; // others_
+  Halo<Ex> back_;                         // its ghosts: the rows of others_ of all ranks that belong here
+  GhostRows<Ex> arrived_;
+  Csr<double, Ex> receiving_diag_, receiving_offd_; // own_'s rows to which something is added
+  Csr<double, Ex> add_, summands_, sums_;           // sums_ = add_ summands_
+  SpgemmPlan<Ex> plan_sums_;
+  Array<int, Ex> choice_; // of each coarse row: from own_ or from sums_
+};
+} // namespace amgkit

@@ -1,0 +1,103 @@
+#include "dist/prolongator.hpp"
+
+#include "base/log.hpp"
+#include "dist/agree.hpp"
+#include "sparse/rows.hpp"
+#include "sparse/transpose.hpp"
+
+namespace amgkit
+{
+template <class V> constexpr const V *unscaled = nullptr;
+
+template <class Ex> std::size_t Prolongator<Ex>::bytes() const
+{
+  return diag.bytes() + offd.bytes() + to_own.bytes() + to_ghosts.bytes() + halo.bytes() + arrivals.bytes() + receiving.bytes() +
+         boundary.bytes() + from_diag_.bytes() + from_offd_.bytes();
+}
+
+// Local
+template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_all(Ex &ex)
+{
+  Array<int, Ex> ptr;
+  Array<double, Ex> ones;
+
+  PetscFunctionBegin;
+  PetscCall(halo.allocate(ex));
+  const Array<int, Ex> &sent = halo.sent_rows();
+  const auto n = static_cast<int>(sent.size());
+  PetscCall(nonempty_rows(ex, offd.view(), boundary));
+  PetscCall(transpose(ex, diag.view(), to_own, &from_diag_));
+  PetscCall(transpose(ex, offd.view(), to_ghosts, &from_offd_));
+  PetscCall(ptr.allocate(ex, std::int64_t{n} + 1));
+  PetscCall(ones.allocate(ex, n));
+  PetscCall(count_up(ex, std::int64_t{n} + 1, ptr.data()));
+  PetscCall(fill(ex, n, 1, ones.data()));
+  PetscCall(transpose(ex, CsrView<double>{n, diag.cols, n, ptr.data(), sent.data(), ones.data()}, arrivals));
+  PetscCall(nonempty_rows(ex, arrivals.view(), receiving));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Prolongator<Ex>::create(Ex &ex, MPI_Comm c, bool *out_of_memory)
+{
+  int rank;
+
+  PetscFunctionBegin;
+  comm = c;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(number_over_ranks(comm, diag.cols, range));
+  first = range[static_cast<std::size_t>(rank)];
+  PetscCall(halo.create(comm, range, ghosts));
+  PetscCall(attempt(
+      comm, [&] { return transpose_all(ex); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_values(Ex &ex)
+{
+  const double *own = diag.val.data(), *other = offd.val.data();
+
+  PetscFunctionBegin;
+  PetscCall(gather(ex, from_diag_.size(), from_diag_.data(), own, to_own.val.data()));
+  PetscCall(gather(ex, from_offd_.size(), from_offd_.data(), other, to_ghosts.val.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Rows without ghosts are done while the halo travels.
+template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::add_product(Ex &ex, const V *e, V *x)
+{
+  PetscFunctionBegin;
+  PetscCall(halo.begin(ex, e));
+  PetscCall(amgkit::add_product(ex, diag.view(), e, x));
+  PetscCall(halo.template end<V>());
+  PetscCall(subtract_rows(ex, offd.view(), boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), x));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.col.size() + offd.col.size())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::multiply_transposed(Ex &ex, const V *r, V *b)
+{
+  PetscFunctionBegin;
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.col.size() + offd.col.size())));
+  if (halo.active()) {
+    PetscCall(spmv(ex, to_ghosts.view(), r, halo.template to_return<V>()));
+    PetscCall(halo.template return_begin<V>());
+  }
+  PetscCall(spmv(ex, to_own.view(), r, b));
+  if (halo.active()) {
+    PetscCall(halo.template return_end<V>());
+    PetscCall(subtract_rows(ex, arrivals.view(), receiving.size(), receiving.data(), -1, unscaled<V>, halo.template returned<V>(), b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
+  template PetscErrorCode Prolongator<Ex>::add_product(Ex &, const V *, V *);                                                              \
+  template PetscErrorCode Prolongator<Ex>::multiply_transposed(Ex &, const V *, V *);
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template struct Prolongator<Ex>;                                                                                                         \
+  INSTANTIATE_VECTORS(Ex, float)                                                                                                           \
+  INSTANTIATE_VECTORS(Ex, double)
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+#undef INSTANTIATE_VECTORS
+} // namespace amgkit

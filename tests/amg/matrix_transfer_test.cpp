@@ -1,0 +1,356 @@
+#include "amg/matrix_transfer.hpp"
+
+#include "amg/cycle.hpp"
+#include "dist/agree.hpp"
+#include "sparse/spmv.hpp"
+#include "support/coarse_problem.hpp"
+#include "support/vectors.hpp"
+
+namespace amgkit::test
+{
+template <class Ex> using MatrixTransferTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(MatrixTransferTest, Spaces, SpaceName);
+
+namespace
+{
+double dot(const std::vector<double> &x, const std::vector<double> &y)
+{
+  double s = 0;
+  for (std::size_t i = 0; i < x.size(); i++) s += x[i] * y[i];
+  MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
+  return s;
+}
+
+// P's rows of one rank.
+struct Weights {
+  std::vector<int> own_ptr = {0}, own_col, other_ptr = {0};
+  std::vector<PetscInt> other; // global
+  std::vector<double> own_val, other_val;
+};
+Weights weights_of(const HostRows &A, PetscInt first)
+{
+  const PetscInt first_coarse = (first + 2) / 3, end_coarse = (first + static_cast<PetscInt>(A.ptr.size()) - 1 + 2) / 3;
+  Weights P;
+  for (std::size_t i = 0; i + 1 < A.ptr.size(); i++) {
+    const PetscInt here = first + static_cast<PetscInt>(i);
+    double sum = 0;
+    for (PetscInt k = A.ptr[i]; k < A.ptr[i + 1]; k++) sum += A.col[k] % 3 == 0 ? std::abs(A.val[k]) : 0;
+    for (PetscInt k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      const PetscInt J = A.col[k] / 3;
+      if (A.col[k] % 3 != 0 || (here % 3 == 0 && A.col[k] != here)) continue;
+      const bool own = J >= first_coarse && J < end_coarse;
+      if (own) P.own_col.push_back(static_cast<int>(J - first_coarse));
+      if (!own) P.other.push_back(J);
+      (own ? P.own_val : P.other_val).push_back(here % 3 == 0 ? 1 : std::abs(A.val[k]) / sum);
+    }
+    P.own_ptr.push_back(static_cast<int>(P.own_col.size()));
+    P.other_ptr.push_back(static_cast<int>(P.other.size()));
+  }
+  return P;
+}
+
+// Every third row of the whole matrix is a coarse point; the others interpolate from those that they are coupled to, weighted by the
+// couplings, on whatever rank they are.
+template <class Ex> class EveryThird final : public Prolongation<Ex> {
+public:
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
+  {
+    auto transfer = std::make_unique<MatrixTransfer<Ex>>();
+
+    PetscFunctionBegin;
+    PetscCall(attempt_weights(ex, fine.A, *transfer, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(transfer->create(ex, ProductForm::two_products, {}, fine.A, coarse.A, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(
+        fine.A.comm, [&] { return set_smooth_vector(ex, coarse); }, out_of_memory));
+    coarse.block_size = 1;
+    fine.transfer = std::move(transfer);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  static PetscErrorCode attempt_weights(Ex &ex, const DistMatrix<Ex> &A, MatrixTransfer<Ex> &transfer, bool *out_of_memory)
+  {
+    return attempt(
+        A.comm,
+        [&] {
+          HostRows rows;
+          int rank;
+          PetscFunctionBegin;
+          PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+          PetscCall(download_rows(ex, rows_for_others(A, rank), rows));
+          PetscCall(take(ex, weights_of(rows, A.first(rank)), A, rank, transfer.P));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        out_of_memory);
+  }
+  static PetscErrorCode take(Ex &ex, const Weights &weights, const DistMatrix<Ex> &A, int rank, Prolongator<Ex> &P)
+  {
+    std::vector<int> other_col;
+
+    PetscFunctionBegin;
+    P.ghosts = weights.other;
+    std::sort(P.ghosts.begin(), P.ghosts.end());
+    P.ghosts.erase(std::unique(P.ghosts.begin(), P.ghosts.end()), P.ghosts.end());
+    for (const PetscInt J : weights.other)
+      other_col.push_back(static_cast<int>(std::lower_bound(P.ghosts.begin(), P.ghosts.end(), J) - P.ghosts.begin()));
+    P.diag.rows = P.offd.rows = A.rows;
+    P.diag.cols = static_cast<int>((A.first(rank + 1) + 2) / 3 - (A.first(rank) + 2) / 3);
+    P.offd.cols = static_cast<int>(P.ghosts.size());
+    PetscCall(upload(ex, weights.own_ptr, P.diag.ptr));
+    PetscCall(upload(ex, weights.own_col, P.diag.col));
+    PetscCall(upload(ex, weights.own_val, P.diag.val));
+    PetscCall(upload(ex, weights.other_ptr, P.offd.ptr));
+    PetscCall(upload(ex, other_col, P.offd.col));
+    PetscCall(upload(ex, weights.other_val, P.offd.val));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  static PetscErrorCode set_smooth_vector(Ex &ex, Level<Ex> &coarse)
+  {
+    PetscFunctionBegin;
+    PetscCall(coarse.smooth_vector.allocate(ex, coarse.A.rows));
+    PetscCall(fill(ex, coarse.A.rows, 1, coarse.smooth_vector.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+template <class Ex> struct Solver {
+  OwnedMat A;
+  Hierarchy<Ex> hierarchy;
+  SetupStatus status = SetupStatus::error;
+  AmgParameters parameters;
+
+  PetscErrorCode create(Ex &ex, const HostCsr &M, PetscInt limit)
+  {
+    PetscFunctionBegin;
+    parameters.rows_worth_single = 0;
+    parameters.coarse_eq_limit = 20;
+    parameters.process_eq_limit = limit;
+    parameters.cycle_type = static_cast<int>(CycleKind::v);
+    PetscCall(distribute(M, Ex::on_device, A.out()));
+    PetscCall(hierarchy.build(ex, A, parameters, EveryThird<Ex>(), &status));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // x = B b, or Bᵀ b
+  PetscErrorCode apply(Ex &ex, bool single, bool transposed, const std::vector<double> &b, std::vector<double> &x)
+  {
+    Array<double, Ex> B, X;
+    bool out_of_memory;
+
+    PetscFunctionBegin;
+    PetscCall(upload(ex, b, B));
+    PetscCall(upload(ex, b, X));
+    PetscCall(hierarchy.finest.access(ex, hierarchy.levels.front()->A));
+    if (transposed)
+      PetscCall(apply_transposed_cycle(ex, hierarchy, parameters, CycleKind::v, B.data(), X.data(), &out_of_memory));
+    else
+      PetscCall(apply_cycle(ex, hierarchy, parameters, {CycleKind::v, single}, B.data(), X.data()));
+    PetscCall(hierarchy.finest.release());
+    PetscCall(download(ex, X.data(), X.size(), x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::vector<double> my_wave(double step) const
+  {
+    const DistMatrix<Ex> &matrix = hierarchy.levels.front()->A;
+    const auto all = wave(matrix.global_rows(), step);
+    const auto first = all.begin() + matrix.first(rank_of_world());
+    return {first, first + matrix.rows};
+  }
+};
+
+// y += Pᵀ x or P x, on whole vectors
+void add_product(const HostCsr &P, bool transposed, const std::vector<double> &x, std::vector<double> &y)
+{
+  for (int i = 0; i < P.rows; i++) {
+    for (int k = P.ptr[i]; k < P.ptr[i + 1]; k++) y[transposed ? P.col[k] : i] += P.val[k] * x[transposed ? i : P.col[k]];
+  }
+}
+std::vector<double> part(const std::vector<double> &x, PetscInt first, int n) { return {x.begin() + first, x.begin() + first + n}; }
+
+// Both products with vectors of V.
+template <class V, class Ex> void check_products(Ex &ex, DistributedProblem<Ex> &problem, Transfer<Ex> &transfer, double tolerance)
+{
+  const HostCsr &P = problem.whole_P;
+  const int rows = problem.P.diag.rows, points = problem.P.diag.cols;
+  const auto r = wave(P.rows, 0.7), e = wave(P.cols, 0.4), x = wave(P.rows, 1.9);
+  std::vector<double> Ptr(P.cols, 0.0), raised = x;
+  add_product(P, true, r, Ptr);
+  add_product(P, false, e, raised);
+  Array<V, Ex> R, E, X, B;
+  std::vector<V> got;
+  OK(upload(ex, rounded<V>(part(r, problem.first_row(), rows)), R));
+  OK(upload(ex, rounded<V>(part(e, problem.first_point(), points)), E));
+  OK(upload(ex, rounded<V>(part(x, problem.first_row(), rows)), X));
+  OK(upload(ex, std::vector<V>(points, V(NAN)), B));
+  const V *residual = R.data(), *correction = E.data();
+  OK(transfer.restrict_residual(ex, residual, B.data()));
+  OK(download(ex, B.data(), B.size(), got));
+  expect_close(rounded<double>(got), part(Ptr, problem.first_point(), points), tolerance, "Pᵀ r");
+  OK(transfer.add_correction(ex, correction, X.data()));
+  OK(download(ex, X.data(), X.size(), got));
+  expect_close(rounded<double>(got), part(raised, problem.first_row(), rows), tolerance, "x + P e");
+}
+} // namespace
+
+TYPED_TEST(MatrixTransferTest, ItsProductsAreThoseOfP)
+{
+  for_coarse_problems([&](const CoarseProblem &of, Split rows, Split points) {
+    DistributedProblem<TypeParam> problem(of, rows, points);
+    MatrixTransfer<TypeParam> transfer;
+    DistMatrix<TypeParam> coarse;
+    bool out_of_memory = true, fits = false;
+    OK(problem.distribute(this->ex));
+    OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
+    OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse, &out_of_memory));
+    ASSERT_FALSE(out_of_memory);
+    OK(transfer.prepare_single(this->ex, &fits));
+    EXPECT_TRUE(fits);
+    for (const double factor : {1.0, -3.0}) { // the second time with new weights
+      for (double &value : problem.whole_P.val) value *= factor;
+      OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
+      OK(transfer.reweight(this->ex));
+      check_products<double>(this->ex, problem, transfer, 1e-13);
+      check_products<float>(this->ex, problem, transfer, 1e-5);
+    }
+  });
+}
+
+// <Pᵀ r, e> = <r, P e>
+TYPED_TEST(MatrixTransferTest, RestrictionIsTheTranspose)
+{
+  const CoarseProblem of = {"grid", grid7(6, 5, 4), random_prolongator(120, 31, 5, 2)};
+  DistributedProblem<TypeParam> problem(of, Split::even, Split::even);
+  MatrixTransfer<TypeParam> transfer;
+  DistMatrix<TypeParam> coarse;
+  bool out_of_memory = true;
+  OK(problem.distribute(this->ex));
+  OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
+  OK(transfer.create(this->ex, ProductForm::at_once, {}, problem.A, coarse, &out_of_memory));
+  const int rows = problem.A.rows, points = coarse.rows;
+  const auto r = part(wave(120, 0.7), problem.first_row(), rows), e = part(wave(31, 0.4), problem.first_point(), points);
+  const auto R = this->to_space(r), E = this->to_space(e);
+  auto Ptr = this->to_space(std::vector<double>(points, 0.0)), Pe = this->to_space(std::vector<double>(rows, 0.0));
+  OK(transfer.restrict_residual(this->ex, R.data(), Ptr.data()));
+  OK(transfer.add_correction(this->ex, E.data(), Pe.data()));
+  const double one = dot(this->to_host(Ptr), e), other = dot(r, this->to_host(Pe));
+  EXPECT_NEAR(one, other, 1e-13 * (1 + std::abs(one)));
+}
+
+TYPED_TEST(MatrixTransferTest, KnowsItsRows)
+{
+  for_coarse_problems([&](const CoarseProblem &of, Split rows, Split points) {
+    DistributedProblem<TypeParam> problem(of, rows, points);
+    MatrixTransfer<TypeParam> transfer;
+    HostRows got;
+    OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
+    OK(transfer.rows(this->ex, problem.first_point(), got));
+    const int first = problem.first_row(), n = transfer.P.diag.rows;
+    ASSERT_EQ(got.ptr.size(), static_cast<std::size_t>(n) + 1);
+    const int begin = of.P.ptr[first], end = of.P.ptr[first + n];
+    for (int i = 0; i <= n; i++) EXPECT_EQ(got.ptr[i], of.P.ptr[first + i] - begin);
+    EXPECT_TRUE(std::equal(got.col.begin(), got.col.end(), of.P.col.begin() + begin, of.P.col.begin() + end));
+    EXPECT_TRUE(std::equal(got.val.begin(), got.val.end(), of.P.val.begin() + begin, of.P.val.begin() + end));
+  });
+}
+
+TYPED_TEST(MatrixTransferTest, WeightsBeyondFloatsAreNotForThem)
+{
+  for (const double entry : {1e19, 1e-40, 1.0}) {
+    MatrixTransfer<TypeParam> transfer;
+    bool fits = entry != 1;
+    OK(upload(this->ex, make_csr(1, 1, {{{0, 0}, 1}}), transfer.P.diag));
+    OK(upload(this->ex, make_csr(1, 1, {{{0, 0}, entry}}), transfer.P.offd));
+    OK(transfer.prepare_single(this->ex, &fits));
+    EXPECT_EQ(fits, entry == 1);
+  }
+}
+
+// In a hierarchy, also with coarse levels on fewer ranks: a symmetric positive cycle, of whose transpose and single precision the same is
+// said as of other methods'.
+TYPED_TEST(MatrixTransferTest, MakesACycle)
+{
+  for (const PetscInt limit : {1, 60, 100000}) {
+    for (const bool symmetric : {true, false}) {
+      const HostCsr A = symmetric ? grid7(11, 10, 9) : one_sided(grid7(11, 10, 9));
+      Solver<TypeParam> solver;
+      OK(solver.create(this->ex, A, limit));
+      ASSERT_EQ(solver.status, SetupStatus::ready);
+      ASSERT_GE(solver.hierarchy.statistics.size(), 3U);
+      const auto u = solver.my_wave(0.3), v = solver.my_wave(1.1);
+      std::vector<double> Bu, Bv, Btv, in_single;
+      OK(solver.apply(this->ex, false, false, u, Bu));
+      OK(solver.apply(this->ex, false, false, v, Bv));
+      OK(solver.apply(this->ex, false, true, v, Btv));
+      const double size = std::sqrt(dot(Bu, Bu) * dot(v, v));
+      EXPECT_NEAR(dot(Bu, v), dot(u, Btv), 1e-6 * size); // matrices are stored in single precision, and transposed in double
+      if (symmetric) {
+        EXPECT_NEAR(dot(Bu, v), dot(u, Bv), 1e-12 * size);
+        EXPECT_GT(dot(Bu, u), 0);
+      }
+      ASSERT_EQ(solver.hierarchy.single, TypeParam::sliced_rows);
+      if (!TypeParam::sliced_rows) continue;
+      OK(solver.apply(this->ex, true, false, u, in_single));
+      for (std::size_t i = 0; i < in_single.size(); i++) in_single[i] -= Bu[i];
+      EXPECT_LE(std::sqrt(dot(in_single, in_single)), 1e-5 * std::sqrt(dot(Bu, Bu)));
+      EXPECT_GT(dot(in_single, in_single), 0);
+    }
+  }
+}
+
+// With other values of A and the prolongators of before; back with the first ones the cycle is what it was.
+TYPED_TEST(MatrixTransferTest, IsRefreshedWithTheHierarchy)
+{
+  for (const PetscInt limit : {1, 60, 100000}) {
+    Solver<TypeParam> solver;
+    OK(solver.create(this->ex, grid7(11, 10, 9), limit));
+    const auto u = solver.my_wave(0.3);
+    std::vector<double> before, between, after;
+    OK(solver.apply(this->ex, false, false, u, before));
+    OK(MatScale(solver.A, 4));
+    OK(solver.hierarchy.refresh(this->ex, solver.A, solver.parameters, &solver.status));
+    ASSERT_EQ(solver.status, SetupStatus::ready);
+    OK(solver.apply(this->ex, false, false, u, between));
+    for (double &entry : between) entry *= 4;
+    expect_close(between, before, 1e-12, "cycle for 4 A");
+    OK(MatScale(solver.A, 0.25));
+    OK(solver.hierarchy.refresh(this->ex, solver.A, solver.parameters, &solver.status));
+    OK(solver.apply(this->ex, false, false, u, after));
+    EXPECT_EQ(after, before);
+  }
+}
+
+// Each allocation in turn fails on the last rank, of the setup or of a refresh; all ranks learn of it.
+TEST(MatrixTransferFailure, EveryAllocationMayFailOnOneRank)
+{
+  const int culprit = size_of_world() - 1;
+  OwnedMat A;
+  OK(distribute(grid7(5, 4, 4), false, A.out()));
+  for (const bool of_refresh : {false, true}) {
+    std::int64_t more = 1, failures = 0;
+    for (std::int64_t k = 0; more; k++) {
+      Debug ex;
+      AmgParameters parameters;
+      SetupStatus status = SetupStatus::ready;
+      Hierarchy<Debug> hierarchy;
+      parameters.coarse_eq_limit = 10;
+      parameters.process_eq_limit = 15;
+      if (of_refresh) {
+        OK(hierarchy.build(ex, A, parameters, EveryThird<Debug>(), &status));
+      }
+      ex.allocations = 0;
+      ex.fail_at = rank_of_world() == culprit ? k : -1;
+      if (of_refresh) {
+        OK(hierarchy.refresh(ex, A, parameters, &status));
+      } else {
+        OK(hierarchy.build(ex, A, parameters, EveryThird<Debug>(), &status));
+      }
+      failures += status == SetupStatus::out_of_memory;
+      more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
+      MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
+      EXPECT_EQ(status, more ? SetupStatus::out_of_memory : SetupStatus::ready) << "allocation " << k;
+    }
+    EXPECT_GE(failures, of_refresh ? 5 : 50);
+  }
+}
+} // namespace amgkit::test

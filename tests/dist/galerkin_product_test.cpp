@@ -1,0 +1,257 @@
+#include "dist/galerkin_product.hpp"
+
+#include "support/coarse_problem.hpp"
+#include "support/vectors.hpp"
+
+namespace amgkit::test
+{
+template <class Ex> using GalerkinProductTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(GalerkinProductTest, Spaces, SpaceName);
+
+namespace
+{
+using Entries = std::map<std::pair<int, int>, double>;
+
+// Pᵀ A P, its rows first <= I < end; an entry for every product that there is.
+Entries triple_product(const HostCsr &A, const HostCsr &P, int first, int end)
+{
+  Entries AP, C;
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      for (int l = P.ptr[A.col[k]]; l < P.ptr[A.col[k] + 1]; l++) AP[{i, P.col[l]}] += A.val[k] * P.val[l];
+    }
+  }
+  for (const auto &[place, value] : AP) {
+    for (int k = P.ptr[place.first]; k < P.ptr[place.first + 1]; k++) {
+      if (P.col[k] >= first && P.col[k] < end) C[{P.col[k], place.second}] += P.val[k] * value;
+    }
+  }
+  return C;
+}
+
+// What a rank has of a coarse matrix.
+struct Coarse {
+  std::vector<PetscInt> ghosts;
+  std::vector<int> pattern;
+  std::vector<double> values;
+  Entries entries; // by global numbers
+  bool operator==(const Coarse &) const = default;
+};
+template <class Ex> PetscErrorCode download(Ex &ex, const DistMatrix<Ex> &A, Coarse &out)
+{
+  const int first = static_cast<int>(A.first(rank_of_world()));
+
+  PetscFunctionBegin;
+  out = {};
+  out.ghosts = A.ghosts;
+  for (const bool own : {true, false}) {
+    const CsrView<double> block = own ? A.diag : A.offd;
+    std::vector<int> ptr, col;
+    std::vector<double> val;
+    PetscCall(download(ex, block.ptr, block.rows + 1, ptr));
+    PetscCall(download(ex, block.col, block.nnz, col));
+    PetscCall(download(ex, block.val, block.nnz, val));
+    for (int i = 0; i < block.rows; i++) {
+      for (int k = ptr[i]; k < ptr[i + 1]; k++)
+        out.entries[{first + i, own ? first + col[k] : static_cast<int>(A.ghosts[static_cast<std::size_t>(col[k])])}] = val[k];
+    }
+    out.pattern.insert(out.pattern.end(), ptr.begin(), ptr.end());
+    out.pattern.insert(out.pattern.end(), col.begin(), col.end());
+    out.values.insert(out.values.end(), val.begin(), val.end());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> struct Product {
+  DistributedProblem<Ex> problem;
+  GalerkinProduct<Ex> product;
+  DistMatrix<Ex> coarse;
+  bool out_of_memory = true;
+
+  Product(const CoarseProblem &p, Split rows, Split points) : problem(p, rows, points) {}
+  PetscErrorCode create(Ex &ex, ProductForm form, const SpgemmOptions &options = {})
+  {
+    PetscFunctionBegin;
+    PetscCall(problem.P.create(ex, PETSC_COMM_WORLD, &out_of_memory));
+    if (!out_of_memory) PetscCall(product.create(ex, form, options, problem.A, problem.P, coarse, &out_of_memory));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+// The pattern and, to rounding, the values; every ghost is there for an entry.
+void expect_product(const Coarse &got, const HostCsr &A, const HostCsr &P, int first, int end)
+{
+  const Entries expected = triple_product(A, P, first, end);
+  std::vector<PetscInt> used;
+  ASSERT_EQ(got.entries.size(), expected.size());
+  for (auto mine = got.entries.begin(), other = expected.begin(); mine != got.entries.end(); ++mine, ++other) {
+    ASSERT_EQ(mine->first, other->first);
+    ASSERT_NEAR(mine->second, other->second, 1e-11 * (1 + std::abs(other->second)));
+    if (mine->first.second < first || mine->first.second >= end) used.push_back(mine->first.second);
+  }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  EXPECT_EQ(got.ghosts, used);
+  EXPECT_EQ(got.values.size(), got.entries.size());
+}
+
+template <class Ex> void expect_product(const Coarse &got, const Product<Ex> &of)
+{
+  const DistributedProblem<Ex> &problem = of.problem;
+  const int first = problem.first_point();
+  ASSERT_EQ(of.coarse.range, problem.points);
+  ASSERT_EQ(of.coarse.rows, problem.P.diag.cols);
+  expect_product(got, problem.whole_A, problem.whole_P, first, first + of.coarse.rows);
+}
+
+template <class Ex> std::int64_t allocations_of(const Ex &ex)
+{
+  if constexpr (std::is_same_v<Ex, Debug>)
+    return ex.allocations;
+  else
+    return 0;
+}
+
+constexpr ProductForm both_forms[] = {ProductForm::two_products, ProductForm::at_once};
+} // namespace
+
+// Its pattern exactly, its values to rounding; in every space the same bits as on the host.
+TYPED_TEST(GalerkinProductTest, IsTheProduct)
+{
+  for_coarse_problems([&](const CoarseProblem &problem, Split rows, Split points) {
+    for (const ProductForm form : both_forms) {
+      Product<TypeParam> made(problem, rows, points);
+      Product<Host> on_host(problem, rows, points);
+      Coarse got, expected;
+      Host host;
+      OK(made.problem.distribute(this->ex));
+      OK(made.create(this->ex, form));
+      ASSERT_FALSE(made.out_of_memory);
+      OK(download(this->ex, made.coarse, got));
+      expect_product(got, made);
+      OK(on_host.problem.distribute(host));
+      OK(on_host.create(host, form));
+      OK(download(host, on_host.coarse, expected));
+      EXPECT_TRUE(got == expected);
+    }
+  });
+}
+
+// Long rows of the product, in slices.
+TYPED_TEST(GalerkinProductTest, HasRowsOfAnyLength)
+{
+  const CoarseProblem problem = {"dense", grid27(12), random_prolongator(1728, 1500, 12, 6)};
+  for (const ProductForm form : both_forms) {
+    Product<TypeParam> made(problem, Split::even, Split::even);
+    Coarse got;
+    OK(made.problem.distribute(this->ex));
+    OK(made.create(this->ex, form, {SpgemmKind::native, 1}));
+    ASSERT_FALSE(made.out_of_memory);
+    OK(download(this->ex, made.coarse, got));
+    expect_product(got, made);
+  }
+}
+
+// New values of A, then of P, twice: the same bits as a product that is made with them, and no memory for it.
+TYPED_TEST(GalerkinProductTest, RefreshedIsAsMadeAnew)
+{
+  for_coarse_problems([&](const CoarseProblem &problem, Split rows, Split points) {
+    for (const ProductForm form : both_forms) {
+      Product<TypeParam> kept(problem, rows, points);
+      OK(kept.problem.distribute(this->ex));
+      OK(kept.create(this->ex, form));
+      CoarseProblem other = problem;
+      for (const bool of_P : {false, true, true}) {
+        std::mt19937 random(of_P ? 8 : 7);
+        for (double &value : (of_P ? other.P : other.A).val) value = value * 1.25 + static_cast<double>(random() % 100) / 64;
+        Product<TypeParam> anew(other, rows, points);
+        Coarse got, expected;
+        OK(anew.problem.distribute(this->ex));
+        OK(anew.create(this->ex, form));
+        OK(download(this->ex, anew.coarse, expected));
+        kept.problem.whole_A = other.A;
+        kept.problem.whole_P = other.P;
+        OK(kept.problem.set_matrix(this->ex));
+        if (of_P) {
+          OK(kept.problem.set_prolongator(this->ex));
+          OK(kept.problem.P.transpose_values(this->ex));
+          OK(kept.product.update_prolongator(this->ex, kept.problem.P));
+        }
+        const std::int64_t allocations = allocations_of(this->ex);
+        OK(kept.product.refresh(this->ex, kept.problem.A, kept.problem.P, kept.coarse, &kept.out_of_memory));
+        ASSERT_FALSE(kept.out_of_memory);
+        EXPECT_EQ(allocations_of(this->ex), allocations);
+        OK(download(this->ex, kept.coarse, got));
+        EXPECT_TRUE(got == expected);
+      }
+    }
+  });
+}
+
+// The coarse matrix multiplies: its halo is there.
+TYPED_TEST(GalerkinProductTest, MultipliesVectors)
+{
+  const CoarseProblem problem = {"grid", grid7(6, 5, 4), random_prolongator(120, 31, 5, 2)};
+  Product<TypeParam> made(problem, Split::even, Split::gap);
+  OK(made.problem.distribute(this->ex));
+  OK(made.create(this->ex, ProductForm::two_products));
+  OK(made.coarse.stored.create(this->ex, made.coarse.diag, Storage::in_double));
+  const auto x = wave(31, 0.7);
+  std::vector<double> expected(31, 0.0);
+  for (const auto &[place, value] : triple_product(problem.A, problem.P, 0, 31)) expected[place.first] += value * x[place.second];
+  const int first = made.problem.first_point(), n = made.coarse.rows;
+  const auto X = this->to_space(std::vector<double>(x.begin() + first, x.begin() + first + n));
+  Array<double, TypeParam> Y;
+  OK(Y.allocate(this->ex, n));
+  OK(made.coarse.multiply(this->ex, X.data(), Y.data()));
+  expect_close(this->to_host(Y), {expected.begin() + first, expected.begin() + first + n}, 1e-12, "product");
+}
+
+// Other back ends than native, where this build has one: the same pattern, values to rounding.
+TYPED_TEST(GalerkinProductTest, TakesEveryBackEnd)
+{
+  for (const SpgemmKind kind : {SpgemmKind::cusparse, SpgemmKind::kokkos}) {
+    if (!spgemm_available<TypeParam>(kind)) continue;
+    for_coarse_problems([&](const CoarseProblem &problem, Split rows, Split points) {
+      Product<TypeParam> made(problem, rows, points);
+      Coarse got;
+      OK(made.problem.distribute(this->ex));
+      OK(made.create(this->ex, ProductForm::two_products, {kind}));
+      ASSERT_FALSE(made.out_of_memory);
+      OK(download(this->ex, made.coarse, got));
+      expect_product(got, made);
+    });
+  }
+}
+
+TEST(GalerkinProductFailure, MoreRowsThanAPetscIntCounts)
+{
+  std::vector<PetscInt> range;
+  const PetscErrorCode code = quietly([&] { return number_over_ranks(PETSC_COMM_WORLD, INT32_MAX, range); });
+  EXPECT_EQ(code, sizeof(PetscInt) == 4 && size_of_world() > 1 ? PETSC_ERR_ARG_OUTOFRANGE : PETSC_SUCCESS);
+}
+
+// Each allocation in turn fails on the last rank; all ranks learn of it.
+TEST(GalerkinProductFailure, EveryAllocationMayFailOnOneRank)
+{
+  const int culprit = size_of_world() - 1;
+  const CoarseProblem problem = {"grid", grid7(6, 5, 2), random_prolongator(60, 21, 4, 7)};
+  for (const ProductForm form : both_forms) {
+    std::int64_t more = 1;
+    int failures = 0;
+    for (std::int64_t k = 0; more; k++) {
+      Debug ex;
+      Product<Debug> made(problem, Split::even, Split::even);
+      OK(made.problem.distribute(ex));
+      ex.allocations = 0;
+      ex.fail_at = rank_of_world() == culprit ? k : -1;
+      OK(made.create(ex, form));
+      failures += made.out_of_memory;
+      more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
+      MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
+      EXPECT_EQ(made.out_of_memory, more != 0) << "allocation " << k;
+    }
+    EXPECT_GE(failures, 20);
+  }
+}
+} // namespace amgkit::test

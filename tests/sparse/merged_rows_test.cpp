@@ -1,0 +1,168 @@
+#include "sparse/merged_rows.hpp"
+
+#include "support/gallery.hpp"
+#include "support/spaces.hpp"
+
+#include <random>
+
+namespace amgkit::test
+{
+template <class Ex> using MergedRowsTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(MergedRowsTest, Spaces, SpaceName);
+
+namespace
+{
+HostCsr random_matrix(int rows, int cols, int most, unsigned seed)
+{
+  std::mt19937 random(seed);
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < rows && cols > 0; i++) {
+    for (int t = static_cast<int>(random() % (most + 1)); t > 0; t--)
+      entries[{i, static_cast<int>(random() % cols)}] = 1 + static_cast<double>(random() % 97);
+  }
+  return make_csr(rows, cols, entries);
+}
+HostCsr scaled(HostCsr A, double factor)
+{
+  for (double &value : A.val) value *= factor;
+  return A;
+}
+void expect_equal(const HostCsr &got, const HostCsr &expected)
+{
+  EXPECT_EQ(got.rows, expected.rows);
+  EXPECT_EQ(got.cols, expected.cols);
+  EXPECT_EQ(got.ptr, expected.ptr);
+  EXPECT_EQ(got.col, expected.col);
+  EXPECT_EQ(got.val, expected.val);
+}
+
+// Number of own column j, of ghost g, when the first `before` ghosts precede the own columns.
+struct Numbering {
+  int own, ghosts, before;
+  int of_own(int j) const { return before + j; }
+  int of_ghost(int g) const { return g < before ? g : g + own; }
+  int all() const { return own + ghosts; }
+};
+const std::vector<Numbering> numberings = {{5, 7, 3}, {5, 7, 0}, {5, 7, 7}, {0, 6, 2}, {9, 0, 0}, {1, 1, 1}};
+
+HostCsr merged(const HostCsr &diag, const HostCsr &offd, const HostCsr &bottom, const Numbering &number)
+{
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < diag.rows; i++) {
+    for (int k = diag.ptr[i]; k < diag.ptr[i + 1]; k++) entries[{i, number.of_own(diag.col[k])}] = diag.val[k];
+    for (int k = offd.ptr[i]; k < offd.ptr[i + 1]; k++) entries[{i, number.of_ghost(offd.col[k])}] = offd.val[k];
+  }
+  for (int i = 0; i < bottom.rows; i++) {
+    for (int k = bottom.ptr[i]; k < bottom.ptr[i + 1]; k++) entries[{diag.rows + i, bottom.col[k]}] = bottom.val[k];
+  }
+  return make_csr(diag.rows + bottom.rows, number.all(), entries);
+}
+} // namespace
+
+TYPED_TEST(MergedRowsTest, BlocksAreStacked)
+{
+  for (const Numbering &number : numberings) {
+    for (const auto &[rows, below] : {std::pair{11, 4}, {11, 0}, {0, 4}, {0, 0}}) {
+      const HostCsr diag = random_matrix(rows, number.own, 4, 1), offd = random_matrix(rows, number.ghosts, 3, 2),
+                    bottom = random_matrix(below, number.all(), 5, 3);
+      std::vector<int> columns;
+      for (int g = 0; g < number.ghosts; g++) columns.push_back(number.of_ghost(g));
+      Csr<double, TypeParam> D, O, B, M;
+      HostCsr got;
+      OK(upload(this->ex, diag, D));
+      OK(upload(this->ex, offd, O));
+      OK(upload(this->ex, bottom, B));
+      const auto column = this->to_space(columns);
+      const int *numbers = number.before == 0 ? nullptr : column.data();
+      OK(stack_rows(this->ex, {D.view(), O.view(), number.before, number.before, numbers}, B.view(), number.all(), M));
+      OK(download(this->ex, M, got));
+      expect_equal(got, merged(diag, offd, bottom, number));
+      OK(upload(this->ex, scaled(diag, -2), D));
+      OK(upload(this->ex, scaled(offd, 3), O));
+      OK(upload(this->ex, scaled(bottom, 5), B));
+      OK(stack_values(this->ex, {D.view(), O.view(), number.before, number.before, numbers}, B.view(), M));
+      OK(download(this->ex, M, got));
+      expect_equal(got, merged(scaled(diag, -2), scaled(offd, 3), scaled(bottom, 5), number));
+    }
+  }
+}
+
+// Rows 0, 2, ... of one matrix and all rows of a second, whose ghosts are others.
+TYPED_TEST(MergedRowsTest, ChosenRowsAreSplit)
+{
+  for (const Numbering &one : numberings) {
+    const Numbering two = {one.own, one.ghosts + 2, one.before + 1}; // a ghost more on either side
+    const HostCsr first = random_matrix(10, one.all(), 5, 4), second = random_matrix(5, two.all(), 5, 5);
+    std::vector<int> row, ghost;
+    for (int t = 0; t < 10; t++) row.push_back(t % 2 == 0 ? t : -1 - t / 2);
+    for (int g = 0; g < one.ghosts; g++) ghost.push_back(g + 1);
+    std::map<std::pair<int, int>, double> own, other;
+    for (int t = 0; t < 10; t++) {
+      const HostCsr &M = row[t] < 0 ? second : first;
+      const Numbering &number = row[t] < 0 ? two : one;
+      const int i = row[t] < 0 ? -1 - row[t] : row[t];
+      for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) {
+        const int j = M.col[k];
+        if (j >= number.before && j < number.before + number.own)
+          own[{t, j - number.before}] = M.val[k];
+        else
+          other[{t, (j < number.before ? j : j - number.own) + (row[t] < 0 ? 0 : 1)}] = M.val[k];
+      }
+    }
+    Csr<double, TypeParam> F, S, diag, offd;
+    HostCsr got;
+    OK(upload(this->ex, first, F));
+    OK(upload(this->ex, second, S));
+    const auto rows = this->to_space(row), ghosts = this->to_space(ghost);
+    const ChosenRows chosen = {10, one.own, {F.view(), one.before, ghosts.data()}, {S.view(), two.before, nullptr}, rows.data()};
+    OK(split_rows(this->ex, chosen, two.ghosts, diag, offd));
+    OK(download(this->ex, diag, got));
+    expect_equal(got, make_csr(10, one.own, own));
+    OK(download(this->ex, offd, got));
+    expect_equal(got, make_csr(10, two.ghosts, other));
+    OK(memory_zero(this->ex, diag.val.data(), diag.val.bytes()));
+    OK(memory_zero(this->ex, offd.val.data(), offd.val.bytes()));
+    OK(split_values(this->ex, chosen, diag, offd));
+    OK(download(this->ex, diag, got));
+    expect_equal(got, make_csr(10, one.own, own));
+    OK(download(this->ex, offd, got));
+    expect_equal(got, make_csr(10, two.ghosts, other));
+  }
+}
+
+TYPED_TEST(MergedRowsTest, EmptyColumnsAreDropped)
+{
+  Csr<double, TypeParam> A;
+  HostCsr got;
+  std::vector<int> kept;
+  OK(upload(this->ex, make_csr(3, 6, {{{0, 1}, 2}, {{0, 4}, 3}, {{2, 1}, 4}, {{2, 5}, 5}}), A));
+  OK(drop_empty_columns(this->ex, A, kept));
+  EXPECT_EQ(kept, (std::vector<int>{1, 4, 5}));
+  OK(download(this->ex, A, got));
+  expect_equal(got, make_csr(3, 3, {{{0, 0}, 2}, {{0, 1}, 3}, {{2, 0}, 4}, {{2, 2}, 5}}));
+  for (const int cols : {0, 4}) {
+    OK(upload(this->ex, make_csr(3, cols, {}), A));
+    OK(drop_empty_columns(this->ex, A, kept));
+    EXPECT_TRUE(kept.empty());
+    EXPECT_EQ(A.cols, 0);
+  }
+}
+
+TYPED_TEST(MergedRowsTest, RowsWithEntriesFollowAnIdentity)
+{
+  Csr<double, TypeParam> A, S;
+  HostCsr got;
+  Array<int, TypeParam> choice;
+  OK(upload(this->ex, make_csr(5, 3, {{{1, 0}, 2}, {{1, 2}, 3}, {{4, 1}, 4}}), A));
+  const auto rows = this->to_space(std::vector<int>{1, 4});
+  OK(identity_and_rows(this->ex, A.view(), rows, S));
+  OK(download(this->ex, S, got));
+  expect_equal(got, make_csr(2, 5, {{{0, 0}, 1}, {{0, 2}, 2}, {{0, 4}, 3}, {{1, 1}, 1}, {{1, 3}, 4}}));
+  OK(choose_rows(this->ex, 5, rows, choice));
+  EXPECT_EQ(this->to_host(choice), (std::vector<int>{0, -1, 2, 3, -2}));
+  OK(upload(this->ex, make_csr(4, 0, {}), A));
+  OK(identity_and_rows(this->ex, A.view(), Array<int, TypeParam>{}, S));
+  OK(download(this->ex, S, got));
+  expect_equal(got, make_csr(0, 0, {}));
+}
+} // namespace amgkit::test
