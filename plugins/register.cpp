@@ -2,6 +2,7 @@
 #include "amgkit.h"
 #include "base/log.hpp"
 #include "plugins/ksp_fcg.hpp"
+#include "plugins/pc_classical.hpp"
 #include "plugins/pc_matching.hpp"
 
 extern "C" __attribute__((visibility("default"))) PetscErrorCode PetscDLLibraryRegister_amgkit(void);
@@ -59,6 +60,7 @@ PetscErrorCode AMGKitRegister(void)
   PetscCall(amgkit::check_petsc());
   PetscCall(amgkit::log_register());
   PetscCall(PCRegister(PCAMGMATCHING, amgkit::PCCreate_AMGMatching));
+  PetscCall(PCRegister(PCAMGCLASSICAL, amgkit::PCCreate_AMGClassical));
   PetscCall(KSPRegister(KSPAMGFCG, amgkit::KSPCreate_AMGFCG));
   amgkit::registered() = true;
   PetscCall(PetscRegisterFinalize(amgkit::forget));

@@ -88,6 +88,28 @@ struct AmgParameters {
   }
 };
 
+struct ClassicalParameters {
+  PetscReal threshold = 0.25, max_row_sum = 0.9;
+  int interp_type = 2; // InterpolationKind
+  PetscInt p_max = 4;
+  PetscReal truncfactor = 0;
+  int spgemm = 0; // SpgemmKind
+
+  ParameterList list()
+  {
+    return {
+        {"threshold", RealRange{&threshold, 0, 1}, "Row i depends on j where -a_ij is more than this share of its largest",
+         "Ruge, Stueben 1987"},
+        {"max_row_sum", RealRange{&max_row_sum, 0, 1}, "Rows whose sum is more than this share of the diagonal depend on nothing; 1: none",
+         "hypre BoomerAMG"},
+        {"interp_type", Choice{&interp_type, {"direct", "ext", "ext+i", "ext+e"}}, "Interpolation", "Li, Sjogreen, Yang 2021"},
+        {"p_max", IntegerRange{&p_max, 0, 1000}, "Entries of the interpolation kept in a row; 0: all", "hypre BoomerAMG"},
+        {"truncfactor", RealRange{&truncfactor, 0, 1}, "Entries below this share of the row's largest are dropped", "hypre BoomerAMG"},
+        {"spgemm", Choice{&spgemm, {"native", "cusparse", "kokkos"}}, "Whose sparse products the setup takes", ""},
+    };
+  }
+};
+
 struct MatchingParameters {
   PetscInt matching_steps = 2;
   PetscBool quality_aware = PETSC_FALSE;

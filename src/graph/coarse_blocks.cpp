@@ -119,9 +119,9 @@ template <class Ex> PetscErrorCode leave_out_rows(Ex &ex, int n, const int *numb
   template class TruncatedProduct<Ex>;                                                                                                     \
   template PetscErrorCode selected_pattern(Ex &, const CsrView<double> &, const Selection<Ex> &, Csr<double, Ex> &);                       \
   template PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt,     \
-                                         CoarseBlocks<Ex> &);                                                                               \
+                                         CoarseBlocks<Ex> &);                                                                              \
   template PetscErrorCode split_product(Ex &, CsrView<double>, const unsigned char *, const ProductColumns &, BlockSelection<Ex> &,        \
-                                        CoarseBlocks<Ex> &);                                                                                \
+                                        CoarseBlocks<Ex> &);                                                                               \
   template PetscErrorCode leave_out_rows(Ex &, int, const int *, int, Csr<double, Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE

@@ -66,7 +66,7 @@ private:
   EntryKinds<Ex> kinds_;
   BlockSelection<Ex> to_coarse_, path_;
   Selection<Ex> to_fine_;     // in the block of ghost columns
-  CoarseBlocks<Ex> B_;         // A^s_FC, and the identity in C rows
+  CoarseBlocks<Ex> B_;        // A^s_FC, and the identity in C rows
   Csr<double, Ex> F_offd_;    // A^s_FF in the columns of other ranks
   GatheredRows<Ex> gathered_; // of B
   GhostRows<Ex> ghost_F_;

@@ -36,7 +36,7 @@ template <class Ex> struct CoarsePoints {
 template <class Ex>
 PetscErrorCode number_coarse_points(Ex &, const DistGraph<Ex> &, const unsigned char *coarse, CoarsePoints<Ex> &, bool *out_of_memory);
 // of_coarse[c] <- x[i] where c is number[i]: what fine rows say of themselves, like their unknown, for the next level. Local.
-template <class Ex> PetscErrorCode inject(Ex &, int n, const int *number, const int *x, int *of_coarse);
+template <class Ex, class T> PetscErrorCode inject(Ex &, int n, const int *number, const T *x, T *of_coarse);
 
 // The local steps of the above. A point's word is its measure (32 bits), the first 30 bits of its hash, and its state (2 bits): neighbours
 // are compared by their words, and by their whole hashes where these are equal.

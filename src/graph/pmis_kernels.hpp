@@ -131,7 +131,7 @@ template <class Ex> PetscErrorCode count_coarse_points(Ex &ex, int n, const unsi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode inject(Ex &ex, int n, const int *number, const int *x, int *of_coarse)
+template <class Ex, class T> PetscErrorCode inject(Ex &ex, int n, const int *number, const T *x, T *of_coarse)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
     if (number[i] >= 0) of_coarse[number[i]] = x[i];
@@ -140,6 +140,7 @@ template <class Ex> PetscErrorCode inject(Ex &ex, int n, const int *number, cons
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode inject(Space &, int, const int *, const int *, int *);
+template PetscErrorCode inject(Space &, int, const int *, const double *, double *);
 template PetscErrorCode count_dependents(Space &, const EdgesView &, const EdgesView &, int *, int *, PointWord *);
 template PetscErrorCode add_to_rows(Space &, std::int64_t, const int *, const int *, int *);
 template PetscErrorCode first_words(Space &, int, PetscInt, Isolated, const int *, PointWord *);
