@@ -1,7 +1,6 @@
 #include "amg/coarse_solver.hpp"
 
 #include "dist/agree.hpp"
-#include "sparse/dense.hpp"
 
 #include <array>
 #include <limits>

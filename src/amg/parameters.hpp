@@ -72,8 +72,7 @@ struct AmgParameters {
          "PETSc PCGAMG"},
         {"storage", Choice{&storage, {"double", "single"}},
          "Precision, on a GPU, of the matrices that the cycle reads, and with flexible Krylov methods and many rows of its vectors. A "
-         "matrix "
-         "that would lose entries stays double, and then all vectors",
+         "matrix that would lose entries stays double, and then all vectors",
          ""},
         {"cuda_graph", Flag{&cuda_graph},
          "On a GPU: launch the kernels of the levels below the finest as one CUDA graph, on several GPUs of those that one holds alone",

@@ -60,15 +60,11 @@ PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex
         PetscCall(number_ghosts(ex, A, ghosts, coarse));
         PetscCall(contract(ex, A.offd, aggregation, p, ghosts.column.data(), ghosts.weight.data(), static_cast<int>(coarse.ghosts.size()),
                            coarse.own_offd, ghosts.slot));
-        coarse.diag = coarse.own_diag.view();
-        coarse.offd = coarse.own_offd.view();
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(coarse.halo.create(coarse.comm, coarse.range, coarse.ghosts));
-  PetscCall(attempt(
-      A.comm, [&] { return coarse.allocate(ex); }, out_of_memory));
+  PetscCall(coarse.complete(ex, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

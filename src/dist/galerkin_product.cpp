@@ -196,22 +196,9 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
   if (!*out_of_memory && !alone_) PetscCall(send_rows(ex, P, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        if (alone_)
-          PetscCall(make_empty(ex, coarse.rows, coarse.own_offd));
-        else
-          PetscCall(add_arrivals(ex, options, P, coarse));
-        coarse.diag = coarse.own_diag.view();
-        coarse.offd = coarse.own_offd.view();
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
+      A.comm, [&] { return alone_ ? make_empty(ex, coarse.rows, coarse.own_offd) : add_arrivals(ex, options, P, coarse); }, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(coarse.halo.create(coarse.comm, coarse.range, coarse.ghosts));
-  PetscCall(attempt(
-      A.comm, [&] { return coarse.allocate(ex); }, out_of_memory));
+  PetscCall(coarse.complete(ex, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,9 @@
 #include "dist/halo.hpp"
 
 #include "base/log.hpp"
+#include "sparse/rows.hpp"
 #include "sparse/spmv.hpp"
+#include "sparse/transpose.hpp"
 
 namespace amgkit
 {
@@ -107,6 +109,22 @@ template <class Ex> template <class T> PetscErrorCode Halo<Ex>::return_end()
   PetscCall(log_begin(Phase::halo));
   PetscCall(PetscSFReduceEnd(sf_, mpi_type<T>(), ghost_.data(), send_.data(), MPI_REPLACE));
   PetscCall(log_end(Phase::halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Halo<Ex>::arrivals(Ex &ex, int rows, Csr<double, Ex> &arrivals, Array<int, Ex> &receiving) const
+{
+  const auto n = static_cast<int>(send_row_.size());
+  Array<int, Ex> ptr;
+  Array<double, Ex> ones;
+
+  PetscFunctionBegin;
+  PetscCall(ptr.allocate(ex, std::int64_t{n} + 1));
+  PetscCall(ones.allocate(ex, n));
+  PetscCall(count_up(ex, std::int64_t{n} + 1, ptr.data()));
+  PetscCall(fill(ex, n, 1, ones.data()));
+  PetscCall(transpose(ex, CsrView<double>{n, rows, n, ptr.data(), send_row_.data(), ones.data()}, arrivals));
+  PetscCall(nonempty_rows(ex, arrivals.view(), receiving));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -55,6 +55,8 @@ public:
   template <class T> PetscErrorCode return_end();
   template <class T> const T *returned() const { return send_.template as<T>(); }
   const Array<int, Ex> &sent_rows() const { return send_row_; }
+  // Local: arrivals(i, k) = 1 where the k-th value of returned() is for row i of these `rows`; receiving: the rows for which any come.
+  PetscErrorCode arrivals(Ex &, int rows, Csr<double, Ex> &arrivals, Array<int, Ex> &receiving) const;
   // The ghosts that rank r owns begin at place ghosts_of_rank()[r] of the ghosts, the rows that it has as ghosts at place
   // sent_to_rank()[r] of sent_rows(); with a last entry for the end. Only while active.
   const std::vector<int> &ghosts_of_rank() const { return ask_at_; }

@@ -1,6 +1,7 @@
 #include "dist/matrix.hpp"
 
 #include "base/log.hpp"
+#include "dist/agree.hpp"
 #include "sparse/rows.hpp"
 
 #include <limits>
@@ -43,7 +44,16 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::allocate(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class V> constexpr const V *no_scaling = nullptr;
+template <class Ex> PetscErrorCode DistMatrix<Ex>::complete(Ex &ex, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  diag = own_diag.view();
+  offd = own_offd.view();
+  PetscCall(halo.create(comm, range, ghosts));
+  PetscCall(attempt(
+      comm, [&] { return allocate(ex); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 // Rows that need no ghost are computed while the halo travels.
 template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const V *b, const V *x, V *r)
@@ -52,7 +62,7 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(E
   PetscCall(halo.begin(ex, x));
   PetscCall(stored.residual(ex, diag, b, x, r));
   PetscCall(halo.template end<V>());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, no_scaling<V>, halo.template ghost<V>(), r));
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, unscaled<V>, halo.template ghost<V>(), r));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -63,7 +73,7 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(E
   PetscCall(halo.begin(ex, x));
   PetscCall(stored.multiply(ex, diag, x, y));
   PetscCall(halo.template end<V>());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, no_scaling<V>, halo.template ghost<V>(), y));
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,6 +31,8 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode set_rows(MPI_Comm comm, int rows);
   // Local: boundary and the halo's buffers, once diag, offd and halo are set.
   PetscErrorCode allocate(Ex &);
+  // Collective, once rows, own blocks and ghosts are set: the rest of a matrix that has its own memory. *out_of_memory as in attempt().
+  PetscErrorCode complete(Ex &, bool *out_of_memory);
   // Collective; V is float or double. r = b - A x. r must not be x, but may be b.
   template <class V> PetscErrorCode residual(Ex &, const V *b, const V *x, V *r);
   // y = A x. y must not be x.

@@ -7,8 +7,6 @@
 
 namespace amgkit
 {
-template <class V> constexpr const V *unscaled = nullptr;
-
 template <class Ex> std::size_t Prolongator<Ex>::bytes() const
 {
   return diag.bytes() + offd.bytes() + to_own.bytes() + to_ghosts.bytes() + halo.bytes() + arrivals.bytes() + receiving.bytes() +
@@ -18,22 +16,12 @@ template <class Ex> std::size_t Prolongator<Ex>::bytes() const
 // Local
 template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_all(Ex &ex)
 {
-  Array<int, Ex> ptr;
-  Array<double, Ex> ones;
-
   PetscFunctionBegin;
   PetscCall(halo.allocate(ex));
-  const Array<int, Ex> &sent = halo.sent_rows();
-  const auto n = static_cast<int>(sent.size());
   PetscCall(nonempty_rows(ex, offd.view(), boundary));
   PetscCall(transpose(ex, diag.view(), to_own, &from_diag_));
   PetscCall(transpose(ex, offd.view(), to_ghosts, &from_offd_));
-  PetscCall(ptr.allocate(ex, std::int64_t{n} + 1));
-  PetscCall(ones.allocate(ex, n));
-  PetscCall(count_up(ex, std::int64_t{n} + 1, ptr.data()));
-  PetscCall(fill(ex, n, 1, ones.data()));
-  PetscCall(transpose(ex, CsrView<double>{n, diag.cols, n, ptr.data(), sent.data(), ones.data()}, arrivals));
-  PetscCall(nonempty_rows(ex, arrivals.view(), receiving));
+  PetscCall(halo.arrivals(ex, diag.cols, arrivals, receiving));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

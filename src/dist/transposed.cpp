@@ -1,30 +1,19 @@
 #include "dist/transposed.hpp"
 
 #include "base/log.hpp"
-#include "sparse/rows.hpp"
 #include "sparse/transpose.hpp"
 
 namespace amgkit
 {
 template <class Ex> PetscErrorCode TransposedMatrix<Ex>::create(Ex &ex, DistMatrix<Ex> &A)
 {
-  const Array<int, Ex> &sent = A.halo.sent_rows();
-  const auto n = static_cast<int>(sent.size());
-  Array<int, Ex> ptr;
-  Array<double, Ex> ones;
-
   PetscFunctionBegin;
   rows = A.rows;
   halo_ = &A.halo;
   PetscCall(transpose(ex, A.diag, diag_));
   if (!A.halo.active()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(transpose(ex, A.offd, offd_));
-  PetscCall(ptr.allocate(ex, n + 1));
-  PetscCall(ones.allocate(ex, n));
-  PetscCall(count_up(ex, n + 1, ptr.data()));
-  PetscCall(fill(ex, n, 1, ones.data()));
-  PetscCall(transpose(ex, CsrView<double>{n, rows, n, ptr.data(), sent.data(), ones.data()}, arrivals_));
-  PetscCall(nonempty_rows(ex, arrivals_.view(), boundary_));
+  PetscCall(A.halo.arrivals(ex, rows, arrivals_, boundary_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
 #include "graph/pmis.hpp"
+#include "sparse/search.hpp"
 
 namespace amgkit
 {
@@ -9,7 +10,6 @@ namespace
 constexpr PointWord state_bits = 3, fine_state = 1, coarse_state = 2; // 0: undecided
 constexpr int hash_bits = 30;
 
-AMGKIT_FN inline Segment row_of(const EdgesView &E, std::int64_t i) { return E.nnz > 0 ? Segment{E.ptr[i], E.ptr[i + 1]} : Segment{0, 0}; }
 AMGKIT_FN inline bool is_edge(const EdgesView &E, int k) { return !E.mark || E.mark[k]; }
 
 AMGKIT_FN inline PointWord word_of(int m, PetscInt global)
@@ -42,7 +42,7 @@ PetscErrorCode count_dependents(Ex &ex, const EdgesView &diag, const EdgesView &
 {
   const EdgesView D = diag, O = offd;
   return for_rows(ex, D.rows, D.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const Segment own = row_of(D, i), other = row_of(O, i);
+    const Segment own = entries_of(D, i), other = entries_of(O, i);
     bool any = false;
     for (int k : team.share(own.begin, own.end)) {
       if (!is_edge(D, k)) continue;
@@ -93,7 +93,7 @@ PetscErrorCode decide_points(Ex &ex, std::int64_t n, const int *list, const Edge
     const PointWord mine = word[i];
     if (mine & state_bits) return; // in an earlier pass over this list
     const PetscInt global = first + i;
-    const Segment own = row_of(D, i), other = row_of(O, i);
+    const Segment own = entries_of(D, i), other = entries_of(O, i);
     Ahead ahead;
     for (int k : team.share(own.begin, own.end)) {
       if (!is_edge(D, k)) continue;

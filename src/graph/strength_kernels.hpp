@@ -1,5 +1,6 @@
 #include "base/parallel.hpp"
 #include "graph/strength.hpp"
+#include "sparse/search.hpp"
 
 #include <cmath>
 
@@ -7,11 +8,6 @@ namespace amgkit
 {
 namespace
 {
-AMGKIT_FN inline Segment row_of(const CsrView<double> &A, std::int64_t i)
-{
-  return A.nnz > 0 ? Segment{A.ptr[i], A.ptr[i + 1]} : Segment{0, 0};
-}
-
 // What the entries of row i are judged by.
 struct RowJudge {
   double least = 0, most = 0; // of the couplings that count, and 0
@@ -44,7 +40,7 @@ PetscErrorCode classical_strength(Ex &ex, CsrView<double> diag, CsrView<double> 
   PetscCall(S.offd.allocate(ex, offd.nnz));
   unsigned char *mark = S.diag.data(), *ghost_mark = S.offd.data();
   PetscCall(for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const Segment own = row_of(diag, i), other = row_of(offd, i);
+    const Segment own = entries_of(diag, i), other = entries_of(offd, i);
     const auto counts = [&](int k) { return !unknown || unknown[diag.col[k]] == unknown[i]; };
     const auto ghost_counts = [&](int k) { return !unknown || ghost_unknown[offd.col[k]] == unknown[i]; };
     RowJudge judge;

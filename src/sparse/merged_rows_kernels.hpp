@@ -6,11 +6,6 @@ namespace amgkit
 {
 namespace
 {
-AMGKIT_FN inline Segment entries_of(const CsrView<double> &A, std::int64_t i)
-{
-  return A.nnz > 0 ? Segment{A.ptr[i], A.ptr[i + 1]} : Segment{0, 0};
-}
-
 // write(place in row i of M, its column, its value) for the row's entries
 template <class Team, class Write> AMGKIT_FN void for_stacked(const Team &team, const BlockRows &top, std::int64_t i, Write write)
 {

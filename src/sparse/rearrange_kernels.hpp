@@ -6,10 +6,6 @@ namespace amgkit
 {
 namespace
 {
-AMGKIT_FN inline Segment row_of(const CsrView<double> &A, std::int64_t i)
-{
-  return A.nnz > 0 ? Segment{A.ptr[i], A.ptr[i + 1]} : Segment{0, 0};
-}
 AMGKIT_FN inline bool is_own(std::uint64_t global, const MergedColumns &columns)
 {
   return global >= columns.first && global - columns.first < static_cast<std::uint64_t>(columns.own);
@@ -19,7 +15,7 @@ AMGKIT_FN inline bool is_own(std::uint64_t global, const MergedColumns &columns)
 template <class Team, class Write>
 AMGKIT_FN void for_message(const Team &team, const RowMessage &message, const SplitRows &from, std::int64_t t, Write write)
 {
-  const Segment own = row_of(from.diag, message.row[t]), other = row_of(from.offd, message.row[t]);
+  const Segment own = entries_of(from.diag, message.row[t]), other = entries_of(from.offd, message.row[t]);
   const int above = lower_bound(from.offd.col, other.begin, other.end, from.ghosts_before); // the first ghost after the own columns
   const std::int64_t at = message.ptr[t] + message.shift[piece_of(message.piece, message.pieces, t)];
   for (int k : team.share(other.begin, other.end)) write(at + k - other.begin + (k < above ? 0 : own.end - own.begin), true, k);
@@ -75,7 +71,7 @@ template <class Ex> PetscErrorCode row_lengths(Ex &ex, const SplitRows &rows, in
 {
   const CsrView<double> diag = rows.diag, offd = rows.offd;
   return for_each(ex, diag.rows, [=] AMGKIT_FN(std::int64_t i) {
-    const Segment own = row_of(diag, i), other = row_of(offd, i);
+    const Segment own = entries_of(diag, i), other = entries_of(offd, i);
     length[i] = own.end - own.begin + other.end - other.begin;
   });
 }

@@ -1,9 +1,15 @@
-// Searches in ascending lists, within kernels; included by *_kernels.hpp files only.
+// Rows, and searches in ascending lists, within kernels; included by *_kernels.hpp files only.
 #pragma once
 #include "base/parallel.hpp"
 
 namespace amgkit
 {
+// Row i's entries, of anything with ptr. Where there are none at all, ptr may be nullptr.
+template <class Rows> AMGKIT_FN Segment entries_of(const Rows &A, std::int64_t i)
+{
+  return A.nnz > 0 ? Segment{A.ptr[i], A.ptr[i + 1]} : Segment{0, 0};
+}
+
 // The first position in x[begin], ..., x[end - 1] that is not below value
 AMGKIT_FN inline int lower_bound(const int *x, int begin, int end, int value)
 {

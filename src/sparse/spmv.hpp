@@ -9,6 +9,8 @@ namespace amgkit
 {
 // nullptr, or entries of the type that other arguments have.
 template <class V> using OptionalVector = const std::type_identity_t<V> *;
+// s of subtract_rows() where nothing is scaled.
+template <class V> inline constexpr const V *unscaled = nullptr;
 
 // y = A x
 template <class Ex, class V> PetscErrorCode spmv(Ex &, CsrView<double> A, const V *x, V *y);
