@@ -57,7 +57,7 @@ template <class Ex> struct DistributedProblem {
   HostCsr whole_A, whole_P;
   std::vector<PetscInt> rows, points;
   DistMatrix<Ex> A;
-  CoarseBlocks<Ex> P;
+  Prolongator<Ex> P;
 
   DistributedProblem(const CoarseProblem &problem, Split of_rows, Split of_points)
       : whole_A(problem.A), whole_P(problem.P), rows(split_range(of_rows, problem.A.rows)), points(split_range(of_points, problem.P.cols))
