@@ -49,42 +49,26 @@ template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::gather_v
 
 // Local, on the rank that has the whole matrix. Where A z = 0 for the smooth vector z, (A + |A| z zᵀ / z·z)⁻¹ solves A x = b for every b
 // without a part along z.
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::begin_inversion(Ex &ex, const double *smooth_vector)
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, const double *z, bool *singular, bool *regularised)
 {
-  constexpr double zero = 1e-13; // eps and the rounding of the products before
-  double size = 0, image_size = 0;
-  Array<double, Ex> image;
+  constexpr double eps = std::numeric_limits<double>::epsilon(), zero = 1e-13; // zero: eps and the rounding of the products before
+  DenseNorms of, of_inverse;
 
   PetscFunctionBegin;
   if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(image.allocate(ex, n_));
-  PetscCall(dense_norm(ex, n_, inverse_.data(), &norm_));
-  PetscCall(dense_apply(ex, n_, inverse_.data(), smooth_vector, image.data()));
-  PetscCall(max_norm(ex, n_, smooth_vector, &size));
-  PetscCall(max_norm(ex, n_, image.data(), &image_size));
-  regularised_ = size > 0 && image_size <= zero * norm_ * size;
-  if (regularised_) PetscCall(dense_add_outer(ex, n_, norm_ / (size * size * n_), smooth_vector, inverse_.data()));
-  PetscCall(inversion_.begin(ex, n_, inverse_.data()));
+  PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of));
+  *regularised = of.vector > 0 && of.image <= zero * of.matrix * of.vector;
+  if (*regularised) PetscCall(dense_add_outer(ex, n_, of.matrix / (of.vector * of.vector * n_), z, inverse_.data()));
+  PetscCall(dense_invert(ex, n_, inverse_.data(), singular));
+  if (!*singular) PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of_inverse));
+  *singular = *singular || !(of.matrix * of_inverse.matrix < 1 / eps);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::finish_inversion(Ex &ex)
-{
-  constexpr double eps = std::numeric_limits<double>::epsilon();
-  double inverse_norm = 0;
-
-  PetscFunctionBegin;
-  if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(inversion_.finish(ex, &singular_));
-  if (!singular_) PetscCall(dense_norm(ex, n_, inverse_.data(), &inverse_norm));
-  singular_ = singular_ || !(norm_ * inverse_norm < 1 / eps);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::begin(Ex &ex, Level<Ex> &level, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &level, const AmgParameters &parameters, bool *out_of_memory)
 {
   int rank;
+  bool singular = false, regularised = false;
 
   PetscFunctionBegin;
   *out_of_memory = false;
@@ -93,24 +77,14 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::begin(Ex &ex, Level<Ex> &le
   kind_ = is_dense(parameters, level.A) ? Kind::inverse : Kind::smoother;
   n_ = static_cast<int>(level.A.global_rows());
   gathered_ = rank == 0 && kind_ == Kind::inverse ? n_ : 0;
-  regularised_ = singular_ = false;
   if (kind_ == Kind::smoother || n_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(gather_matrix(ex, level.A, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   if (gather_) PetscCall(gather_vector<double>(ex, level.smooth_vector.data(), level.A.rows));
+  const double *smooth_vector = gather_ ? b_.data() : level.smooth_vector.data();
   PetscCall(attempt(
-      level.A.comm, [&] { return begin_inversion(ex, gather_ ? b_.data() : level.smooth_vector.data()); }, out_of_memory));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::finish(Ex &ex, Level<Ex> &level, bool *out_of_memory)
-{
-  PetscFunctionBegin;
-  *out_of_memory = false;
-  if (kind_ == Kind::smoother || n_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      level.A.comm, [&] { return finish_inversion(ex); }, out_of_memory));
-  std::array<int, 2> any = {singular_, regularised_};
+      level.A.comm, [&] { return invert(ex, smooth_vector, &singular, &regularised); }, out_of_memory));
+  std::array<int, 2> any = {singular, regularised};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, level.A.comm));
   kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised_inverse : Kind::inverse;
   if (kind_ == Kind::singular) inverse_.release();

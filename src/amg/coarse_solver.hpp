@@ -17,16 +17,14 @@ public:
   ~CoarseSolver() = default;
 
   // Collective, and again for new values of the same level. Gathers the matrix to rank 0 and inverts it there, when the parameters ask for
-  // it and it has at most coarse_eq_limit rows; the inversion overlaps what is done between begin() and finish(). A matrix that is singular
-  // along the level's smooth vector, as a pure Neumann problem's is, is made regular on that vector first. One that is singular in another
-  // way is smoothed instead: then the level's smoother must be prepared afterwards. Singular: the condition number in the maximum norm is
-  // 1/eps or more. *out_of_memory as in attempt().
-  PetscErrorCode begin(Ex &, Level<Ex> &, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode finish(Ex &, Level<Ex> &, bool *out_of_memory);
+  // it and it has at most coarse_eq_limit rows. A matrix that is singular along the level's smooth vector, as a pure Neumann problem's is,
+  // is made regular on that vector first. One that is singular in another way is smoothed instead: then the level's smoother must be
+  // prepared afterwards. Singular: the condition number in the maximum norm is 1/eps or more. *out_of_memory as in attempt().
+  PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &, bool *out_of_memory);
   bool smooths() const { return kind_ != Kind::inverse && kind_ != Kind::regularised_inverse; }
   // Collective: x ~ A⁻¹ b; transposed, in double precision only: x ~ A⁻ᵀ b, where the level has its transposed matrix.
   template <class V> PetscErrorCode solve(Ex &, Level<Ex> &, bool transposed, const V *b, V *x);
-  // Whether begin() makes a dense inverse of this matrix.
+  // Whether create() makes a dense inverse of this matrix.
   static bool is_dense(const AmgParameters &parameters, const DistMatrix<Ex> &A)
   {
     return parameters.coarse_solver == static_cast<int>(CoarseKind::dense) && A.global_rows() <= parameters.coarse_eq_limit;
@@ -40,8 +38,7 @@ private:
   PetscErrorCode fill_inverse(Ex &, const DistMatrix<Ex> &whole);
   template <class V> PetscErrorCode gather_vector(Ex &, const V *owned, std::int64_t n);
   template <class V> PetscErrorCode apply_inverse(Ex &, bool transposed, const V *b, V *x) const;
-  PetscErrorCode begin_inversion(Ex &, const double *smooth_vector);
-  PetscErrorCode finish_inversion(Ex &);
+  PetscErrorCode invert(Ex &, const double *smooth_vector, bool *singular, bool *regularised);
   template <class V> PetscErrorCode smooth_either(Ex &, Level<Ex> &, bool transposed, const V *b, V *x) const;
   template <class Operator, class V> PetscErrorCode smooth(Ex &, Level<Ex> &, Operator &, const V *b, V *x) const;
 
@@ -51,9 +48,6 @@ private:
   int n_ = 0, gathered_ = 0;                   // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
   std::unique_ptr<Redistribution<Ex>> gather_; // to rank 0; none on a single rank
   Array<double, Ex> inverse_;                  // n x n on rank 0
-  DenseInversion<Ex> inversion_;
-  double norm_ = 0; // of the matrix that is inverted
-  bool regularised_ = false, singular_ = false;
-  Array<double, Ex> b_, x_; // gathered
+  Array<double, Ex> b_, x_;                    // gathered
 };
 } // namespace amgkit

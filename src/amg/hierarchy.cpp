@@ -204,29 +204,17 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
 }
 
 // On the ranks that hold the coarsest level.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::begin_coarsest(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_coarsest(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
 {
   Level<Ex> &coarsest = *levels.back();
 
   PetscFunctionBegin;
   if (coarsest.transfer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(log_begin(Phase::coarse));
-  PetscCall(coarse_solver.begin(ex, coarsest, parameters, out_of_memory));
-  PetscCall(log_end(Phase::coarse));
-  coarsest.diagonal.release(); // the smooth vector stays, for new values
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex> PetscErrorCode Hierarchy<Ex>::finish_coarsest(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
-{
-  Level<Ex> &coarsest = *levels.back();
-
-  PetscFunctionBegin;
-  if (coarsest.transfer) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(log_begin(Phase::coarse));
-  PetscCall(coarse_solver.finish(ex, coarsest, out_of_memory));
+  PetscCall(coarse_solver.create(ex, coarsest, parameters, out_of_memory));
   if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
   PetscCall(log_end(Phase::coarse));
+  coarsest.diagonal.release(); // the smooth vector stays, for new values
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -332,14 +320,14 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_single(Ex &ex, bool *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What follows when all levels have their matrices. Whatever fails, a coarsest level that was begun may be left.
+// What follows when all levels have their matrices.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::complete(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
 {
   using Step = PetscErrorCode (Hierarchy::*)(Ex &, const AmgParameters &, bool *);
   MPI_Comm comm = levels.front()->A.comm;
 
   PetscFunctionBegin;
-  for (const Step step : {&Hierarchy::begin_coarsest, &Hierarchy::prepare_smoothers, &Hierarchy::finish_coarsest}) {
+  for (const Step step : {&Hierarchy::prepare_smoothers, &Hierarchy::prepare_coarsest}) {
     PetscCall(attempt_below(
         comm, [&](bool *none_left) { return (this->*step)(ex, parameters, none_left); }, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);

@@ -63,8 +63,7 @@ private:
   PetscErrorCode complete(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode begin_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode finish_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode prepare_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode choose_precision(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode representable(Ex &, bool *fits);
   PetscErrorCode prepare_single(Ex &, bool *fits);

@@ -6,11 +6,11 @@
 namespace amgkit
 {
 // LAPACK reads the rows of A as the columns of Aᵀ; the inverse of Aᵀ, read the same way, is the inverse of A.
-template <class Ex> PetscErrorCode DenseInversion<Ex>::begin(Ex &ex, int n, double *A)
+PetscErrorCode dense_invert(Host &ex, int n, double *A, bool *singular)
 {
   PetscBLASInt size = 0, info = 0, work_size = 0;
-  Array<PetscBLASInt, Ex> pivots;
-  Array<double, Ex> work;
+  Array<PetscBLASInt, Host> pivots;
+  Array<double, Host> work;
 
   PetscFunctionBegin;
   PetscCall(PetscBLASIntCast(n, &size));
@@ -20,22 +20,13 @@ template <class Ex> PetscErrorCode DenseInversion<Ex>::begin(Ex &ex, int n, doub
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
   PetscCallBLAS("LAPACKgetrf", LAPACKgetrf_(&size, &size, A, &size, pivots.data(), &info));
   PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK getrf: argument %d", static_cast<int>(-info));
-  singular_ = info > 0;
-  if (!singular_) {
+  *singular = info > 0;
+  if (!*singular) {
     PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&size, A, &size, pivots.data(), work.data(), &work_size, &info));
     PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK getri: argument %d", static_cast<int>(-info));
-    singular_ = info > 0;
+    *singular = info > 0;
   }
   PetscCall(PetscFPTrapPop());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-template <class Ex> PetscErrorCode DenseInversion<Ex>::finish(Ex &, bool *singular)
-{
-  *singular = singular_;
-  return PETSC_SUCCESS;
-}
-
-template class DenseInversion<Host>;
-template class DenseInversion<Debug>;
 } // namespace amgkit

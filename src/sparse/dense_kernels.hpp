@@ -41,32 +41,50 @@ template <class Ex> PetscErrorCode dense_add_outer(Ex &ex, int n, double factor,
   });
 }
 
-template <class Ex> PetscErrorCode max_norm(Ex &ex, int n, const double *x, double *norm)
+namespace
 {
-  return reduce<double>(
-      ex, n,
-      [=] AMGKIT_FN(std::int64_t i) {
-        const double size = x[i] < 0 ? -x[i] : x[i];
-        return size == size ? size : HUGE_VAL;
-      },
-      0.0, Max{}, norm);
+AMGKIT_FN inline double size_of(double x)
+{
+  const double size = x < 0 ? -x : x;
+  return size == size ? size : HUGE_VAL;
 }
+struct LargerNorms {
+  AMGKIT_FN DenseNorms operator()(const DenseNorms &a, const DenseNorms &b) const
+  {
+    const Max larger;
+    return {larger(a.matrix, b.matrix), larger(a.vector, b.vector), larger(a.image, b.image)};
+  }
+};
+} // namespace
 
-template <class Ex> PetscErrorCode dense_norm(Ex &ex, int n, const double *A, double *norm)
+template <class Ex> PetscErrorCode dense_norms(Ex &ex, int n, const double *A, const double *x, DenseNorms *norms)
 {
-  Array<double, Ex> sums;
+  Array<double, Ex> sums, images;
 
   PetscFunctionBegin;
   PetscCall(sums.allocate(ex, n));
-  double *sum = sums.data();
+  PetscCall(images.allocate(ex, n));
+  double *sum = sums.data(), *image = images.data();
   PetscCall(for_rows<32>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
-    double s = 0;
-    for (int j : team.share(0, n)) s += A[i * n + j] < 0 ? -A[i * n + j] : A[i * n + j];
+    double s = 0, y = 0;
+    for (int j : team.share(0, n)) {
+      const double a = A[i * n + j];
+      s += a < 0 ? -a : a;
+      y += a * x[j];
+    }
     s = team.sum(s);
-    team.once([&] { sum[i] = s == s ? s : HUGE_VAL; });
+    y = team.sum(y);
+    team.once([&] {
+      sum[i] = size_of(s);
+      image[i] = size_of(y);
+    });
   }));
-  PetscCall(reduce<double>(
-      ex, n, [=] AMGKIT_FN(std::int64_t i) { return sum[i]; }, 0.0, Max{}, norm));
+  PetscCall(reduce<DenseNorms>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        return DenseNorms{sum[i], size_of(x[i]), image[i]};
+      },
+      {}, LargerNorms{}, norms));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,6 +94,5 @@ template PetscErrorCode dense_apply(Space &, int, const double *, const float *,
 template PetscErrorCode dense_apply(Space &, int, const double *, const double *, double *);
 template PetscErrorCode dense_apply_transposed(Space &, int, const double *, const double *, double *);
 template PetscErrorCode dense_add_outer(Space &, int, double, const double *, double *);
-template PetscErrorCode max_norm(Space &, int, const double *, double *);
-template PetscErrorCode dense_norm(Space &, int, const double *, double *);
+template PetscErrorCode dense_norms(Space &, int, const double *, const double *, DenseNorms *);
 } // namespace amgkit
