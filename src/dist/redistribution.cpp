@@ -223,6 +223,7 @@ template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::spread
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Redistribution<Ex>;                                                                                                       \
   template PetscErrorCode Redistribution<Ex>::collect(Ex &, float *);                                                                      \
+  template PetscErrorCode Redistribution<Ex>::collect(Ex &, int *);                                                                        \
   template PetscErrorCode Redistribution<Ex>::collect(Ex &, double *);                                                                     \
   template PetscErrorCode Redistribution<Ex>::spread(Ex &, const float *);                                                                 \
   template PetscErrorCode Redistribution<Ex>::spread(Ex &, const double *);

@@ -1,22 +1,12 @@
 // Matrices whose columns are the C points of all ranks: how they come from a level's matrix, and what of a product becomes one.
 #pragma once
-#include "dist/ghost_rows.hpp"
+#include "dist/prolongator.hpp"
 #include "graph/pmis.hpp"
 #include "sparse/selection.hpp"
 #include "sparse/truncate.hpp"
 
 namespace amgkit
 {
-// A rank's rows of P: columns of its own C points, counted from its first, and of other ranks' C points.
-template <class Ex> struct CoarseBlocks {
-  Csr<double, Ex> diag, offd;
-  PetscInt first = 0;           // global number of diag's first column
-  std::vector<PetscInt> ghosts; // global numbers of offd's columns, ascending, each in use
-
-  DistRows rows() const { return {diag.view(), offd.view(), first, &ghosts}; }
-  std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
-};
-
 // A's block of ghost columns, with A's rows even where it is none.
 template <class Ex> CsrView<double> ghost_block(const DistMatrix<Ex> &A)
 {
