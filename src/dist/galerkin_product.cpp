@@ -67,7 +67,6 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatr
   alone_ = !any;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(P), out_of_memory));
-  ghosts_before_ = static_cast<int>(std::lower_bound(P.ghosts.begin(), P.ghosts.end(), P.first) - P.ghosts.begin());
   stacked_ = !A.ghosts.empty() || !P.ghosts.empty();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,11 +74,9 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatr
 // Local
 template <class Ex> PetscErrorCode GalerkinProduct<Ex>::stack_factors(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P)
 {
-  const CsrView<double> below = rows_of_P_.rows();
-
   PetscFunctionBegin;
-  if (stacked_) PetscCall(stack_rows(ex, blocks_of(P), below, below.cols, P_));
-  if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), {}, P_.rows, A_));
+  if (stacked_) PetscCall(stack_rows(ex, rows_of_P_.around(rows_of(P), 0), P_));
+  if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,13 +141,12 @@ template <class Ex>
 PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const SpgemmOptions &options, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
 {
   const std::vector<PetscInt> &ghosts = arrived_.ghosts();
-  const CsrView<double> below = arrived_.rows();
   Array<int, Ex> place;
   std::vector<int> kept;
 
   PetscFunctionBegin;
   PetscCall(split_rows(ex, receiving_rows(P), static_cast<int>(rows_of_P_.ghosts().size()), receiving_diag_, receiving_offd_));
-  PetscCall(stack_rows(ex, receiving(), below, below.cols, summands_));
+  PetscCall(stack_rows(ex, arrived_.around(receiving(P), 0), summands_));
   PetscCall(identity_and_rows(ex, P.arrivals.view(), P.receiving, add_));
   PetscCall(spgemm_symbolic(ex, {SpgemmKind::native, options.work_bytes}, add_.view(), summands_.view(), sums_, plan_sums_));
   PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
@@ -168,7 +164,7 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals_again(Ex &e
 {
   PetscFunctionBegin;
   PetscCall(split_values(ex, receiving_rows(P), receiving_diag_, receiving_offd_));
-  PetscCall(stack_values(ex, receiving(), arrived_.rows(), summands_));
+  PetscCall(stack_values(ex, arrived_.around(receiving(P), 0), summands_));
   PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
   PetscCall(split_values(ex, coarse_rows(P, nullptr), coarse.own_diag, coarse.own_offd));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -211,7 +207,7 @@ PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, con
       A.comm,
       [&] {
         PetscFunctionBegin;
-        if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), {}, A_));
+        if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
         if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
         PetscFunctionReturn(PETSC_SUCCESS);
@@ -229,7 +225,7 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::update_prolongator(Ex &e
   PetscFunctionBegin;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(rows_of_P_.update(ex, rows_of(P)));
-  if (stacked_) PetscCall(stack_values(ex, blocks_of(P), rows_of_P_.rows(), P_));
+  if (stacked_) PetscCall(stack_values(ex, rows_of_P_.around(rows_of(P), 0), P_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

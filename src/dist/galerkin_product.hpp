@@ -44,36 +44,28 @@ private:
   CsrView<double> right(const Prolongator<Ex> &P) const { return stacked_ ? P_.view() : P.diag.view(); }
   // The rows of own coarse points before anything is added: coarse's where no rank has ghosts.
   Csr<double, Ex> &own_rows(DistMatrix<Ex> &coarse) { return alone_ ? coarse.own_diag : own_; }
-  static BlockRows blocks_of(const DistMatrix<Ex> &A) { return {A.diag, A.offd, 0, 0, nullptr}; }
+  static BlockRows blocks_of(const DistMatrix<Ex> &A) { return {{A.diag}, {A.offd}, 0}; }
   static DistRows rows_of(const Prolongator<Ex> &P) { return {P.diag.view(), P.offd.view(), P.first, &P.ghosts}; }
-  BlockRows blocks_of(const Prolongator<Ex> &P) const
-  {
-    return {P.diag.view(), P.offd.view(), rows_of_P_.before(), ghosts_before_, rows_of_P_.column_of_ghost().data()};
-  }
   // Of others_, of own_, and of what has become of own_.
-  ChosenRows sent_rows(const Prolongator<Ex> &P) const
-  {
-    return {others_.rows, P.diag.cols, {others_.view(), rows_of_P_.before(), nullptr}, {}, nullptr};
-  }
+  ChosenRows sent_rows(const Prolongator<Ex> &P) const { return {others_.rows, P.diag.cols, {others_.view(), rows_of_P_.before()}}; }
   ChosenRows receiving_rows(const Prolongator<Ex> &P) const
   {
-    return {static_cast<int>(P.receiving.size()), P.diag.cols, {own_.view(), rows_of_P_.before(), nullptr}, {}, P.receiving.data()};
+    return {static_cast<int>(P.receiving.size()), P.diag.cols, {own_.view(), rows_of_P_.before()}, {}, P.receiving.data()};
   }
   ChosenRows coarse_rows(const Prolongator<Ex> &P, const int *ghost) const
   {
-    const MergedRows alone = {own_.view(), rows_of_P_.before(), ghost}, with_others = {sums_.view(), arrived_.before(), nullptr};
+    const MergedRows alone = {own_.view(), rows_of_P_.before(), ghost}, with_others = {sums_.view(), arrived_.before()};
     return {own_.rows, P.diag.cols, alone, with_others, choice_.data()};
   }
   DistRows sent(const Prolongator<Ex> &P) const { return {sent_diag_.view(), sent_offd_.view(), P.first, &rows_of_P_.ghosts()}; }
-  BlockRows receiving() const
+  DistRows receiving(const Prolongator<Ex> &P) const
   {
-    return {receiving_diag_.view(), receiving_offd_.view(), arrived_.before(), rows_of_P_.before(), arrived_.column_of_ghost().data()};
+    return {receiving_diag_.view(), receiving_offd_.view(), P.first, &rows_of_P_.ghosts()};
   }
 
   ProductForm form_ = ProductForm::two_products;
   bool alone_ = true, stacked_ = false; // no rank has ghosts of A or P; this rank has some
   GhostRows<Ex> rows_of_P_;             // of A's ghosts; its numbering is that of the products' columns
-  int ghosts_before_ = 0;               // of P's ghosts
   Csr<double, Ex> A_, P_;
   Csr<double, Ex> AP_, own_, others_; // others_: a row a ghost of P
   SpgemmPlan<Ex> plan_AP_, plan_own_, plan_others_;

@@ -31,6 +31,10 @@ template <class Ex> struct BlockSelection {
 
   // Those with these bits in their marks. Waits.
   PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, const unsigned char *mark, const unsigned char *ghost_mark, unsigned char bits);
+  BlockRows of(const DistMatrix<Ex> &A, int ghosts_before) const
+  {
+    return {{A.diag, diag.ptr.data(), diag.at.data()}, {A.offd, offd.ptr.data(), offd.at.data()}, ghosts_before};
+  }
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };
 
