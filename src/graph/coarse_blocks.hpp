@@ -38,8 +38,9 @@ template <class Ex> struct BlockSelection {
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };
 
-// The selection as a matrix with A's columns; values allocated, not set.
-template <class Ex> PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M);
+// The selection as a matrix with A's columns, counted from first; values allocated, not set.
+template <class Ex>
+PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M, int first = 0);
 // Entries of A in columns of C points as rows of their own; values allocated, not set. Local.
 template <class Ex>
 PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &A, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt first,

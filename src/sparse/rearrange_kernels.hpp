@@ -229,11 +229,6 @@ PetscErrorCode keys_of_pieces(Ex &ex, int pieces, const int *begin, const std::u
   });
 }
 
-template <class Ex> PetscErrorCode keys_of_columns(Ex &ex, std::int64_t n, const int *col, std::uint64_t *key)
-{
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { key[k] = static_cast<std::uint64_t>(col[k]); });
-}
-
 template <class Ex>
 PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, int *position, std::vector<std::uint64_t> &distinct)
 {
@@ -277,6 +272,5 @@ template PetscErrorCode join_pieces(Space &, const Pieces &, int, const int *, c
 template PetscErrorCode split_columns(Space &, CsrView<double>, int, int, Csr<double, Space> &, Csr<double, Space> &);
 template PetscErrorCode places_in_pieces(Space &, int, int, const int *, Array<int, Space> &, Array<int, Space> &);
 template PetscErrorCode keys_of_pieces(Space &, int, const int *, const std::uint64_t *, const int *, Array<std::uint64_t, Space> &);
-template PetscErrorCode keys_of_columns(Space &, std::int64_t, const int *, std::uint64_t *);
 template PetscErrorCode number_distinct(Space &, Array<std::uint64_t, Space> &, int *, std::vector<std::uint64_t> &);
 } // namespace amgkit
