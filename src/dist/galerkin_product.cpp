@@ -50,7 +50,7 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
 {
   std::size_t total = rows_of_P_.bytes() + back_.bytes() + arrived_.bytes() + choice_.bytes();
   for (const Csr<double, Ex> *M :
-       {&A_, &P_, &AP_, &own_, &others_, &sent_diag_, &sent_offd_, &receiving_diag_, &receiving_offd_, &add_, &summands_, &sums_})
+       {&A_, &AP_, &own_, &others_, &sent_diag_, &sent_offd_, &receiving_diag_, &receiving_offd_, &add_, &summands_, &sums_})
     total += M->bytes();
   for (const SpgemmPlan<Ex> *plan : {&plan_AP_, &plan_own_, &plan_others_, &plan_sums_}) total += plan->row.bytes() + plan->window.bytes();
   return total;
@@ -59,24 +59,16 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
 // Collective: P's rows of A's ghosts.
 template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory)
 {
-  int any = !A.ghosts.empty() || !P.ghosts.empty();
+  int any = !A.ghosts.empty() || !P.ghosts.empty(), rank;
 
   PetscFunctionBegin;
   *out_of_memory = false;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, A.comm));
   alone_ = !any;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(P), out_of_memory));
-  stacked_ = !A.ghosts.empty() || !P.ghosts.empty();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Local
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::stack_factors(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P)
-{
-  PetscFunctionBegin;
-  if (stacked_) PetscCall(stack_rows(ex, rows_of_P_.around(rows_of(P), 0), P_));
-  if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  ghosts_before_ = ghosts_before(A.ghosts, A.first(rank));
+  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(P), ghosts_before_, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,7 +175,7 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
       A.comm,
       [&] {
         PetscFunctionBegin;
-        if (!alone_) PetscCall(stack_factors(ex, A, P));
+        if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
         PetscCall(find_patterns(ex, options, A, P, own_rows(coarse)));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
         PetscFunctionReturn(PETSC_SUCCESS);
@@ -225,7 +217,6 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::update_prolongator(Ex &e
   PetscFunctionBegin;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(rows_of_P_.update(ex, rows_of(P)));
-  if (stacked_) PetscCall(stack_values(ex, rows_of_P_.around(rows_of(P), 0), P_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
