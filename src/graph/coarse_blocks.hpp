@@ -21,11 +21,16 @@ template <class Ex> struct BlockSelection {
 
   // Those with these bits in their marks. Waits.
   PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, const unsigned char *mark, const unsigned char *ghost_mark, unsigned char bits);
+  BlockRows of(const DistMatrix<Ex> &A, int ghosts_before) const
+  {
+    return {{A.diag, diag.ptr.data(), diag.at.data()}, {A.offd, offd.ptr.data(), offd.at.data()}, ghosts_before};
+  }
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };
 
-// The selection as a matrix with A's columns; values allocated, not set.
-template <class Ex> PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M);
+// The selection as a matrix with A's columns, counted from first; values allocated, not set.
+template <class Ex>
+PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M, int first = 0);
 // Entries of A in columns of C points as rows of their own; values allocated, not set. Local.
 template <class Ex>
 PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &A, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt first,
