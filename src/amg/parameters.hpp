@@ -95,7 +95,7 @@ struct ClassicalParameters {
   PetscInt agg_nl = 0;
   int agg_type = 1; // less 1, the least number of paths
   PetscInt agg_p_max = 2;
-  PetscBool reweight = PETSC_TRUE;
+  PetscBool reweight = PETSC_FALSE;
   int spgemm = 0; // SpgemmKind
 
   ParameterList list()
@@ -124,8 +124,8 @@ struct ClassicalParameters {
          "On aggressive levels, most entries in a row of either stage of the interpolation; 0: all. p_max holds for both together",
          "Li, Sjogreen, Yang 2021"},
         {"reweight", Flag{&reweight},
-         "When only the values of the matrix change and reuse_interpolation keeps the coarse points: new weights for the interpolation; "
-         "else it stays as it is, and what new weights need takes no memory",
+         "When only the values of the matrix change and reuse_interpolation keeps the coarse points: new weights for the interpolation in "
+         "place of those that there are, which takes up to half as much memory again",
          ""},
         {"spgemm", Choice{&spgemm, {"native", "cusparse", "kokkos"}},
          "Whose sparse products the setup takes: this library's, cuSPARSE's on GPUs, Kokkos Kernels' on CPUs where it was found", ""},

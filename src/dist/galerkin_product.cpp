@@ -74,19 +74,18 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatr
 
 // Local
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const SpgemmOptions &options, const DistMatrix<Ex> &A, const Prolongator<Ex> &P,
-                                                  Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own)
 {
   const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
 
   PetscFunctionBegin;
   if (form_ == ProductForm::two_products) {
-    PetscCall(spgemm_symbolic(ex, options, L, M, AP_, plan_AP_));
-    PetscCall(spgemm_symbolic(ex, options, to_own, AP_.view(), own, plan_own_));
-    if (!alone_) PetscCall(spgemm_symbolic(ex, options, to_ghosts, AP_.view(), others_, plan_others_));
+    PetscCall(spgemm_symbolic(ex, options_, L, M, AP_, plan_AP_));
+    PetscCall(spgemm_symbolic(ex, options_, to_own, AP_.view(), own, plan_own_));
+    if (!alone_) PetscCall(spgemm_symbolic(ex, options_, to_ghosts, AP_.view(), others_, plan_others_));
   } else {
-    PetscCall(triple_product_symbolic(ex, options, to_own, L, M, own, plan_own_));
-    if (!alone_) PetscCall(triple_product_symbolic(ex, options, to_ghosts, L, M, others_, plan_others_));
+    PetscCall(triple_product_symbolic(ex, options_, to_own, L, M, own, plan_own_));
+    if (!alone_) PetscCall(triple_product_symbolic(ex, options_, to_ghosts, L, M, others_, plan_others_));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,6 +108,13 @@ PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> void GalerkinProduct<Ex>::forget_AP()
+{
+  if (options_.kind != SpgemmKind::native) return;
+  AP_ = {};
+  plan_AP_ = {};
+}
+
 // Collective: others_ to the owners.
 template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const Prolongator<Ex> &P, bool *out_of_memory)
 {
@@ -129,8 +135,7 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const 
 }
 
 // Local. Native, as it sums in a fixed order.
-template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const SpgemmOptions &options, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
 {
   const std::vector<PetscInt> &ghosts = arrived_.ghosts();
   Array<int, Ex> place;
@@ -140,7 +145,7 @@ PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const SpgemmOptions &op
   PetscCall(split_rows(ex, receiving_rows(P), static_cast<int>(rows_of_P_.ghosts().size()), receiving_diag_, receiving_offd_));
   PetscCall(stack_rows(ex, arrived_.around(receiving(P), 0), summands_));
   PetscCall(identity_and_rows(ex, P.arrivals.view(), P.receiving, add_));
-  PetscCall(spgemm_symbolic(ex, {SpgemmKind::native, options.work_bytes}, add_.view(), summands_.view(), sums_, plan_sums_));
+  PetscCall(spgemm_symbolic(ex, {SpgemmKind::native, options_.work_bytes}, add_.view(), summands_.view(), sums_, plan_sums_));
   PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
   PetscCall(choose_rows(ex, own_.rows, P.receiving, choice_));
   PetscCall(upload(ex, places_in(ghosts, rows_of_P_.ghosts()), place));
@@ -168,6 +173,7 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
 {
   PetscFunctionBegin;
   form_ = form;
+  options_ = options;
   PetscCall(coarse.set_rows(A.comm, P.diag.cols));
   PetscCall(connect(ex, A, P, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,15 +182,16 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
       [&] {
         PetscFunctionBegin;
         if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
-        PetscCall(find_patterns(ex, options, A, P, own_rows(coarse)));
+        PetscCall(find_patterns(ex, A, P, own_rows(coarse)));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
+        forget_AP();
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
   if (!*out_of_memory && !alone_) PetscCall(send_rows(ex, P, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
-      A.comm, [&] { return alone_ ? make_empty(ex, coarse.rows, coarse.own_offd) : add_arrivals(ex, options, P, coarse); }, out_of_memory));
+      A.comm, [&] { return alone_ ? make_empty(ex, coarse.rows, coarse.own_offd) : add_arrivals(ex, P, coarse); }, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(coarse.complete(ex, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -200,7 +207,9 @@ PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, con
       [&] {
         PetscFunctionBegin;
         if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
+        if (form_ == ProductForm::two_products && AP_.rows == 0) PetscCall(spgemm_symbolic(ex, options_, left(A), right(P), AP_, plan_AP_));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
+        forget_AP();
         if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
         PetscFunctionReturn(PETSC_SUCCESS);
       },

@@ -178,14 +178,26 @@ TYPED_TEST(GalerkinProductTest, RefreshedIsAsMadeAnew)
           OK(kept.product.update_prolongator(this->ex, kept.problem.P));
         }
         const std::int64_t allocations = allocations_of(this->ex);
+        const std::size_t bytes = kept.product.bytes();
         OK(kept.product.refresh(this->ex, kept.problem.A, kept.problem.P, kept.coarse, &kept.out_of_memory));
         ASSERT_FALSE(kept.out_of_memory);
-        EXPECT_EQ(allocations_of(this->ex), allocations);
+        EXPECT_EQ(kept.product.bytes(), bytes);
+        if (form == ProductForm::at_once) EXPECT_EQ(allocations_of(this->ex), allocations);
         OK(download(this->ex, kept.coarse, got));
         EXPECT_TRUE(got == expected);
       }
     }
   });
+}
+
+// A P is gone: on one rank only the order of R (A P)'s rows stays.
+TYPED_TEST(GalerkinProductTest, KeepsNoMatrixOnOneRank)
+{
+  if (size_of_world() > 1) GTEST_SKIP() << "for one rank";
+  Product<TypeParam> made({"grid", grid7(6, 5, 4), random_prolongator(120, 31, 5, 2)}, Split::even, Split::even);
+  OK(made.problem.distribute(this->ex));
+  OK(made.create(this->ex, ProductForm::two_products));
+  EXPECT_LE(made.product.bytes(), (31 + 1) * 2 * sizeof(int));
 }
 
 // The coarse matrix multiplies: its halo is there.
