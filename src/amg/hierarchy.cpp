@@ -41,17 +41,19 @@ template <class F> PetscErrorCode attempt_below(MPI_Comm comm, F work, bool *out
       out_of_memory);
 }
 
-// Local: what coarse level l needs once its matrix is complete.
-template <class Ex> PetscErrorCode finish_level(Ex &ex, const AmgParameters &parameters, std::size_t l, Level<Ex> &level)
+// Local: what the cycle needs of level l, once all levels have their matrices. The largest of it, the matrix as the cycle reads it, has
+// then not stood beside what only the setup needs.
+template <class Ex> PetscErrorCode equip_level(Ex &ex, const AmgParameters &parameters, std::size_t l, Level<Ex> &level)
 {
   const auto cycle = static_cast<CycleKind>(parameters.cycle_type);
 
   PetscFunctionBegin;
+  PetscCall(level.A.stored.create(ex, level.A.diag, static_cast<Storage>(parameters.storage)));
+  PetscCall(level.work.allocate(ex, level.A.rows));
+  if (l == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(level.x.allocate(ex, level.A.rows));
   PetscCall(level.b.allocate(ex, level.A.rows));
-  PetscCall(level.work.allocate(ex, level.A.rows));
   if (cycle != CycleKind::v && static_cast<PetscInt>(l) <= parameters.kcycle_levels) PetscCall(level.kcycle.allocate(ex, level.A.rows));
-  PetscCall(level.analyse(ex, parameters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -83,7 +85,6 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, co
       level.A.comm,
       [&] {
         PetscFunctionBegin;
-        PetscCall(level.work.allocate(ex, level.A.rows));
         PetscCall(level.smooth_vector.allocate(ex, level.A.rows));
         PetscCall(smooth_vector_of(ex, A, level.smooth_vector));
         PetscCall(level.analyse(ex, parameters));
@@ -100,7 +101,7 @@ PetscErrorCode Hierarchy<Ex>::add_level(Ex &ex, const AmgParameters &parameters,
 
   PetscFunctionBegin;
   PetscCall(attempt(
-      added.A.comm, [&] { return finish_level(ex, parameters, levels.size(), added); }, out_of_memory));
+      added.A.comm, [&] { return added.analyse(ex, parameters); }, out_of_memory));
   levels.push_back(std::move(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -278,6 +279,9 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   PetscCall(build_finest(ex, A, parameters, &out_of_memory));
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
   if (!out_of_memory) PetscCall(count());
+  if (!out_of_memory) {
+    PetscCall(attempt_on_levels([&](std::size_t l) { return equip_level(ex, parameters, l, *levels[l]); }, &out_of_memory));
+  }
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;
   PetscCall(trim(ex)); // not after refresh(): who sets up once more needs the memory again
@@ -337,7 +341,23 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_single(Ex &ex, bool *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What follows when all levels have their matrices.
+// Collective: work(l), which is local, for the levels of this rank.
+template <class Ex>
+PetscErrorCode Hierarchy<Ex>::attempt_on_levels(const std::function<PetscErrorCode(std::size_t)> &work, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      levels.front()->A.comm,
+      [&] {
+        PetscFunctionBegin;
+        for (std::size_t l = 0; l < levels.size(); l++) PetscCall(work(l));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What follows when all levels have their matrices, and the cycle can read them.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::complete(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
 {
   using Step = PetscErrorCode (Hierarchy::*)(Ex &, const AmgParameters &, bool *);
@@ -365,7 +385,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const Amg
     Level<Ex> &level = *levels[l];
     level.transposed.reset();
     PetscCall(attempt(
-        comm, [&] { return level.analyse_again(ex, parameters); }, out_of_memory));
+        comm, [&] { return level.analyse(ex, parameters); }, out_of_memory));
     level.diagonal.release();
     if (*out_of_memory || !level.transfer) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(level.transfer->refresh(ex, level.A, level.to_fewer ? level.unmoved->A : levels[l + 1]->A, out_of_memory));
@@ -398,6 +418,11 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const A
       &out_of_memory));
   if (!out_of_memory) PetscCall(check_entries(ex, first.A, first.diagonal.data(), &out_of_memory));
   if (!out_of_memory) PetscCall(refresh_from(ex, parameters, 0, &out_of_memory));
+  if (!out_of_memory) {
+    const auto storage = static_cast<Storage>(parameters.storage);
+    PetscCall(
+        attempt_on_levels([&](std::size_t l) { return levels[l]->A.stored.refresh(ex, levels[l]->A.diag, storage); }, &out_of_memory));
+  }
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;
   PetscCall(finest.release());

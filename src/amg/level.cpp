@@ -6,22 +6,6 @@ namespace amgkit
 {
 template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameters &parameters)
 {
-  PetscFunctionBegin;
-  PetscCall(A.stored.create(ex, A.diag, static_cast<Storage>(parameters.storage)));
-  PetscCall(analyse_rows(ex, parameters));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex> PetscErrorCode Level<Ex>::analyse_again(Ex &ex, const AmgParameters &parameters)
-{
-  PetscFunctionBegin;
-  PetscCall(A.stored.refresh(ex, A.diag, static_cast<Storage>(parameters.storage)));
-  PetscCall(analyse_rows(ex, parameters));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex> PetscErrorCode Level<Ex>::analyse_rows(Ex &ex, const AmgParameters &parameters)
-{
   const bool known = diagonal.size() == A.rows;
   Array<double, Ex> scaling;
 

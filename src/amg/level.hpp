@@ -60,15 +60,10 @@ template <class Ex> struct Level {
     return A.bytes() + smoother.bytes() + x.bytes() + b.bytes() + work.bytes() + kcycle.bytes() + (transfer ? transfer->bytes() : 0) +
            (to_fewer ? to_fewer->bytes() + unmoved->bytes() : 0) + (transposed ? transposed->bytes() : 0);
   }
-  // Local: A as the cycle reads it, diagonal unless it is there, and the smoother's memory; once A is complete.
+  // Local: diagonal, unless it is there, and the smoother's D⁻¹, once A is complete or has new values.
   PetscErrorCode analyse(Ex &, const AmgParameters &);
-  // The same for new values of A on the same pattern.
-  PetscErrorCode analyse_again(Ex &, const AmgParameters &);
   // Frees what only the setup needs.
   void forget_setup();
-
-private:
-  PetscErrorCode analyse_rows(Ex &, const AmgParameters &);
 };
 
 // How a method coarsens: the one thing in which the multigrid types differ.
