@@ -187,7 +187,7 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What the user says of the matrix counts, else a test decides.
+// What the user says of the matrix counts, else a test decides, for which the smoother's estimate may serve.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
 {
   const auto form = static_cast<KCycleForm>(parameters.kcycle_form);
@@ -200,7 +200,9 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, c
   if ((cycle != CycleKind::k && cycle != CycleKind::automatic) || form != KCycleForm::automatic || statistics.size() < 3)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
-  if (!known) {
+  if (const auto &spectrum = levels.front()->smoother.spectrum(); !known && spectrum) {
+    symmetric = spectrum->symmetric ? PETSC_TRUE : PETSC_FALSE;
+  } else if (!known) {
     bool found = false;
     PetscCall(test_symmetry(ex, levels.front()->A, &found, out_of_memory));
     symmetric = found ? PETSC_TRUE : PETSC_FALSE;

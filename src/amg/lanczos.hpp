@@ -11,15 +11,20 @@ namespace amgkit
 // x_i in (-1, 1), a hash of first + i and salt.
 template <class Ex> PetscErrorCode hash_vector(Ex &, std::int64_t n, PetscInt first, int salt, double *x);
 
-// Scalars of step k stand at scalars[2 k] = N_k, scalars[2 k + 1] = a_k, in the space's memory; sums of this rank's rows alone.
-// work: as sum_into() needs it for one sum.
-// w_0 = 0 where d is; N_0
+// Of step k, from scalars[lanczos_scalars k] on, in the space's memory; sums of this rank's rows alone.
+//   0  N_k
+//   1  w_k·A w_{k-1}, 2  the sum of its terms' sizes; 0 for k = 0
+//   3  a_k
+//   4  w_{k-1}·A w_k, 5  the sum of its terms' sizes; 0 for k = 0
+// For a symmetric A the numbers 1 and 4 are the same. work: as sum_into() needs it for three sums.
+inline constexpr int lanczos_scalars = 6;
+// w_0 = 0 where d is; 0 to 2 of step 0
 template <class Ex> PetscErrorCode lanczos_start(Ex &, std::int64_t n, const double *d, double *w, double *work, double *scalars);
-// a_k from w_k and A w_k
+// 3 to 5 of step k from w_k, A w_k and w_{k-1}, which is not read for k = 0
 template <class Ex>
-PetscErrorCode lanczos_product(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, double *work, double *scalars,
-                               int k);
-// w_{k+1}, written over w_{k-1}, and N_{k+1}
+PetscErrorCode lanczos_product(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, const double *w_before,
+                               double *work, double *scalars, int k);
+// w_{k+1}, written over w_{k-1}; 0 to 2 of step k + 1
 template <class Ex>
 PetscErrorCode lanczos_next(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, double *w_before, double *work,
                             double *scalars, int k);

@@ -21,38 +21,45 @@ template <class Ex> PetscErrorCode hash_vector(Ex &ex, std::int64_t n, PetscInt 
 
 template <class Ex> PetscErrorCode lanczos_start(Ex &ex, std::int64_t n, const double *d, double *w, double *work, double *scalars)
 {
-  return sum_into<1>(
+  return sum_into<3>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
         if (d[i] == 0) w[i] = 0;
-        return Sums<1>{{d[i] != 0 ? w[i] * w[i] / magnitude(d[i]) : 0}};
+        return Sums<3>{{d[i] != 0 ? w[i] * w[i] / magnitude(d[i]) : 0, 0, 0}};
       },
       work, scalars);
 }
 
 template <class Ex>
-PetscErrorCode lanczos_product(Ex &ex, std::int64_t n, const double *d, const double *w, const double *Aw, double *work, double *scalars,
-                               int k)
+PetscErrorCode lanczos_product(Ex &ex, std::int64_t n, const double *d, const double *w, const double *Aw, const double *w_before,
+                               double *work, double *scalars, int k)
 {
-  return sum_into<1>(
-      ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{d[i] < 0 ? -w[i] * Aw[i] : w[i] * Aw[i]}}; }, work, scalars + 2 * k + 1);
+  return sum_into<3>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double product = w[i] * Aw[i], mixed = k > 0 ? w_before[i] * Aw[i] : 0;
+        return Sums<3>{{d[i] < 0 ? -product : product, mixed, magnitude(mixed)}};
+      },
+      work, scalars + k * lanczos_scalars + 3);
 }
 
 template <class Ex>
 PetscErrorCode lanczos_next(Ex &ex, std::int64_t n, const double *d, const double *w, const double *Aw, double *w_before, double *work,
                             double *scalars, int k)
 {
-  return sum_into<1>(
+  const double *step = scalars + k * lanczos_scalars;
+  return sum_into<3>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        const double N = scalars[2 * k], a = scalars[2 * k + 1];
+        const double N = step[0], a = step[3];
         const double scale = N > 0 ? 1 / sqrt(N) : 0;
         double next = scale * (d[i] * Aw[i] - a * scale * scale * w[i]);
-        if (k > 0 && scalars[2 * k - 2] > 0) next -= sqrt(N / scalars[2 * k - 2]) * w_before[i];
+        if (k > 0 && step[-lanczos_scalars] > 0) next -= sqrt(N / step[-lanczos_scalars]) * w_before[i];
         w_before[i] = next;
-        return Sums<1>{{d[i] != 0 ? next * next / magnitude(d[i]) : 0}};
+        const double mixed = next * Aw[i];
+        return Sums<3>{{d[i] != 0 ? next * next / magnitude(d[i]) : 0, mixed, magnitude(mixed)}};
       },
-      work, scalars + 2 * k + 2);
+      work, scalars + (k + 1) * lanczos_scalars);
 }
 
 template <class Ex> PetscErrorCode dot_and_size(Ex &ex, std::int64_t n, const double *x, const double *y, double *work, double *sums)
@@ -68,7 +75,8 @@ template <class Ex> PetscErrorCode dot_and_size(Ex &ex, std::int64_t n, const do
 using Space = AMGKIT_SPACE;
 template PetscErrorCode hash_vector(Space &, std::int64_t, PetscInt, int, double *);
 template PetscErrorCode lanczos_start(Space &, std::int64_t, const double *, double *, double *, double *);
-template PetscErrorCode lanczos_product(Space &, std::int64_t, const double *, const double *, const double *, double *, double *, int);
+template PetscErrorCode lanczos_product(Space &, std::int64_t, const double *, const double *, const double *, const double *, double *,
+                                        double *, int);
 template PetscErrorCode lanczos_next(Space &, std::int64_t, const double *, const double *, const double *, double *, double *, double *,
                                      int);
 template PetscErrorCode dot_and_size(Space &, std::int64_t, const double *, const double *, double *, double *);

@@ -1,7 +1,6 @@
 #include "amg/smoother.hpp"
 
 #include "amg/single.hpp"
-#include "amg/spectral_radius.hpp"
 #include "sparse/rows.hpp"
 
 #include <utility>
@@ -33,16 +32,17 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   PetscFunctionBegin;
   *out_of_memory = false;
   steps_ = {RelaxStep{}};
+  spectrum_.reset();
   if (parameters.smoother == static_cast<int>(SmootherKind::l1jacobi)) PetscFunctionReturn(PETSC_SUCCESS);
   const bool chebyshev = parameters.smoother == static_cast<int>(SmootherKind::chebyshev);
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
-    PetscCall(estimate_spectral_radius(ex, A, d_.data(), &spectral_radius_, out_of_memory));
+    PetscCall(estimate_spectrum(ex, A, d_.data(), &spectrum_.emplace(), out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    omega = spectral_radius_ > 0 ? 4 / (3 * spectral_radius_) : 1;
+    omega = spectral_radius() > 0 ? 4 / (3 * spectral_radius()) : 1;
   }
-  if (chebyshev && spectral_radius_ > 0)
-    steps_ = chebyshev_steps(parameters.chebyshev_degree, spectral_radius_);
+  if (chebyshev && spectral_radius() > 0)
+    steps_ = chebyshev_steps(parameters.chebyshev_degree, spectral_radius());
   else
     steps_ = {{0, omega}};
   PetscFunctionReturn(PETSC_SUCCESS);

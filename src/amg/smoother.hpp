@@ -7,8 +7,10 @@
 //              (Saad, Iterative Methods for Sparse Linear Systems, algorithm 12.1). Degree 1 is Jacobi with 1 / (0.625 rho).
 #pragma once
 #include "amg/parameters.hpp"
+#include "amg/spectral_radius.hpp"
 #include "dist/transposed.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace amgkit
@@ -37,7 +39,8 @@ public:
   PetscErrorCode apply(Ex &, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const;
   // How often apply() lets the two arrays change places.
   PetscInt flips(PetscInt sweeps, bool zero_guess) const;
-  double spectral_radius() const { return spectral_radius_; } // of D⁻¹ A; 0 when it was not needed
+  double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; } // of D⁻¹ A; 0 when it was not needed
+  const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
   std::size_t bytes() const { return d_.bytes() + single_.bytes(); }
 
 private:
@@ -47,6 +50,6 @@ private:
   Array<double, Ex> d_;
   Array<float, Ex> single_;      // instead of d_
   std::vector<RelaxStep> steps_; // of one sweep
-  double spectral_radius_ = 0;
+  std::optional<Spectrum> spectrum_;
 };
 } // namespace amgkit

@@ -14,6 +14,22 @@ namespace
 {
 constexpr int lanczos_steps = 4;
 
+bool same(double xAy, double yAx, double size) // no squares, which may be no numbers
+{
+  constexpr double rounding = 1e-12;
+  return std::abs(xAy - yAx) <= rounding * size;
+}
+
+bool is_symmetric(const std::vector<double> &scalars)
+{
+  bool all = true;
+  for (int k = 1; k < lanczos_steps; k++) {
+    const double *step = scalars.data() + static_cast<std::ptrdiff_t>(k) * lanczos_scalars;
+    all = all && same(step[1], step[4], step[2]);
+  }
+  return all;
+}
+
 // From the scalars of lanczos.hpp: the largest eigenvalue of the tridiagonal matrix T of the steps taken, plus the length of the
 // residual of its Ritz vector, |w_m| times the last entry of T's eigenvector. T ends where the space was exhausted.
 PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *largest)
@@ -23,13 +39,14 @@ PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *la
 
   PetscFunctionBegin;
   *largest = 0;
-  for (std::size_t k = 0; 2 * k + 1 < scalars.size() && scalars[2 * k] > 0; k++) {
-    if (k > 0) beside.push_back(std::sqrt(scalars[2 * k]));
-    diagonal.push_back(scalars[2 * k + 1] / scalars[2 * k]);
+  const double *step = scalars.data();
+  for (int k = 0; k < lanczos_steps && step[0] > 0; k++, step += lanczos_scalars) {
+    if (k > 0) beside.push_back(std::sqrt(step[0]));
+    diagonal.push_back(step[3] / step[0]);
   }
   if (diagonal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   const std::size_t steps = diagonal.size();
-  const double left = std::sqrt(scalars[2 * steps]);
+  const double left = std::sqrt(step[0]);
   std::vector<double> vectors(steps * steps), work(2 * steps);
   n = static_cast<PetscBLASInt>(steps);
   beside.push_back(0);
@@ -51,8 +68,8 @@ template <class Ex> struct Work {
           PetscCall(x.allocate(ex, A.rows));
           PetscCall(y.allocate(ex, A.rows));
           PetscCall(product.allocate(ex, A.rows));
-          PetscCall(work.allocate(ex, 2 * sum_parts_of(A.rows)));
-          PetscCall(scalars.allocate(ex, 2 * lanczos_steps + 1));
+          PetscCall(work.allocate(ex, 3 * sum_parts_of(A.rows)));
+          PetscCall(scalars.allocate(ex, (lanczos_steps + 1) * lanczos_scalars));
           PetscFunctionReturn(PETSC_SUCCESS);
         },
         out_of_memory);
@@ -67,35 +84,37 @@ PetscInt first_row(MPI_Comm comm, const std::vector<PetscInt> &range)
 }
 } // namespace
 
-template <class Ex> PetscErrorCode estimate_spectral_radius(Ex &ex, DistMatrix<Ex> &A, const double *d, double *rho, bool *out_of_memory)
+template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, Spectrum *spectrum, bool *out_of_memory)
 {
+  constexpr int half = lanczos_scalars / 2;
   Work<Ex> memory;
   std::vector<double> scalars;
 
   PetscFunctionBegin;
-  *rho = 0;
+  *spectrum = {};
   PetscCall(memory.allocate(ex, A, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   double *w = memory.x.data(), *w_before = memory.y.data(), *Aw = memory.product.data(), *s = memory.scalars.data();
   PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 0, w));
   PetscCall(lanczos_start(ex, A.rows, d, w, memory.work.data(), s));
   for (int k = 0; k < lanczos_steps; k++) {
-    PetscCall(sum_over_ranks(ex, A.comm, 1, s + 2 * k));
+    double *step = s + static_cast<std::ptrdiff_t>(k) * lanczos_scalars;
+    PetscCall(sum_over_ranks(ex, A.comm, half, step));
     PetscCall(A.multiply(ex, w, Aw));
-    PetscCall(lanczos_product(ex, A.rows, d, w, Aw, memory.work.data(), s, k));
-    PetscCall(sum_over_ranks(ex, A.comm, 1, s + 2 * k + 1));
+    PetscCall(lanczos_product(ex, A.rows, d, w, Aw, w_before, memory.work.data(), s, k));
+    PetscCall(sum_over_ranks(ex, A.comm, half, step + half));
     PetscCall(lanczos_next(ex, A.rows, d, w, Aw, w_before, memory.work.data(), s, k));
     std::swap(w, w_before);
   }
-  PetscCall(sum_over_ranks(ex, A.comm, 1, s + 2 * lanczos_steps));
-  PetscCall(download(ex, s, 2 * lanczos_steps + 1, scalars));
-  PetscCall(largest_eigenvalue(scalars, rho));
+  PetscCall(sum_over_ranks(ex, A.comm, half, s + static_cast<std::ptrdiff_t>(lanczos_steps) * lanczos_scalars));
+  PetscCall(download(ex, s, lanczos_steps * lanczos_scalars + half, scalars));
+  PetscCall(largest_eigenvalue(scalars, &spectrum->radius));
+  spectrum->symmetric = is_symmetric(scalars);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool *symmetric, bool *out_of_memory)
 {
-  constexpr double rounding = 1e-12;
   Work<Ex> memory;
   std::vector<double> xAy, yAx;
 
@@ -113,12 +132,12 @@ template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool
   PetscCall(sum_over_ranks(ex, A.comm, 4, s));
   PetscCall(download(ex, s, 2, xAy));
   PetscCall(download(ex, s + 2, 2, yAx));
-  *symmetric = std::abs(xAy[0] - yAx[0]) <= rounding * xAy[1]; // no squares, which may be no numbers
+  *symmetric = same(xAy[0], yAx[0], xAy[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode estimate_spectral_radius(Ex &, DistMatrix<Ex> &, const double *, double *, bool *);                              \
+  template PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &, const double *, Spectrum *, bool *);                                   \
   template PetscErrorCode test_symmetry(Ex &, DistMatrix<Ex> &, bool *, bool *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE

@@ -4,13 +4,18 @@
 
 namespace amgkit
 {
-// The largest eigenvalue of D⁻¹ A, D⁻¹ = diag(d), as 4 steps of Lanczos in the inner product of |D| see it, plus the length of the
-// Ritz vector's residual: for symmetric A mostly from above, by a few per cent. (Without the residual 8 steps serve less well.) For
-// other matrices the recurrence ignores the skew part. The start vector is a hash of the global index, so the number of ranks changes
-// only the rounding. Collective; *rho = 0 when A is 0; *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode estimate_spectral_radius(Ex &, DistMatrix<Ex> &A, const double *d, double *rho, bool *out_of_memory);
+struct Spectrum {
+  double radius = 0;     // the largest eigenvalue of D⁻¹ A; 0 when A is 0
+  bool symmetric = true; // whether A is, as far as it couples rows with d != 0
+};
 
-// Compares xᵀ A y with yᵀ A x for two hash vectors: equal to rounding for a symmetric A, and practically never for another.
-// Collective; *out_of_memory as in attempt().
+// radius: as 4 steps of Lanczos in the inner product of |D|, D⁻¹ = diag(d), see it, plus the length of the Ritz vector's residual: for
+// symmetric A mostly from above, by a few per cent. (Without the residual 8 steps serve less well.) For other matrices the recurrence
+// ignores the skew part. symmetric: xᵀ A y and yᵀ A x are the same to rounding for each two vectors that follow one another, which are
+// practically never so for another matrix. The start vector is a hash of the global index, so the number of ranks changes only the
+// rounding. Collective; *out_of_memory as in attempt().
+template <class Ex> PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const double *d, Spectrum *, bool *out_of_memory);
+
+// The test for symmetry alone, on two hash vectors. Collective; *out_of_memory as in attempt().
 template <class Ex> PetscErrorCode test_symmetry(Ex &, DistMatrix<Ex> &A, bool *symmetric, bool *out_of_memory);
 } // namespace amgkit

@@ -7,8 +7,8 @@
 
 namespace amgkit::test
 {
-template <class Ex> using Spectrum = SpaceTest<Ex>;
-TYPED_TEST_SUITE(Spectrum, Spaces, SpaceName);
+template <class Ex> using SpectrumTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(SpectrumTest, Spaces, SpaceName);
 
 namespace
 {
@@ -48,24 +48,25 @@ HostCsr scaled(HostCsr A, double factor)
 }
 } // namespace
 
-TYPED_TEST(Spectrum, LargestEigenvalueOfAGrid)
+TYPED_TEST(SpectrumTest, LargestEigenvalueOfAGrid)
 {
   // D⁻¹ A of the 7-point matrix: 2 - (2/6) sum of (1 - cos ...) has its largest eigenvalue 1 + cos(pi / (n + 1))
   const int n = 12;
   const double exact = 1 + std::cos(std::acos(-1.0) / (n + 1));
   for (double factor : {1.0, 1e-9, -3.0}) { // not changed by the size or the sign of A
     Operator<TypeParam> op;
-    double rho = 0;
+    Spectrum spectrum;
     bool out_of_memory = true;
     OK(op.create(this->ex, scaled(grid7(n, n, n), factor), 1));
-    OK(estimate_spectral_radius(this->ex, op.matrix, op.d.data(), &rho, &out_of_memory));
+    OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), &spectrum, &out_of_memory));
     EXPECT_FALSE(out_of_memory);
-    EXPECT_LE(rho, 1.15 * exact);
-    EXPECT_GE(rho, 0.97 * exact);
+    EXPECT_LE(spectrum.radius, 1.15 * exact);
+    EXPECT_GE(spectrum.radius, 0.97 * exact);
+    EXPECT_TRUE(spectrum.symmetric);
   }
 }
 
-TYPED_TEST(Spectrum, SmallSpacesAreExhausted)
+TYPED_TEST(SpectrumTest, SmallSpacesAreExhausted)
 {
   for (const auto &[A, exact] : {std::pair{make_csr(1, 1, {{{0, 0}, 4}}), 1.0},
                                  {make_csr(3, 3, {{{0, 0}, 2}, {{1, 1}, 5}, {{2, 2}, -1}}), 1.0},
@@ -73,21 +74,25 @@ TYPED_TEST(Spectrum, SmallSpacesAreExhausted)
                                  {make_csr(2, 2, {{{0, 0}, 0}}), 0.0},
                                  {make_csr(0, 0, {}), 0.0}}) {
     Operator<TypeParam> op;
-    double rho = -1;
+    Spectrum spectrum = {-1, false};
     bool out_of_memory = true;
     OK(op.create(this->ex, A, 1));
-    OK(estimate_spectral_radius(this->ex, op.matrix, op.d.data(), &rho, &out_of_memory));
-    EXPECT_NEAR(rho, exact, 1e-10);
+    OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), &spectrum, &out_of_memory));
+    EXPECT_NEAR(spectrum.radius, exact, 1e-10);
+    EXPECT_TRUE(spectrum.symmetric);
   }
 }
 
-TYPED_TEST(Spectrum, SymmetryIsSeen)
+TYPED_TEST(SpectrumTest, SymmetryIsSeen)
 {
   auto symmetric = [&](const HostCsr &A) {
     Operator<TypeParam> op;
+    Spectrum spectrum;
     bool found = false, out_of_memory = true;
     EXPECT_EQ(static_cast<int>(op.create(this->ex, A, 1)), 0);
     EXPECT_EQ(static_cast<int>(test_symmetry(this->ex, op.matrix, &found, &out_of_memory)), 0);
+    EXPECT_EQ(static_cast<int>(estimate_spectrum(this->ex, op.matrix, op.d.data(), &spectrum, &out_of_memory)), 0);
+    EXPECT_EQ(found, spectrum.symmetric);
     return found;
   };
   HostCsr A = grid7(9, 8, 7, 1, 1000, 1e-3);
