@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <sstream>
 
 namespace amgkit::test
 {
@@ -127,6 +129,39 @@ PetscErrorCode solve(KSP ksp, Vec b, Vec x, Solution *out)
   PetscCall(KSPGetIterationNumber(ksp, &out->iterations));
   PetscCall(KSPGetOperators(ksp, &A, nullptr));
   PetscCall(true_residual(A, b, x, &out->residual));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+double LevelSizes::operator_complexity() const { return std::accumulate(entries.begin(), entries.end(), 0.0) / entries.front(); }
+
+std::string LevelSizes::table() const
+{
+  std::ostringstream text;
+  for (std::size_t l = 0; l < rows.size(); l++)
+    text << (l ? ", " : "") << rows[l] << " (" << entries[l] / std::max<double>(rows[l], 1) << ")";
+  return text.str();
+}
+
+PetscErrorCode level_sizes(PC pc, LevelSizes *out)
+{
+  PetscInt levels;
+  Mat A, *coarse;
+
+  PetscFunctionBegin;
+  *out = {};
+  PetscCall(PCGetOperators(pc, nullptr, &A));
+  PetscCall(PCGetCoarseOperators(pc, &levels, &coarse));
+  for (PetscInt l = levels - 1; l >= 0; l--) {
+    MatInfo info;
+    PetscInt rows;
+    Mat &level = l == levels - 1 ? A : coarse[l];
+    PetscCall(MatGetSize(level, &rows, nullptr));
+    PetscCall(MatGetInfo(level, MAT_GLOBAL_SUM, &info));
+    out->rows.push_back(rows);
+    out->entries.push_back(info.nz_used);
+    if (l < levels - 1) PetscCall(MatDestroy(&level));
+  }
+  PetscCall(PetscFree(coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

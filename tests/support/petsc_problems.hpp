@@ -32,6 +32,16 @@ struct Solution {
 PetscErrorCode solve(KSP ksp, Vec b, Vec x, Solution *out);
 PetscErrorCode true_residual(Mat A, Vec b, Vec x, PetscReal *relative);
 
+// Global rows and entries of every level, the finest first.
+struct LevelSizes {
+  std::vector<PetscInt> rows;
+  std::vector<double> entries;
+  double operator_complexity() const;
+  std::string table() const;
+};
+// By PCGetCoarseOperators(); a PCHYPRE can afterwards only be destroyed.
+PetscErrorCode level_sizes(PC pc, LevelSizes *out);
+
 int rank_of_world();
 int size_of_world();
 
