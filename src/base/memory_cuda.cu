@@ -131,6 +131,10 @@ PetscErrorCode open(Cuda &ex)
     PetscCall(PetscRegisterFinalize(destroy_host_scalars));
   }
   ex.host_scalars = host_scalars();
+  void *arrived;
+  PetscCall(memory_allocate(ex, Memory::scratch, sizeof(unsigned), &arrived));
+  PetscCall(memory_zero(ex, arrived, sizeof(unsigned)));
+  ex.arrived = static_cast<unsigned *>(arrived);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,6 +168,7 @@ PetscErrorCode close(Cuda &ex)
 {
   PetscFunctionBegin;
   PetscCall(free_scratch(ex));
+  PetscCall(memory_free(ex, Memory::scratch, ex.arrived));
   if (ex.pool) {
     PetscCallCUDA(cudaStreamSynchronize(ex.stream));
     PetscCallCUDA(cudaMemPoolDestroy(ex.pool));

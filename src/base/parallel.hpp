@@ -6,6 +6,7 @@
 //   for_rows<Lanes>(ex, n, f)          f(team, i): Lanes threads share index i (one thread on the host)
 //   for_rows(ex, n, average, f)        the same, Lanes chosen from the average number of things a team shares
 //   for_rows_with<Lanes, S>(ex, n, f)  f(team, i, s): the same with an S of scratch per team, uninitialised
+//   for_rows_then<Lanes>(ex, n, f, m, g)   f(team, i) for 0 <= i < n; when all are done, and they are seen, g(team, k) for 0 <= k < m
 //   reduce(ex, n, f, init, op, &r)     r = op over f(i); waits
 //   sum_into<N>(ex, n, f, work, sums)  sums[k] = sum of f(i).of[k], k < N, left in the space's memory; neither waits nor allocates
 //   exclusive_scan(ex, n, x, &total)   x[i] <- x[0] + ... + x[i-1] for 0 <= i <= n; x has room for n + 1; waits
@@ -132,8 +133,8 @@ template <int N, class Ex, class F> PetscErrorCode sum_into(Ex &ex, std::int64_t
   const std::int64_t length = std::max<std::int64_t>(sum_least, (n + sum_parts - 1) / sum_parts), count = (n + length - 1) / length;
 
   PetscFunctionBegin;
-  PetscCall(for_rows<32>(ex, count, detail::PartialSums<N, F>{f, n, length, work}));
-  PetscCall(for_rows<32>(ex, N, detail::AddParts<N>{static_cast<int>(count), work, sums}));
+  PetscCall(for_rows_then<32>(ex, count, detail::PartialSums<N, F>{f, n, length, work}, N,
+                              detail::AddParts<N>{static_cast<int>(count), work, sums}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

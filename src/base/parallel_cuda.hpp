@@ -175,6 +175,24 @@ template <int Lanes, class F> __global__ void rows_kernel(std::int64_t n, F f)
   if (row < n) f(CudaTeam<Lanes>{tile}, row);
 }
 
+// The block that arrives last does what comes then, and sees what all the others wrote; *arrived is 0 again afterwards.
+template <int Lanes, class First, class Then>
+__global__ void rows_then_kernel(std::int64_t n, First first, int m, Then then, unsigned *arrived)
+{
+  __shared__ bool last;
+  const CudaTeam<Lanes> team{cooperative_groups::tiled_partition<Lanes>(cooperative_groups::this_thread_block())};
+  const int teams = static_cast<int>(blockDim.x) / Lanes, mine = static_cast<int>(threadIdx.x) / Lanes;
+  const std::int64_t row = blockIdx.x * static_cast<std::int64_t>(teams) + mine;
+  if (row < n) first(team, row);
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  for (int k = mine; k < m; k += teams) then(team, k);
+}
+
 template <int Lanes, int Threads, class S, class F> __global__ void rows_with_kernel(std::int64_t n, F f)
 {
   __shared__ S scratch[Threads / Lanes];
@@ -247,6 +265,15 @@ template <int Lanes, class F> PetscErrorCode for_rows(Cuda &ex, std::int64_t n, 
     detail::rows_kernel<Lanes><<<detail::blocks(n * Lanes, detail::threads), detail::threads, 0, ex.stream>>>(n, f);
     PetscCallCUDA(cudaGetLastError());
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int Lanes, class First, class Then> PetscErrorCode for_rows_then(Cuda &ex, std::int64_t n, First first, int m, Then then)
+{
+  PetscFunctionBegin;
+  const unsigned blocks = detail::blocks(std::max<std::int64_t>(n, 1) * Lanes, detail::threads);
+  detail::rows_then_kernel<Lanes><<<blocks, detail::threads, 0, ex.stream>>>(n, first, m, then, ex.arrived);
+  PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

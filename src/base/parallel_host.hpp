@@ -80,6 +80,14 @@ template <int Lanes, class Ex, class F> PetscErrorCode for_rows(Ex &ex, std::int
   return PETSC_SUCCESS;
 }
 
+template <int Lanes, class Ex, class First, class Then> PetscErrorCode for_rows_then(Ex &ex, std::int64_t n, First first, int m, Then then)
+{
+  PetscFunctionBegin;
+  PetscCall(for_rows<Lanes>(ex, n, first));
+  PetscCall(for_rows<Lanes>(ex, m, then));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <int Lanes, class S, class Ex, class F> PetscErrorCode for_rows_with(Ex &ex, std::int64_t n, F f)
 {
   visit(ex, n, [&](std::int64_t i) {

@@ -20,6 +20,8 @@ inline constexpr int entries_in_order = 70;
 template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &, int n, int *out);
 // out[i n + t]: the t-th smallest of the numbers (7 k) mod n - 3, 0 <= k < i; n is no multiple of 7
 template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &, int n, int *out);
+// sums[k] = the sum of i + round over 0 <= i < n, i mod m = k, once each place[i] has got its i + round
+template <class Ex> PetscErrorCode check_rows_then(Ex &, std::int64_t n, int m, int round, std::int64_t *place, std::int64_t *sums);
 // bits |= 1 << i mod 32 for 0 <= i < n, i mod 3 = 0
 template <class Ex> PetscErrorCode check_or(Ex &, std::int64_t n, unsigned *bits);
 // out[b] += i for 0 <= i < n with i % bins = b, all at once

@@ -100,6 +100,18 @@ template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &ex, int n, int *o
   });
 }
 
+template <class Ex> PetscErrorCode check_rows_then(Ex &ex, std::int64_t n, int m, int round, std::int64_t *place, std::int64_t *sums)
+{
+  return for_rows_then<32>(
+      ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) { team.once([&] { place[i] = i + round; }); }, m,
+      [=] AMGKIT_FN(auto team, std::int64_t k) {
+        std::int64_t mine = 0;
+        for (int i : team.share(0, static_cast<int>(n))) mine += i % m == k ? place[i] : 0;
+        mine = team.sum(mine);
+        team.once([&] { sums[k] = mine; });
+      });
+}
+
 template <class Ex> PetscErrorCode check_or(Ex &ex, std::int64_t n, unsigned *bits)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
@@ -150,6 +162,7 @@ template PetscErrorCode check_entries_in_order<4>(Space &, int, int *);
 template PetscErrorCode check_entries_in_order<32>(Space &, int, int *);
 template PetscErrorCode check_sorted<4>(Space &, int, int *);
 template PetscErrorCode check_sorted<32>(Space &, int, int *);
+template PetscErrorCode check_rows_then(Space &, std::int64_t, int, int, std::int64_t *, std::int64_t *);
 template PetscErrorCode check_or(Space &, std::int64_t, unsigned *);
 template PetscErrorCode check_atomic_add(Space &, std::int64_t, int, int *);
 template PetscErrorCode check_reduce(Space &, std::int64_t, std::int64_t *, int *);

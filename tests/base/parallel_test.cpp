@@ -124,6 +124,19 @@ TYPED_TEST(Parallel, ForSortedNumbersInOrder)
   }
 }
 
+TYPED_TEST(Parallel, RowsThenSeesAllRows)
+{
+  for (auto n : sizes) {
+    for (int m : {1, 5, 20}) {
+      auto place = this->to_space(std::vector<std::int64_t>(n, 0)), sums = this->to_space(std::vector<std::int64_t>(m, -1));
+      for (int round = 1; round <= 3; round++) OK(check_rows_then(this->ex, n, m, round, place.data(), sums.data()));
+      std::vector<std::int64_t> expected(m);
+      for (std::int64_t i = 0; i < n; i++) expected[i % m] += i + 3;
+      ASSERT_EQ(this->to_host(sums), expected) << n << " in " << m;
+    }
+  }
+}
+
 TYPED_TEST(Parallel, AtomicOrLosesNoBit)
 {
   auto bits = this->to_space(std::vector<unsigned>{0});
