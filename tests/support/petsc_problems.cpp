@@ -1,7 +1,5 @@
 #include "support/petsc_problems.hpp"
 
-#include "amgkit.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -67,6 +65,14 @@ std::vector<Use> uses()
   return all;
 }
 
+std::string named_for(std::string options, const std::string &type)
+{
+  const std::string ours = PCAMGMATCHING;
+  for (std::size_t at = options.find(ours); at != std::string::npos; at = options.find(ours, at + type.size()))
+    options.replace(at, ours.size(), type);
+  return options;
+}
+
 namespace
 {
 PetscErrorCode replace_options(const std::string &options)
@@ -78,28 +84,28 @@ PetscErrorCode replace_options(const std::string &options)
 }
 } // namespace
 
-PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp)
+PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp, const char *type)
 {
   PC pc;
 
   PetscFunctionBegin;
-  PetscCall(replace_options(options));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(replace_options(named_for(options, type)));
+  PetscCall(KSPCreate(PetscObjectComm(reinterpret_cast<PetscObject>(A)), ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCAMGMATCHING));
+  PetscCall(PCSetType(pc, type));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc)
+PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc, const char *type)
 {
   PetscFunctionBegin;
-  PetscCall(replace_options(options));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(replace_options(named_for(options, type)));
+  PetscCall(PCCreate(PetscObjectComm(reinterpret_cast<PetscObject>(A)), pc));
   PetscCall(PCSetOperators(*pc, A, A));
-  PetscCall(PCSetType(*pc, PCAMGMATCHING));
+  PetscCall(PCSetType(*pc, type));
   PetscCall(PCSetFromOptions(*pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
