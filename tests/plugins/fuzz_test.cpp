@@ -99,7 +99,7 @@ protected:
       make_matrix(matrix, use.on_device, A.out());
       OK(make_system(A, x.out(), b.out()));
       apply(A, how + use.option, b, first, again);
-      for (std::size_t i = 0; i < first.size(); i++) ASSERT_TRUE(std::isfinite(first[i])) << name << ", row " << i;
+      for (std::size_t i = 0; i < first.size(); i++) EXPECT_TRUE(std::isfinite(first[i])) << name << ", row " << i; // other ranks go on
       EXPECT_EQ(first, again) << name;
       apply(A, how + use.option, b, anew, again);
       EXPECT_EQ(first, anew) << name;
