@@ -269,6 +269,68 @@ TEST_F(Classical, OddMatricesAreSolved)
   }
 }
 
+// Rows of very different sizes, as they come from equations in different units: right, or not at all, but never silently wrong.
+TEST_F(Classical, RowsOfAnyScaleAreSolved)
+{
+  constexpr int n = 60;
+  for (const Use &use : uses()) {
+    for (double most : {8.0, 30.0, 100.0}) {
+      const std::string name = std::string(use.name) + ", rows of 1e" + std::to_string(most);
+      std::map<std::pair<int, int>, double> entries;
+      for (int i = 0; i < n; i++) {
+        const double size = std::pow(10, most * std::sin(1.7 * i * i));
+        entries[{i, i}] = 2.01 * size;
+        if (i > 0) entries[{i, i - 1}] = -size;
+        if (i + 1 < n) entries[{i, i + 1}] = -size;
+      }
+      OwnedMat A;
+      OwnedPC pc;
+      OwnedVec x, b;
+      OwnedKSP ksp;
+      Solution solution;
+      PetscReal size;
+      const std::string options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 12 -pc_amgmatching_storage double ");
+      OK(distribute(make_csr(n, n, entries), use.on_device, A.out()));
+      OK(make_system(A, x.out(), b.out()));
+      OK(make_pc(A, options, pc.out(), PCAMGCLASSICAL));
+      OK(PCApply(pc, b, x));
+      OK(VecNorm(x, NORM_INFINITY, &size));
+      EXPECT_TRUE(std::isfinite(size)) << name;
+      OK(VecSet(x, 0));
+      OK(make_ksp(A, options + "-ksp_type fgmres -ksp_atol 0 -ksp_gmres_cgs_refinement_type refine_always", ksp.out(), PCAMGCLASSICAL));
+      OK(test::solve(ksp, b, x, &solution));
+      EXPECT_TRUE(solution.converged()) << name << ": " << KSPConvergedReasons[solution.reason];
+      EXPECT_LE(solution.residual, 1e-8 * 1.1) << name;
+    }
+  }
+}
+
+// Two unknowns a node that do not know of each other: as one of them alone, and with levels that can be had.
+TEST_F(Classical, UnknownsOfABlockAreKeptApart)
+{
+  const HostCsr scalar = grid7(12, 11, 10);
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < scalar.rows; i++) {
+    for (int k = scalar.ptr[i]; k < scalar.ptr[i + 1]; k++) {
+      for (int c : {0, 1}) entries[{2 * i + c, 2 * scalar.col[k] + c}] = scalar.val[k];
+    }
+  }
+  const int local = 2 * (scalar.rows / size_of_world() + (rank_of_world() < scalar.rows % size_of_world() ? 1 : 0));
+  for (const Use &use : uses()) {
+    OwnedMat A, blocks;
+    Solution alone, together;
+    LevelSizes sizes;
+    OK(distribute(scalar, use.on_device, A.out()));
+    OK(distribute(make_csr(2 * scalar.rows, 2 * scalar.rows, entries), use.on_device, blocks.out(), local));
+    OK(MatSetBlockSize(blocks, 2));
+    solve(A, cg + use.option + " -pc_amgmatching_coarse_eq_limit 50", alone);
+    solve(blocks, cg + use.option + " -pc_amgmatching_coarse_eq_limit 100", together, &sizes);
+    EXPECT_NEAR(alone.iterations, together.iterations, 2) << use.name;
+    EXPECT_LE(together.residual, 1e-8 * 1.01) << use.name;
+    EXPECT_GE(sizes.rows.size(), 3U) << use.name;
+  }
+}
+
 // Whatever the matrix, and where coarsening is given no chance, the preconditioner is there, and finite.
 TEST_F(Classical, NeverNotANumber)
 {
