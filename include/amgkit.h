@@ -5,9 +5,9 @@
 #pragma once
 #include <petscksp.h>
 
-#define PCAMGMATCHING "amgmatching" /* aggregation by maximum-weight matching */
+#define PCAMGMATCHING "amgmatching"   /* aggregation by maximum-weight matching */
 #define PCAMGCLASSICAL "amgclassical" /* classical coarsening by PMIS, interpolation by matrix products */
-#define KSPAMGFCG "amgfcg"          /* flexible conjugate gradients, for k-cycles on symmetric matrices */
+#define KSPAMGFCG "amgfcg"            /* flexible conjugate gradients, for k-cycles on symmetric matrices */
 
 #if defined(__cplusplus)
 extern "C" {

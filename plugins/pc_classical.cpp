@@ -14,6 +14,7 @@ struct ClassicalPC final : AmgPC {
 
 ParameterList classical_parameter_list(AmgParameters &shared, ClassicalParameters &own)
 {
+  shared.cycle_type = static_cast<int>(CycleKind::v);
   ParameterList list = own.list();
   for (Parameter &p : shared.list()) list.push_back(std::move(p));
   return list;

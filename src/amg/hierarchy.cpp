@@ -122,11 +122,27 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
   PetscCall(move.move_matrix(ex, from.A, moved ? &moved->A : nullptr, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
-      fine.A.comm, [&] { return moved ? moved->smooth_vector.allocate(ex, moved->A.rows) : PETSC_SUCCESS; }, out_of_memory));
+      fine.A.comm,
+      [&] {
+        PetscFunctionBegin;
+        if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
+        PetscCall(moved->smooth_vector.allocate(ex, moved->A.rows));
+        if (from.unknowns > 1) PetscCall(moved->unknown.allocate(ex, moved->A.rows));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(memory_copy(ex, move.template part<double>(), from.smooth_vector.data(), from.smooth_vector.bytes()));
   PetscCall(move.template collect<double>(ex, moved ? moved->smooth_vector.data() : nullptr));
-  if (moved) moved->block_size = from.block_size;
+  if (from.unknowns > 1) {
+    PetscCall(memory_copy(ex, move.template part<int>(), from.unknown.data(), from.unknown.bytes()));
+    PetscCall(move.template collect<int>(ex, moved ? moved->unknown.data() : nullptr));
+  }
+  if (moved) {
+    moved->number = from.number;
+    moved->block_size = from.block_size;
+    moved->unknowns = from.unknowns;
+  }
   from.forget_setup();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,6 +155,7 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
   while (static_cast<PetscInt>(levels.size()) < parameters.max_levels && levels.back()->A.global_rows() > parameters.coarse_eq_limit) {
     Level<Ex> &fine = *levels.back();
     auto coarse = std::make_unique<Level<Ex>>();
+    coarse->number = fine.number + 1;
     PetscCall(prolongation.build(ex, fine, *coarse, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     fine.forget_setup();

@@ -42,6 +42,7 @@ template <class Ex> void Level<Ex>::forget_setup()
 {
   diagonal.release();
   smooth_vector.release();
+  unknown.release();
 }
 
 #define INSTANTIATE(Ex) template struct Level<Ex>;

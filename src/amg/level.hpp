@@ -26,8 +26,9 @@ public:
   virtual PetscErrorCode add_correction(Ex &, const float *e, float *x) = 0;
   // Local, before the first of those with floats. *fits = false: P's entries are not for floats.
   virtual PetscErrorCode prepare_single(Ex &, bool *fits) = 0;
-  // coarse = Pᵀ fine P for new values of fine on the same pattern, P kept. *out_of_memory as in attempt().
-  virtual PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) = 0;
+  // coarse = Pᵀ fine P for new values of fine on the same pattern, and new weights in P where the method has it so; P's pattern stays.
+  // *out_of_memory as in attempt().
+  virtual PetscErrorCode refresh(Ex &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) = 0;
   // Local: P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
   virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
   virtual std::size_t bytes() const = 0;
@@ -35,7 +36,12 @@ public:
 
 template <class Ex> struct Level {
   DistMatrix<Ex> A;
+  int number = 0;     // in the hierarchy, the finest is 0
   int block_size = 1; // unknowns a node
+  // By the unknown approach, where rows are no nodes: how many unknowns there are, and during setup, if there are several, which one
+  // each row is of.
+  int unknowns = 1;
+  Array<int, Ex> unknown;
   Smoother<Ex> smoother;
   std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest
   // When the next coarser level is held by fewer ranks: the way there, and the level as transfer makes it, before it is moved.

@@ -37,8 +37,7 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::prepare_single(Ex &ex, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex>
-PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory)
+template <class Ex> PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory)
 {
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::rap));

@@ -1,4 +1,4 @@
-// The parameters all multigrid types share, and those of amgmatching.
+// The parameters all multigrid types share, and those of each.
 #pragma once
 #include "base/parameters.hpp"
 #include "sparse/stored_matrix.hpp"
@@ -68,8 +68,8 @@ struct AmgParameters {
          "On the coarsest level: its dense inverse, gathered on one rank, or coarse_sweeps of the smoother", ""},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000},
          "Sweeps on the coarsest level when it is smoothed, by choice or because it is too large for the dense inverse", "BootCMatchGX"},
-        {"reuse_interpolation", Flag{&reuse_interpolation}, "Keep aggregates and prolongators when only the values of the matrix change",
-         "PETSc PCGAMG"},
+        {"reuse_interpolation", Flag{&reuse_interpolation},
+         "Keep aggregates or coarse points when only the values of the matrix change; else everything is built anew", "PETSc PCGAMG"},
         {"storage", Choice{&storage, {"double", "single"}},
          "Precision, on a GPU, of the matrices that the cycle reads, and with flexible Krylov methods and many rows of its vectors. A "
          "matrix that would lose entries stays double, and then all vectors",
@@ -92,19 +92,43 @@ struct ClassicalParameters {
   int interp_type = 2; // InterpolationKind
   PetscInt p_max = 4;
   PetscReal truncfactor = 0;
+  PetscInt agg_nl = 0;
+  int agg_type = 1; // less 1, the least number of paths
+  PetscInt agg_p_max = 2;
+  PetscBool reweight = PETSC_TRUE;
   int spgemm = 0; // SpgemmKind
 
   ParameterList list()
   {
     return {
-        {"threshold", RealRange{&threshold, 0, 1}, "Row i depends on j where -a_ij is more than this share of its largest",
+        {"threshold", RealRange{&threshold, 0, 1},
+         "Row i depends on column j where -a_ij, with the sign of the diagonal, is more than this share of the largest in the row",
          "Ruge, Stueben 1987"},
-        {"max_row_sum", RealRange{&max_row_sum, 0, 1}, "Rows whose sum is more than this share of the diagonal depend on nothing; 1: none",
+        {"max_row_sum", RealRange{&max_row_sum, 0, 1},
+         "Rows whose sum is more than this share of the diagonal depend on nothing and are left to the smoother; 1: none",
          "hypre BoomerAMG"},
-        {"interp_type", Choice{&interp_type, {"direct", "ext", "ext+i", "ext+e"}}, "Interpolation", "Li, Sjogreen, Yang 2021"},
-        {"p_max", IntegerRange{&p_max, 0, 1000}, "Entries of the interpolation kept in a row; 0: all", "hypre BoomerAMG"},
-        {"truncfactor", RealRange{&truncfactor, 0, 1}, "Entries below this share of the row's largest are dropped", "hypre BoomerAMG"},
-        {"spgemm", Choice{&spgemm, {"native", "cusparse", "kokkos"}}, "Whose sparse products the setup takes", ""},
+        {"interp_type", Choice{&interp_type, {"direct", "ext", "ext+i", "ext+e"}},
+         "Interpolation: direct, or one of the extended ones in matrix-matrix form, which reach coarse points over fine ones",
+         "direct: Stueben 2001; Li, Sjogreen, Yang 2021"},
+        {"p_max", IntegerRange{&p_max, 0, 1000}, "Most entries in a row of the interpolation, the largest; 0: all", "hypre BoomerAMG"},
+        {"truncfactor", RealRange{&truncfactor, 0, 1},
+         "Entries below this share of the largest in their row of the interpolation are dropped", "hypre BoomerAMG"},
+        {"agg_nl", IntegerRange{&agg_nl, 0, 100},
+         "On so many of the finest levels coarsening is aggressive: coarse points are chosen twice, and interpolation has two stages. "
+         "Smaller levels, a faster setup and half the memory, for more iterations. Not with direct interpolation",
+         "De Sterck, Yang, Heys 2006"},
+        {"agg_type", Choice{&agg_type, {"a1", "a2"}},
+         "On aggressive levels a coarse point represents those to which it has so many paths of length two, or a direct one",
+         "De Sterck, Yang, Heys 2006"},
+        {"agg_p_max", IntegerRange{&agg_p_max, 0, 1000},
+         "On aggressive levels, most entries in a row of either stage of the interpolation; 0: all. p_max holds for both together",
+         "Li, Sjogreen, Yang 2021"},
+        {"reweight", Flag{&reweight},
+         "When only the values of the matrix change and reuse_interpolation keeps the coarse points: new weights for the interpolation; "
+         "else it stays as it is, and what new weights need takes no memory",
+         ""},
+        {"spgemm", Choice{&spgemm, {"native", "cusparse", "kokkos"}},
+         "Whose sparse products the setup takes: this library's, cuSPARSE's on GPUs, Kokkos Kernels' on CPUs where it was found", ""},
     };
   }
 };

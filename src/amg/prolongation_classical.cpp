@@ -3,46 +3,83 @@
 #include "amg/matrix_transfer.hpp"
 #include "base/log.hpp"
 #include "dist/agree.hpp"
-#include "graph/interpolation.hpp"
 #include "graph/pmis.hpp"
+#include "graph/second_strength.hpp"
 #include "graph/strength.hpp"
+#include "graph/two_stage.hpp"
 #include "sparse/spmv.hpp"
 
-#include <algorithm>
+#include <variant>
 
 namespace amgkit
 {
 namespace
 {
+// P with what makes its weights again.
+template <class Ex> class ClassicalTransfer final : public MatrixTransfer<Ex> {
+public:
+  std::variant<std::monostate, Interpolation<Ex>, TwoStageInterpolation<Ex>> interpolation; // nothing: P is kept
+
+  PetscErrorCode refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) override
+  {
+    PetscFunctionBegin;
+    if (interpolation.index() > 0) {
+      PetscCall(log_begin(Phase::interp));
+      if (auto *one = std::get_if<1>(&interpolation)) PetscCall(one->update(ex, fine, this->P));
+      if (auto *two = std::get_if<2>(&interpolation)) PetscCall(two->update(ex, fine, this->P));
+      PetscCall(log_end(Phase::interp));
+      PetscCall(this->reweight(ex));
+    }
+    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, out_of_memory));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::size_t bytes() const override
+  {
+    std::size_t own = 0;
+    if (auto *one = std::get_if<1>(&interpolation)) own = one->bytes();
+    if (auto *two = std::get_if<2>(&interpolation)) own = two->bytes();
+    return MatrixTransfer<Ex>::bytes() + own;
+  }
+};
+
+// What the steps of one level hand on.
+template <class Ex> struct Coarsening {
+  Array<int, Ex> ghost_unknown;
+  Strength<Ex> strength;
+  CoarsePoints<Ex> points; // the C points
+  CoarsePoints<Ex> first;  // on aggressive levels, those of the first coarsening
+};
+
 template <class Ex> class ClassicalProlongation final : public Prolongation<Ex> {
 public:
   explicit ClassicalProlongation(const ClassicalParameters &parameters) : parameters_(parameters) {}
 
   PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
   {
-    auto transfer = std::make_unique<MatrixTransfer<Ex>>();
-    Strength<Ex> strength;
-    CoarsePoints<Ex> points;
-    CoarseBlocks<Ex> P;
+    auto transfer = std::make_unique<ClassicalTransfer<Ex>>();
+    Coarsening<Ex> level;
 
     PetscFunctionBegin;
-    PetscCall(coarsen(ex, fine, strength, points, out_of_memory));
+    PetscCall(take_unknowns(ex, fine, level, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(interpolate(ex, fine, strength, points, P, out_of_memory));
+    PetscCall(coarsen(ex, fine, level, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    transfer->P.diag = std::move(P.diag);
-    transfer->P.offd = std::move(P.offd);
-    transfer->P.ghosts = std::move(P.ghosts);
+    PetscCall(log_begin(Phase::interp));
+    PetscCall(interpolate(ex, fine, level, *transfer, out_of_memory));
+    PetscCall(log_end(Phase::interp));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!parameters_.reweight) transfer->interpolation = std::monostate{};
+    level.strength = {};
     PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    coarse.block_size = fine.block_size;
     PetscCall(attempt(
-        fine.A.comm, [&] { return restrict_smooth_vector(ex, fine, points, coarse); }, out_of_memory));
+        fine.A.comm, [&] { return inject_all(ex, fine, level.points, coarse); }, out_of_memory));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
+  bool aggressive(const Level<Ex> &level) const { return level.number < parameters_.agg_nl; }
   SpgemmOptions spgemm() const
   {
     SpgemmOptions options;
@@ -50,53 +87,114 @@ private:
     return options;
   }
 
-  // Collective
-  PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, Strength<Ex> &strength, CoarsePoints<Ex> &points, bool *out_of_memory) const
+  // Collective. Rows of one unknown each, from the finest level's blocks on.
+  PetscErrorCode take_unknowns(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, bool *out_of_memory) const
   {
     DistMatrix<Ex> &A = fine.A;
-    const StrengthRule rule = {parameters_.threshold, parameters_.max_row_sum, nullptr, nullptr};
+    int rank;
+
+    PetscFunctionBegin;
+    *out_of_memory = false;
+    if (fine.number == 0) fine.unknowns = fine.block_size;
+    if (fine.unknowns == 1) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+    PetscCall(attempt(
+        A.comm,
+        [&] {
+          PetscFunctionBegin;
+          PetscCall(level.ghost_unknown.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
+          if (fine.number > 0) PetscFunctionReturn(PETSC_SUCCESS);
+          PetscCall(fine.unknown.allocate(ex, A.rows));
+          PetscCall(unknowns_of_blocks(ex, A.rows, A.first(rank), fine.unknowns, fine.unknown.data()));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(A.halo.begin(ex, static_cast<const int *>(fine.unknown.data())));
+    PetscCall(A.halo.template end<int>());
+    PetscCall(memory_copy(ex, level.ghost_unknown.data(), A.halo.template ghost<int>(), level.ghost_unknown.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // Collective: strength and C points.
+  PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, bool *out_of_memory) const
+  {
+    DistMatrix<Ex> &A = fine.A;
+    const StrengthRule rule = {parameters_.threshold, parameters_.max_row_sum, fine.unknown.data(), level.ghost_unknown.data()};
     Array<unsigned char, Ex> is_coarse;
     int rank;
 
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-    const auto before = static_cast<int>(std::lower_bound(A.ghosts.begin(), A.ghosts.end(), A.first(rank)) - A.ghosts.begin());
     PetscCall(log_begin(Phase::strength));
     PetscCall(attempt(
-        A.comm, [&] { return classical_strength(ex, A.diag, A.offd, before, rule, strength); }, out_of_memory));
+        A.comm, [&] { return classical_strength(ex, A.diag, A.offd, ghosts_before(A.ghosts, A.first(rank)), rule, level.strength); },
+        out_of_memory));
     PetscCall(log_end(Phase::strength));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    const DistGraph<Ex> graph = graph_of(A, strength.diag.data(), strength.offd.data());
+    const DistGraph<Ex> graph = graph_of(A, level.strength.diag.data(), level.strength.offd.data());
     PetscCall(log_begin(Phase::coarsen));
     PetscCall(pmis(ex, graph, Isolated::fine, is_coarse, out_of_memory));
-    if (!*out_of_memory) PetscCall(number_coarse_points(ex, graph, is_coarse.data(), points, out_of_memory));
+    if (!*out_of_memory) PetscCall(number_coarse_points(ex, graph, is_coarse.data(), level.points, out_of_memory));
+    if (!*out_of_memory && aggressive(fine)) PetscCall(coarsen_again(ex, A, graph, is_coarse, level, out_of_memory));
     PetscCall(log_end(Phase::coarsen));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // Collective
-  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, const Strength<Ex> &strength, const CoarsePoints<Ex> &points, CoarseBlocks<Ex> &P,
-                             bool *out_of_memory) const
+  // Collective: fewer C points, by PMIS on the paths between those that there are. One without a path to another stays.
+  PetscErrorCode coarsen_again(Ex &ex, DistMatrix<Ex> &A, const DistGraph<Ex> &graph, Array<unsigned char, Ex> &is_coarse,
+                               Coarsening<Ex> &level, bool *out_of_memory) const
   {
-    Interpolation<Ex> interpolation;
-    InterpolationRule rule;
+    const int least_count = parameters_.agg_type + 1; // a1, a2
+    SecondStrength<Ex> second;
+    Array<unsigned char, Ex> chosen;
 
     PetscFunctionBegin;
-    rule.kind = static_cast<InterpolationKind>(parameters_.interp_type);
-    rule.truncation = {parameters_.truncfactor, static_cast<int>(parameters_.p_max)};
-    rule.spgemm = spgemm();
-    PetscCall(log_begin(Phase::interp));
-    PetscCall(interpolation.create(ex, fine.A, strength, points, rule, P, out_of_memory));
-    PetscCall(log_end(Phase::interp));
+    level.first = std::move(level.points);
+    level.points = {};
+    PetscCall(second_strength(ex, A, level.strength, level.first, least_count, spgemm(), second, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(pmis(ex, second.graph(A.comm), Isolated::coarse, chosen, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(spread_coarse(ex, A.rows, level.first.number.data(), chosen.data(), is_coarse.data()));
+    PetscCall(number_coarse_points(ex, graph, is_coarse.data(), level.points, out_of_memory));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // What P interpolates to the fine vector is, in C points, the coarse one itself. Local.
-  PetscErrorCode restrict_smooth_vector(Ex &ex, const Level<Ex> &fine, const CoarsePoints<Ex> &points, Level<Ex> &coarse) const
+  // Collective: the blocks of P
+  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, const Coarsening<Ex> &level, ClassicalTransfer<Ex> &transfer,
+                             bool *out_of_memory) const
+  {
+    TwoStageRule rule;
+    InterpolationRule &one = rule.interpolation;
+
+    PetscFunctionBegin;
+    one.kind = static_cast<InterpolationKind>(parameters_.interp_type);
+    one.truncation = {parameters_.truncfactor, static_cast<int>(parameters_.p_max)};
+    one.spgemm = spgemm();
+    one.unknown = fine.unknown.data();
+    one.ghost_unknown = level.ghost_unknown.data();
+    if (aggressive(fine)) {
+      rule.of_factors = {parameters_.truncfactor, static_cast<int>(parameters_.agg_p_max)};
+      auto &two = transfer.interpolation.template emplace<2>();
+      PetscCall(two.create(ex, fine.A, level.strength, level.first, level.points, rule, transfer.P, out_of_memory));
+    } else {
+      auto &direct = transfer.interpolation.template emplace<1>();
+      PetscCall(direct.create(ex, fine.A, level.strength, level.points, one, transfer.P, out_of_memory));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // Local. What P interpolates to a fine vector is, in C points, the coarse one itself; unknowns stay what they are.
+  PetscErrorCode inject_all(Ex &ex, const Level<Ex> &fine, const CoarsePoints<Ex> &points, Level<Ex> &coarse) const
   {
     PetscFunctionBegin;
     PetscCall(coarse.smooth_vector.allocate(ex, points.count));
     PetscCall(inject(ex, fine.A.rows, points.number.data(), fine.smooth_vector.data(), coarse.smooth_vector.data()));
+    coarse.unknowns = fine.unknowns;
+    if (fine.unknowns == 1) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(coarse.unknown.allocate(ex, points.count));
+    PetscCall(inject(ex, fine.A.rows, points.number.data(), fine.unknown.data(), coarse.unknown.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -36,7 +36,7 @@ public:
     PetscCall(round_factors(ex, p.size(), p.data(), p_single.data(), fits));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode refresh(Ex &ex, const DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) override
+  PetscErrorCode refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) override
   {
     PetscFunctionBegin;
     PetscCall(log_begin(Phase::rap));

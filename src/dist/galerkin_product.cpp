@@ -50,7 +50,7 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
 {
   std::size_t total = rows_of_P_.bytes() + back_.bytes() + arrived_.bytes() + choice_.bytes();
   for (const Csr<double, Ex> *M :
-       {&A_, &P_, &AP_, &own_, &others_, &sent_diag_, &sent_offd_, &receiving_diag_, &receiving_offd_, &add_, &summands_, &sums_})
+       {&A_, &AP_, &own_, &others_, &sent_diag_, &sent_offd_, &receiving_diag_, &receiving_offd_, &add_, &summands_, &sums_})
     total += M->bytes();
   for (const SpgemmPlan<Ex> *plan : {&plan_AP_, &plan_own_, &plan_others_, &plan_sums_}) total += plan->row.bytes() + plan->window.bytes();
   return total;
@@ -59,27 +59,16 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
 // Collective: P's rows of A's ghosts.
 template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory)
 {
-  int any = !A.ghosts.empty() || !P.ghosts.empty();
+  int any = !A.ghosts.empty() || !P.ghosts.empty(), rank;
 
   PetscFunctionBegin;
   *out_of_memory = false;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, A.comm));
   alone_ = !any;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(P), out_of_memory));
-  ghosts_before_ = static_cast<int>(std::lower_bound(P.ghosts.begin(), P.ghosts.end(), P.first) - P.ghosts.begin());
-  stacked_ = !A.ghosts.empty() || !P.ghosts.empty();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Local
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::stack_factors(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P)
-{
-  const CsrView<double> below = rows_of_P_.rows();
-
-  PetscFunctionBegin;
-  if (stacked_) PetscCall(stack_rows(ex, blocks_of(P), below, below.cols, P_));
-  if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), {}, P_.rows, A_));
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  ghosts_before_ = ghosts_before(A.ghosts, A.first(rank));
+  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(P), ghosts_before_, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,13 +133,12 @@ template <class Ex>
 PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const SpgemmOptions &options, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
 {
   const std::vector<PetscInt> &ghosts = arrived_.ghosts();
-  const CsrView<double> below = arrived_.rows();
   Array<int, Ex> place;
   std::vector<int> kept;
 
   PetscFunctionBegin;
   PetscCall(split_rows(ex, receiving_rows(P), static_cast<int>(rows_of_P_.ghosts().size()), receiving_diag_, receiving_offd_));
-  PetscCall(stack_rows(ex, receiving(), below, below.cols, summands_));
+  PetscCall(stack_rows(ex, arrived_.around(receiving(P), 0), summands_));
   PetscCall(identity_and_rows(ex, P.arrivals.view(), P.receiving, add_));
   PetscCall(spgemm_symbolic(ex, {SpgemmKind::native, options.work_bytes}, add_.view(), summands_.view(), sums_, plan_sums_));
   PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
@@ -168,7 +156,7 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals_again(Ex &e
 {
   PetscFunctionBegin;
   PetscCall(split_values(ex, receiving_rows(P), receiving_diag_, receiving_offd_));
-  PetscCall(stack_values(ex, receiving(), arrived_.rows(), summands_));
+  PetscCall(stack_values(ex, arrived_.around(receiving(P), 0), summands_));
   PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
   PetscCall(split_values(ex, coarse_rows(P, nullptr), coarse.own_diag, coarse.own_offd));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -187,7 +175,7 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
       A.comm,
       [&] {
         PetscFunctionBegin;
-        if (!alone_) PetscCall(stack_factors(ex, A, P));
+        if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
         PetscCall(find_patterns(ex, options, A, P, own_rows(coarse)));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
         PetscFunctionReturn(PETSC_SUCCESS);
@@ -211,7 +199,7 @@ PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, con
       A.comm,
       [&] {
         PetscFunctionBegin;
-        if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), {}, A_));
+        if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
         if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
         PetscFunctionReturn(PETSC_SUCCESS);
@@ -229,7 +217,6 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::update_prolongator(Ex &e
   PetscFunctionBegin;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(rows_of_P_.update(ex, rows_of(P)));
-  if (stacked_) PetscCall(stack_values(ex, blocks_of(P), rows_of_P_.rows(), P_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

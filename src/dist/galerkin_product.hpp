@@ -1,13 +1,12 @@
 // The coarse matrix Pᵀ A P of a prolongator with any entries: sparse matrix products.
 //
-// Every rank fetches P's rows of A's ghosts, multiplies its rows of A with them, and the result with its columns of R = Pᵀ: those of its
-// own coarse points, and those of others' points. The rows of the latter go to their owners. These add what comes to their own row, by
-// ascending ranks, as a product too: of [I E], E the zeros and ones that say what comes for which row, with all rows stacked. So every
-// sum has a fixed order, and new values take the same way on the patterns that are there.
+// Every rank fetches P's rows of A's ghosts, multiplies its rows of A with them and its own, by ascending global indices, and the result
+// with its columns of R = Pᵀ: those of its own coarse points, and those of others' points. The rows of the latter go to their owners.
+// These add what comes to their own row, by ascending ranks, as a product too: of [I E], E the zeros and ones that say what comes for
+// which row, with all rows stacked. So every sum has a fixed order, and new values take the same way on the patterns that are there.
 #pragma once
-#include "dist/ghost_rows.hpp"
+#include "dist/gathered_rows.hpp"
 #include "dist/prolongator.hpp"
-#include "sparse/merged_rows.hpp"
 #include "sparse/spgemm.hpp"
 
 namespace amgkit
@@ -32,50 +31,41 @@ public:
 
 private:
   PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory);
-  PetscErrorCode stack_factors(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P);
   PetscErrorCode find_patterns(Ex &, const SpgemmOptions &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   PetscErrorCode send_rows(Ex &, const Prolongator<Ex> &P, bool *out_of_memory);
   PetscErrorCode add_arrivals(Ex &, const SpgemmOptions &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
   PetscErrorCode add_arrivals_again(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
 
-  // The factors on this rank: A's blocks side by side, P's rows above those of A's ghosts; as they are where there is no more.
+  // The factors on this rank, A's columns and P's rows in the order of their global indices; as they are where there is no ghost.
   CsrView<double> left(const DistMatrix<Ex> &A) const { return A.ghosts.empty() ? A.diag : A_.view(); }
-  CsrView<double> right(const Prolongator<Ex> &P) const { return stacked_ ? P_.view() : P.diag.view(); }
+  CsrView<double> right(const Prolongator<Ex> &P) const { return rows_of_P_.rows(rows_of(P)); }
   // The rows of own coarse points before anything is added: coarse's where no rank has ghosts.
   Csr<double, Ex> &own_rows(DistMatrix<Ex> &coarse) { return alone_ ? coarse.own_diag : own_; }
-  static BlockRows blocks_of(const DistMatrix<Ex> &A) { return {A.diag, A.offd, 0, 0, nullptr}; }
+  BlockRows blocks_of(const DistMatrix<Ex> &A) const { return {{A.diag}, {A.offd}, ghosts_before_}; }
   static DistRows rows_of(const Prolongator<Ex> &P) { return {P.diag.view(), P.offd.view(), P.first, &P.ghosts}; }
-  BlockRows blocks_of(const Prolongator<Ex> &P) const
-  {
-    return {P.diag.view(), P.offd.view(), rows_of_P_.before(), ghosts_before_, rows_of_P_.column_of_ghost().data()};
-  }
   // Of others_, of own_, and of what has become of own_.
-  ChosenRows sent_rows(const Prolongator<Ex> &P) const
-  {
-    return {others_.rows, P.diag.cols, {others_.view(), rows_of_P_.before(), nullptr}, {}, nullptr};
-  }
+  ChosenRows sent_rows(const Prolongator<Ex> &P) const { return {others_.rows, P.diag.cols, {others_.view(), rows_of_P_.before()}}; }
   ChosenRows receiving_rows(const Prolongator<Ex> &P) const
   {
-    return {static_cast<int>(P.receiving.size()), P.diag.cols, {own_.view(), rows_of_P_.before(), nullptr}, {}, P.receiving.data()};
+    return {static_cast<int>(P.receiving.size()), P.diag.cols, {own_.view(), rows_of_P_.before()}, {}, P.receiving.data()};
   }
   ChosenRows coarse_rows(const Prolongator<Ex> &P, const int *ghost) const
   {
-    const MergedRows alone = {own_.view(), rows_of_P_.before(), ghost}, with_others = {sums_.view(), arrived_.before(), nullptr};
+    const MergedRows alone = {own_.view(), rows_of_P_.before(), ghost}, with_others = {sums_.view(), arrived_.before()};
     return {own_.rows, P.diag.cols, alone, with_others, choice_.data()};
   }
   DistRows sent(const Prolongator<Ex> &P) const { return {sent_diag_.view(), sent_offd_.view(), P.first, &rows_of_P_.ghosts()}; }
-  BlockRows receiving() const
+  DistRows receiving(const Prolongator<Ex> &P) const
   {
-    return {receiving_diag_.view(), receiving_offd_.view(), arrived_.before(), rows_of_P_.before(), arrived_.column_of_ghost().data()};
+    return {receiving_diag_.view(), receiving_offd_.view(), P.first, &rows_of_P_.ghosts()};
   }
 
   ProductForm form_ = ProductForm::two_products;
-  bool alone_ = true, stacked_ = false; // no rank has ghosts of A or P; this rank has some
-  GhostRows<Ex> rows_of_P_;             // of A's ghosts; its numbering is that of the products' columns
-  int ghosts_before_ = 0;               // of P's ghosts
-  Csr<double, Ex> A_, P_;
-  Csr<double, Ex> AP_, own_, others_; // others_: a row a ghost of P
+  bool alone_ = true;                     // no rank has ghosts of A or P
+  int ghosts_before_ = 0;                 // of A's ghosts
+  GatheredRows<Ex> rows_of_P_;            // its numbering is that of the products' columns
+  Csr<double, Ex> A_, AP_, own_, others_; // others_: a row a ghost of P
   SpgemmPlan<Ex> plan_AP_, plan_own_, plan_others_;
 
   Csr<double, Ex> sent_diag_, sent_offd_; // others_

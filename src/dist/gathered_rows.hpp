@@ -2,15 +2,9 @@
 // indices of rows and columns.
 #pragma once
 #include "dist/ghost_rows.hpp"
-#include "sparse/stack.hpp"
 
 namespace amgkit
 {
-// How many of these ghosts stand before index first.
-int ghosts_before(const std::vector<PetscInt> &ghosts, PetscInt first);
-// column[g] <- g for the `before` first ghosts, own + g for the others: their places where the own columns stand between them.
-template <class Ex> PetscErrorCode places_of_ghosts(Ex &, std::size_t ghosts, int before, int own, Array<int, Ex> &column);
-
 template <class Ex> class GatheredRows {
 public:
   // Collective, once; as GhostRows::create(). B's rows stand behind `before` ghosts of the halo.
@@ -27,7 +21,6 @@ public:
 
 private:
   bool apart(const DistRows &B) const { return ghost_.rows().rows == 0 && B.ghosts->empty(); }
-  StackedRows stack(const DistRows &B) const;
 
   GhostRows<Ex> ghost_;
   int rows_before_ = 0;

@@ -6,6 +6,11 @@
 
 namespace amgkit
 {
+int ghosts_before(const std::vector<PetscInt> &ghosts, PetscInt first)
+{
+  return static_cast<int>(std::lower_bound(ghosts.begin(), ghosts.end(), first) - ghosts.begin());
+}
+
 template <class Ex>
 PetscErrorCode global_numbers(Ex &ex, const std::vector<PetscInt> &range, const std::vector<PetscInt> &ghosts,
                               const std::vector<PetscInt> &first_number, const int *local, Array<std::uint64_t, Ex> &number)

@@ -4,8 +4,6 @@
 #include "dist/agree.hpp"
 #include "sparse/spmv.hpp"
 
-#include <algorithm>
-
 namespace amgkit
 {
 namespace
@@ -59,8 +57,8 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::pack_pattern(Ex &ex, const int
   rows_ = static_cast<int>(arrived_.ptr.size()) - 1;
   PetscCall(val_.allocate(ex, arrived_.entries));
   PetscCall(upload(ex, *B.ghosts, ghost));
-  const auto before = std::lower_bound(B.ghosts->begin(), B.ghosts->end(), B.first) - B.ghosts->begin();
-  PetscCall(pack_columns(ex, sent_.message(row), {B.diag, B.offd, B.first, ghost.data(), static_cast<int>(before)}, sent_.buffer.data()));
+  const int before = ghosts_before(*B.ghosts, B.first);
+  PetscCall(pack_columns(ex, sent_.message(row), {B.diag, B.offd, B.first, ghost.data(), before}, sent_.buffer.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +122,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const D
   PetscCall(keys_of_ghosts(ex, n, global.data(), columns, key.data()));
   PetscCall(number_distinct(ex, key, position.data(), distinct));
   ghosts_.assign(distinct.begin(), distinct.end());
-  before_ = static_cast<int>(std::lower_bound(ghosts_.begin(), ghosts_.end(), B.first) - ghosts_.begin());
+  before_ = ghosts_before(ghosts_, B.first);
   const auto cols = static_cast<std::int64_t>(ghosts_.size()) + columns.own;
   PetscCheck(cols <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "More than 2^31 - 1 columns on one process: use more processes");
   cols_ = static_cast<int>(cols);
@@ -172,8 +170,8 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::update(Ex &ex, const DistRows 
 {
   PetscFunctionBegin;
   if (!sf_) PetscFunctionReturn(PETSC_SUCCESS);
-  const auto before = std::lower_bound(B.ghosts->begin(), B.ghosts->end(), B.first) - B.ghosts->begin();
-  PetscCall(pack_values(ex, sent_.message(halo_->sent_rows().data()), {B.diag, B.offd, B.first, nullptr, static_cast<int>(before)},
+  const int before = ghosts_before(*B.ghosts, B.first);
+  PetscCall(pack_values(ex, sent_.message(halo_->sent_rows().data()), {B.diag, B.offd, B.first, nullptr, before},
                         reinterpret_cast<double *>(sent_.buffer.data())));
   PetscCall(exchange());
   PetscCall(unpack(ex, arrived_.message(nullptr), reinterpret_cast<const double *>(arrived_.buffer.data()), val_.data()));

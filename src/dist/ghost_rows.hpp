@@ -23,11 +23,19 @@ public:
   PetscErrorCode update(Ex &, const DistRows &B);
 
   // A row a ghost of the halo. Columns are numbered by ascending global index: ghosts()[0], ..., ghosts()[before() - 1], B's own columns,
-  // the other ghosts(). So a row keeps its order, and B's own rows can be numbered alike.
+  // the other ghosts(). So a row keeps its order.
   CsrView<double> rows() const { return {rows_, cols_, col_.size(), arrived_.ptr.data(), col_.data(), val_.data()}; }
   const std::vector<PetscInt> &ghosts() const { return ghosts_; } // B's, and those that the rows have besides, ascending
   int before() const { return before_; }
-  const Array<int, Ex> &column_of_ghost() const { return column_of_ghost_; } // of B's ghosts, in this numbering
+  // rows() around these, which have B's columns, in the same numbering; rows_before of them stand before these.
+  BlockRows around(const DistRows &own, int rows_before) const
+  {
+    BlockRows all = own.blocks();
+    all.numbers = {cols_, before_, column_of_ghost_.data()};
+    all.others = rows();
+    all.rows_before = rows_before;
+    return all;
+  }
   std::size_t bytes() const { return sent_.bytes() + arrived_.bytes() + col_.bytes() + val_.bytes() + column_of_ghost_.bytes(); }
 
 private:
@@ -58,7 +66,7 @@ private:
   Side sent_, arrived_;
   int rows_ = 0, cols_ = 0, before_ = 0;
   std::vector<PetscInt> ghosts_;
-  Array<int, Ex> col_, column_of_ghost_;
+  Array<int, Ex> col_, column_of_ghost_; // of rows(); of B's ghosts
   Array<double, Ex> val_;
 };
 } // namespace amgkit

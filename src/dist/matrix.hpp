@@ -2,7 +2,9 @@
 // halo between ranks.
 #pragma once
 #include "base/array.hpp"
+#include "dist/ghost_numbers.hpp"
 #include "dist/halo.hpp"
+#include "sparse/merged_rows.hpp"
 #include "sparse/stored_matrix.hpp"
 
 #include <vector>
@@ -46,6 +48,8 @@ struct DistRows {
   CsrView<double> diag, offd;
   PetscInt first = 0;
   const std::vector<PetscInt> *ghosts = nullptr; // ascending
+
+  BlockRows blocks() const { return {{diag}, {offd}, ghosts_before(*ghosts, first)}; }
 };
 template <class Ex> DistRows rows_for_others(const DistMatrix<Ex> &A, int rank) { return {A.diag, A.offd, A.first(rank), &A.ghosts}; }
 } // namespace amgkit

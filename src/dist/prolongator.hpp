@@ -1,18 +1,27 @@
 // A prolongator P whose rows may have entries at other ranks' coarse points, and R = Pᵀ beside it.
 #pragma once
+#include "dist/ghost_rows.hpp"
 #include "dist/matrix.hpp"
 
 namespace amgkit
 {
+// A rank's rows of a matrix whose columns are the coarse points of all ranks.
+template <class Ex> struct CoarseBlocks {
+  Csr<double, Ex> diag, offd;   // columns: the rank's own coarse points, counted from its first; ghosts
+  PetscInt first = 0;           // global number of diag's first column
+  std::vector<PetscInt> ghosts; // global numbers of offd's columns, other ranks' coarse points, ascending, each in use
+
+  DistRows rows() const { return {diag.view(), offd.view(), first, &ghosts}; }
+  std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
+};
+
 // What R's rows of other ranks' points give travels the halo's way back, and the owners add it to their own sum, in a fixed order.
-template <class Ex> struct Prolongator {
-  // Set by the caller: P's rows of this rank. diag's columns are the rank's own coarse points; offd's column k is ghosts[k].
-  Csr<double, Ex> diag, offd;
-  std::vector<PetscInt> ghosts; // global numbers of other ranks' coarse points, ascending
+template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
+  // The blocks are set by the caller, but for first.
+  using CoarseBlocks<Ex>::diag, CoarseBlocks<Ex>::offd, CoarseBlocks<Ex>::first, CoarseBlocks<Ex>::ghosts;
 
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<PetscInt> range;       // rank r owns coarse points range[r] <= I < range[r + 1]
-  PetscInt first = 0;                // this rank's first
   Csr<double, Ex> to_own, to_ghosts; // R: a row an own coarse point; a row a ghost
   Halo<Ex> halo;                     // of the ghosts
   Csr<double, Ex> arrivals;          // ones: which of the values that come back belong to an own coarse point

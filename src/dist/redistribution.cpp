@@ -136,13 +136,16 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::pack(Ex &ex, const DistMa
   const std::vector<int> ghosts(A.ghosts.begin(), A.ghosts.end());
   Array<int, Ex> ghost;
   Csr<double, Ex> M;
+  BlockRows rows;
   int rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCall(message.allocate(ex, most_rows_, static_cast<std::int64_t>(group_rows_.size())));
   PetscCall(upload(ex, ghosts, ghost));
-  PetscCall(merge_columns(ex, A.diag, A.offd, static_cast<int>(A.first(rank)), ghost.data(), M));
+  rows = rows_for_others(A, rank).blocks();
+  rows.numbers = {static_cast<int>(A.global_rows()), static_cast<int>(A.first(rank)), ghost.data()};
+  PetscCall(stack_rows(ex, rows, M));
   PetscCall(row_lengths(ex, M.view(), message.length.data()));
   PetscCall(memory_copy(ex, message.col.data(), M.col.data(), M.col.bytes()));
   PetscCall(memory_copy(ex, message.val.data(), M.val.data(), M.val.bytes()));
@@ -157,19 +160,21 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::unpack(Ex &ex, const Mess
   std::vector<std::uint64_t> ghosts;
   Array<int, Ex> begin;
   Array<std::uint64_t, Ex> key, base;
-  int rank;
+  int rank, first;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(heads_, &rank));
   PetscCall(join_pieces(ex, pieces, rows_, slot_.data(), first_row_.data(), M));
-  PetscCall(split_columns(ex, M.view(), static_cast<int>(to.first(rank)), rows_, to.own_diag, to.own_offd));
+  first = static_cast<int>(to.first(rank));
+  PetscCall(split_rows(ex, {rows_, rows_, {M.view(), first}}, static_cast<int>(to.global_rows()) - rows_, to.own_diag, to.own_offd));
   PetscCall(key.allocate(ex, to.own_offd.col.size()));
   PetscCall(upload(ex, {0}, begin));
   PetscCall(upload(ex, {0}, base));
   PetscCall(keys_of_pieces(ex, 1, begin.data(), base.data(), to.own_offd.col.data(), key));
   PetscCall(number_distinct(ex, key, to.own_offd.col.data(), ghosts));
   to.own_offd.cols = static_cast<int>(ghosts.size());
-  to.ghosts.assign(ghosts.begin(), ghosts.end());
+  to.ghosts.clear();
+  for (const std::uint64_t g : ghosts) to.ghosts.push_back(static_cast<PetscInt>(g) + (static_cast<PetscInt>(g) < first ? 0 : rows_));
   to.diag = to.own_diag.view();
   to.offd = to.own_offd.view();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -223,6 +228,7 @@ template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::spread
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Redistribution<Ex>;                                                                                                       \
   template PetscErrorCode Redistribution<Ex>::collect(Ex &, float *);                                                                      \
+  template PetscErrorCode Redistribution<Ex>::collect(Ex &, int *);                                                                        \
   template PetscErrorCode Redistribution<Ex>::collect(Ex &, double *);                                                                     \
   template PetscErrorCode Redistribution<Ex>::spread(Ex &, const float *);                                                                 \
   template PetscErrorCode Redistribution<Ex>::spread(Ex &, const double *);

@@ -23,7 +23,7 @@ public:
   // Collective over A's ranks: on the heads, *to becomes A on a communicator of the heads, which this object owns; elsewhere to is not
   // read. Once more for new values of A.
   PetscErrorCode move_matrix(Ex &, const DistMatrix<Ex> &A, DistMatrix<Ex> *to, bool *out_of_memory);
-  // This rank's part of a vector, where the next two read and write it. V is float or double.
+  // This rank's part of a vector, where the next two read and write it. V is float or double; int for collect() alone.
   template <class V> V *part() { return part_.template as<V>(); }
   // Collective: all <- the members' parts, on the heads; elsewhere all is not read.
   template <class V> PetscErrorCode collect(Ex &, V *all);
@@ -37,7 +37,7 @@ private:
   PetscErrorCode create_maps(Ex &);
   PetscErrorCode pack(Ex &, const DistMatrix<Ex> &A, Message &) const;
   PetscErrorCode unpack(Ex &, const Message &, DistMatrix<Ex> &to) const;
-  template <class V> MPI_Datatype piece() const { return std::is_same_v<V, double> ? piece_of_doubles_ : piece_of_floats_; }
+  template <class V> MPI_Datatype piece() const { return sizeof(V) == sizeof(double) ? piece_of_doubles_ : piece_of_floats_; }
   template <class T> PetscErrorCode send(const Array<T, Ex> &from, Array<T, Ex> &to) const;
 
   MPI_Comm group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;

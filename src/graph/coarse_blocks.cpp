@@ -14,7 +14,8 @@ PetscErrorCode BlockSelection<Ex>::create(Ex &ex, const DistMatrix<Ex> &A, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode selected_pattern(Ex &ex, const CsrView<double> &A, const Selection<Ex> &chosen, Csr<double, Ex> &M)
+template <class Ex>
+PetscErrorCode selected_pattern(Ex &ex, const CsrView<double> &A, const Selection<Ex> &chosen, Csr<double, Ex> &M, int first)
 {
   PetscFunctionBegin;
   M.rows = A.rows;
@@ -23,7 +24,7 @@ template <class Ex> PetscErrorCode selected_pattern(Ex &ex, const CsrView<double
   PetscCall(memory_copy(ex, M.ptr.data(), chosen.ptr.data(), chosen.ptr.bytes()));
   PetscCall(M.col.allocate(ex, chosen.size()));
   PetscCall(M.val.allocate(ex, chosen.size()));
-  PetscCall(selected_columns(ex, A, chosen, 0, M.col.data()));
+  PetscCall(selected_columns(ex, A, chosen, first, M.col.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,26 +57,18 @@ PetscErrorCode split_product(Ex &ex, CsrView<double> W, const unsigned char *kee
                              BlockSelection<Ex> &chosen, CoarseBlocks<Ex> &P)
 {
   const int begin = columns.before, end = columns.before + columns.own;
-  std::vector<std::uint64_t> distinct;
-  Array<std::uint64_t, Ex> key;
+  std::vector<int> kept;
 
   PetscFunctionBegin;
   PetscCall(select_entries(ex, W, keep, 1, {begin, end, true}, chosen.diag));
   PetscCall(select_entries(ex, W, keep, 1, {begin, end, false}, chosen.offd));
-  PetscCall(selected_pattern(ex, W, chosen.diag, P.diag));
-  PetscCall(selected_columns(ex, W, chosen.diag, begin, P.diag.col.data()));
+  PetscCall(selected_pattern(ex, W, chosen.diag, P.diag, begin));
   PetscCall(selected_pattern(ex, W, chosen.offd, P.offd));
-  PetscCall(key.allocate(ex, P.offd.col.size()));
-  PetscCall(keys_of_columns(ex, P.offd.col.size(), P.offd.col.data(), key.data()));
-  PetscCall(number_distinct(ex, key, P.offd.col.data(), distinct));
+  PetscCall(drop_empty_columns(ex, P.offd, kept));
   P.first = columns.first;
   P.ghosts.clear();
-  for (const std::uint64_t column : distinct) {
-    const auto j = static_cast<int>(column);
-    P.ghosts.push_back((*columns.ghosts)[static_cast<std::size_t>(j < begin ? j : j - columns.own)]);
-  }
+  for (const int j : kept) P.ghosts.push_back((*columns.ghosts)[static_cast<std::size_t>(j < begin ? j : j - columns.own)]);
   P.diag.cols = columns.own;
-  P.offd.cols = static_cast<int>(P.ghosts.size());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,7 +110,7 @@ template <class Ex> PetscErrorCode leave_out_rows(Ex &ex, int n, const int *numb
 #define INSTANTIATE(Ex)                                                                                                                    \
   template struct BlockSelection<Ex>;                                                                                                      \
   template class TruncatedProduct<Ex>;                                                                                                     \
-  template PetscErrorCode selected_pattern(Ex &, const CsrView<double> &, const Selection<Ex> &, Csr<double, Ex> &);                       \
+  template PetscErrorCode selected_pattern(Ex &, const CsrView<double> &, const Selection<Ex> &, Csr<double, Ex> &, int);                  \
   template PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt,     \
                                          CoarseBlocks<Ex> &);                                                                              \
   template PetscErrorCode split_product(Ex &, CsrView<double>, const unsigned char *, const ProductColumns &, BlockSelection<Ex> &,        \

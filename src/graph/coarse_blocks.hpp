@@ -1,22 +1,12 @@
 // Matrices whose columns are the C points of all ranks: how they come from a level's matrix, and what of a product becomes one.
 #pragma once
-#include "dist/ghost_rows.hpp"
+#include "dist/prolongator.hpp"
 #include "graph/pmis.hpp"
 #include "sparse/selection.hpp"
 #include "sparse/truncate.hpp"
 
 namespace amgkit
 {
-// A rank's rows of P: columns of its own C points, counted from its first, and of other ranks' C points.
-template <class Ex> struct CoarseBlocks {
-  Csr<double, Ex> diag, offd;
-  PetscInt first = 0;           // global number of diag's first column
-  std::vector<PetscInt> ghosts; // global numbers of offd's columns, ascending, each in use
-
-  DistRows rows() const { return {diag.view(), offd.view(), first, &ghosts}; }
-  std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
-};
-
 // A's block of ghost columns, with A's rows even where it is none.
 template <class Ex> CsrView<double> ghost_block(const DistMatrix<Ex> &A)
 {
@@ -31,11 +21,16 @@ template <class Ex> struct BlockSelection {
 
   // Those with these bits in their marks. Waits.
   PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, const unsigned char *mark, const unsigned char *ghost_mark, unsigned char bits);
+  BlockRows of(const DistMatrix<Ex> &A, int ghosts_before) const
+  {
+    return {{A.diag, diag.ptr.data(), diag.at.data()}, {A.offd, offd.ptr.data(), offd.at.data()}, ghosts_before};
+  }
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };
 
-// The selection as a matrix with A's columns; values allocated, not set.
-template <class Ex> PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M);
+// The selection as a matrix with A's columns, counted from first; values allocated, not set.
+template <class Ex>
+PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M, int first = 0);
 // Entries of A in columns of C points as rows of their own; values allocated, not set. Local.
 template <class Ex>
 PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &A, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt first,

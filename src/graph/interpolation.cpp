@@ -62,36 +62,16 @@ template <class Ex> ProductColumns Interpolation<Ex>::columns() const
   return {ghosts_before(B_.ghosts, B_.first), B_.diag.cols, B_.first, &B_.ghosts};
 }
 
-template <class Ex> StackedRows Interpolation<Ex>::stacked_coarse_rows() const
-{
-  const ProductColumns to = columns();
-  return {{B_.diag.view()}, {B_.offd.view()}, to.own + B_.offd.cols, to.before, to.before, place_of_ghost_.data(), {}, 0};
-}
-
-template <class Ex> StackedRows Interpolation<Ex>::stacked_weights(const DistMatrix<Ex> &A) const
-{
-  return {{A.diag, path_.diag.ptr.data(), path_.diag.at.data()},
-          {ghost_block(A), path_.offd.ptr.data(), path_.offd.at.data()},
-          A.rows + ghosts_,
-          ghosts_before_,
-          ghosts_before_,
-          place_of_ghost_.data(),
-          {},
-          0};
-}
-
 // Local, once the others' rows are here: W's pattern and values.
 template <class Ex> PetscErrorCode Interpolation<Ex>::make_product(Ex &ex, const DistMatrix<Ex> &A, const SpgemmOptions &options)
 {
   PetscFunctionBegin;
   if (!paths()) {
-    PetscCall(places_of_ghosts(ex, B_.ghosts.size(), columns().before, B_.diag.cols, place_of_ghost_));
-    PetscCall(stack_rows(ex, stacked_coarse_rows(), W_));
+    PetscCall(stack_rows(ex, B_.rows().blocks(), W_));
     PetscCall(weigh_direct(ex, rows_of(A), kinds_, number_.data(), W_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(places_of_ghosts(ex, A.ghosts.size(), ghosts_before_, A.rows, place_of_ghost_));
-  PetscCall(stack_rows(ex, stacked_weights(A), w_));
+  PetscCall(stack_rows(ex, path_.of(A, ghosts_before_), w_));
   PetscCall(beta_.allocate(ex, product_factor().rows));
   PetscCall(weigh_paths(ex, A));
   PetscCall(spgemm_symbolic(ex, options, w_.view(), product_factor(), W_, plan_));
@@ -156,13 +136,13 @@ template <class Ex> PetscErrorCode Interpolation<Ex>::update(Ex &ex, DistMatrix<
   PetscFunctionBegin;
   PetscCall(take_values(ex, A));
   if (!paths()) {
-    PetscCall(stack_values(ex, stacked_coarse_rows(), W_));
+    PetscCall(stack_values(ex, B_.rows().blocks(), W_));
     PetscCall(weigh_direct(ex, rows_of(A), kinds_, number_.data(), W_));
   } else {
     PetscCall(gathered_.update(ex, B_.rows()));
     if (kind_ == InterpolationKind::ext_i) PetscCall(ghost_F_.update(ex, couplings(A)));
     PetscCall(exchange_means(ex, A));
-    PetscCall(stack_values(ex, stacked_weights(A), w_));
+    PetscCall(stack_values(ex, path_.of(A, ghosts_before_), w_));
     PetscCall(weigh_paths(ex, A));
     PetscCall(spgemm_numeric(ex, plan_, w_.view(), product_factor(), W_));
   }
@@ -173,8 +153,8 @@ template <class Ex> PetscErrorCode Interpolation<Ex>::update(Ex &ex, DistMatrix<
 template <class Ex> std::size_t Interpolation<Ex>::bytes() const
 {
   return number_.bytes() + kinds_.bytes() + to_coarse_.bytes() + path_.bytes() + to_fine_.bytes() + B_.bytes() + F_offd_.bytes() +
-         gathered_.bytes() + ghost_F_.bytes() + place_of_ghost_.bytes() + beta_.bytes() + mean_.bytes() + own_mean_.bytes() + w_.bytes() +
-         W_.bytes() + plan_.row.bytes() + plan_.window.bytes() + truncated_.bytes();
+         gathered_.bytes() + ghost_F_.bytes() + beta_.bytes() + mean_.bytes() + own_mean_.bytes() + w_.bytes() + W_.bytes() +
+         plan_.row.bytes() + plan_.window.bytes() + truncated_.bytes();
 }
 
 #define INSTANTIATE(Ex) template class Interpolation<Ex>;

@@ -49,8 +49,6 @@ private:
   SplitRows rows_of(const DistMatrix<Ex> &A) const { return {A.diag, A.offd, first_row_, nullptr, ghosts_before_}; }
   DistRows couplings(const DistMatrix<Ex> &A) const { return {{A.rows, A.rows}, F_offd_.view(), first_row_, &A.ghosts}; }
   CsrView<double> product_factor() const { return gathered_.rows(B_.rows()); }
-  StackedRows stacked_weights(const DistMatrix<Ex> &A) const;
-  StackedRows stacked_coarse_rows() const;
   ProductColumns columns() const;
 
   PetscErrorCode choose(Ex &, const DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &, const InterpolationRule &);
@@ -70,7 +68,6 @@ private:
   Csr<double, Ex> F_offd_;    // A^s_FF in the columns of other ranks
   GatheredRows<Ex> gathered_; // of B
   GhostRows<Ex> ghost_F_;
-  Array<int, Ex> place_of_ghost_; // A's ghosts among w's columns; direct: B's among W's
   Array<double, Ex> beta_, mean_, own_mean_;
   Csr<double, Ex> w_, W_; // W = w B, direct: this rank's rows of B; columns in global order
   SpgemmPlan<Ex> plan_;

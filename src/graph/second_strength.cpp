@@ -12,7 +12,7 @@ template <class Ex> struct Counting {
   BlockSelection<Ex> from, into;
   CoarseBlocks<Ex> B; // S_:C
   GatheredRows<Ex> gathered;
-  PetscInt first_row = 0;
+  int before = 0; // of A's ghosts, so many stand before the own rows
 
   // Local: B
   PetscErrorCode begin(Ex &ex, const DistMatrix<Ex> &A, const Strength<Ex> &S, const CoarsePoints<Ex> &points, PetscInt first)
@@ -33,17 +33,12 @@ template <class Ex> struct Counting {
   PetscErrorCode count(Ex &ex, const DistMatrix<Ex> &A, const CoarsePoints<Ex> &points, int least_count, const SpgemmOptions &options,
                        CoarseBlocks<Ex> &edges)
   {
-    const int before = ghosts_before(A.ghosts, first_row);
-    Array<int, Ex> place;
     Array<unsigned char, Ex> keep;
     Csr<double, Ex> L, W;
     SpgemmPlan<Ex> plan;
     BlockSelection<Ex> chosen;
-    const BlockPart own = {A.diag, from.diag.ptr.data(), from.diag.at.data()},
-                    other = {ghost_block(A), from.offd.ptr.data(), from.offd.at.data()};
     PetscFunctionBegin;
-    PetscCall(places_of_ghosts(ex, A.ghosts.size(), before, A.rows, place));
-    PetscCall(stack_rows(ex, {own, other, A.rows + static_cast<int>(A.ghosts.size()), before, before, place.data(), {}, 0}, L));
+    PetscCall(stack_rows(ex, from.of(A, before), L));
     PetscCall(weigh_steps(ex, L.view(), before, L.val.data()));
     PetscCall(spgemm_symbolic(ex, options, L.view(), gathered.rows(B.rows()), W, plan));
     PetscCall(spgemm_numeric(ex, plan, L.view(), gathered.rows(B.rows()), W));
@@ -68,12 +63,12 @@ PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &ma
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  counting.first_row = A.first(rank);
+  counting.before = ghosts_before(A.ghosts, A.first(rank));
   S2.range = points.range;
   PetscCall(attempt(
       A.comm, [&] { return counting.begin(ex, A, marks, points, points.range[static_cast<std::size_t>(rank)]); }, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(counting.gathered.create(ex, A.comm, A.halo, counting.B.rows(), ghosts_before(A.ghosts, counting.first_row), out_of_memory));
+  PetscCall(counting.gathered.create(ex, A.comm, A.halo, counting.B.rows(), counting.before, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
       A.comm, [&] { return counting.count(ex, A, points, least_count, options, S2.edges); }, out_of_memory));

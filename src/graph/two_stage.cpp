@@ -4,20 +4,11 @@
 
 namespace amgkit
 {
-template <class Ex> StackedRows TwoStageInterpolation<Ex>::stacked_P1() const
-{
-  const int before = ghosts_before(P1_.ghosts, P1_.first);
-  return {{P1_.diag.view()}, {P1_.offd.view()}, P1_.diag.cols + P1_.offd.cols, before, before, place_of_ghost_.data(), {}, 0};
-}
-
 // Local, once P2's rows of other ranks are here.
 template <class Ex> PetscErrorCode TwoStageInterpolation<Ex>::multiply(Ex &ex, const TwoStageRule &rule, CoarseBlocks<Ex> &P)
 {
-  const int before = ghosts_before(P1_.ghosts, P1_.first);
-
   PetscFunctionBegin;
-  PetscCall(places_of_ghosts(ex, P1_.ghosts.size(), before, P1_.diag.cols, place_of_ghost_));
-  PetscCall(stack_rows(ex, stacked_P1(), left_));
+  PetscCall(stack_rows(ex, P1_.rows().blocks(), left_));
   PetscCall(spgemm_symbolic(ex, rule.interpolation.spgemm, left_.view(), gathered_.rows(P2_.rows()), W_, plan_));
   PetscCall(spgemm_numeric(ex, plan_, left_.view(), gathered_.rows(P2_.rows()), W_));
   PetscCall(truncated_.create(ex, W_.view(), {gathered_.before(), P2_.diag.cols, P2_.first, &gathered_.ghosts()},
@@ -66,7 +57,7 @@ template <class Ex> PetscErrorCode TwoStageInterpolation<Ex>::update(Ex &ex, Dis
   PetscCall(first_.update(ex, A, P1_));
   PetscCall(second_.update(ex, A, P2_));
   PetscCall(gathered_.update(ex, P2_.rows()));
-  PetscCall(stack_values(ex, stacked_P1(), left_));
+  PetscCall(stack_values(ex, P1_.rows().blocks(), left_));
   PetscCall(spgemm_numeric(ex, plan_, left_.view(), gathered_.rows(P2_.rows()), W_));
   PetscCall(truncated_.values(ex, W_.view(), P));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -74,8 +65,8 @@ template <class Ex> PetscErrorCode TwoStageInterpolation<Ex>::update(Ex &ex, Dis
 
 template <class Ex> std::size_t TwoStageInterpolation<Ex>::bytes() const
 {
-  return first_.bytes() + second_.bytes() + P1_.bytes() + P2_.bytes() + halo_.bytes() + gathered_.bytes() + place_of_ghost_.bytes() +
-         left_.bytes() + W_.bytes() + plan_.row.bytes() + plan_.window.bytes() + truncated_.bytes();
+  return first_.bytes() + second_.bytes() + P1_.bytes() + P2_.bytes() + halo_.bytes() + gathered_.bytes() + left_.bytes() + W_.bytes() +
+         plan_.row.bytes() + plan_.window.bytes() + truncated_.bytes();
 }
 
 #define INSTANTIATE(Ex) template class TwoStageInterpolation<Ex>;

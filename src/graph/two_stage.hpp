@@ -21,15 +21,13 @@ public:
   std::size_t bytes() const;
 
 private:
-  StackedRows stacked_P1() const;
   PetscErrorCode multiply(Ex &, const TwoStageRule &, CoarseBlocks<Ex> &P);
 
   Interpolation<Ex> first_, second_;
   CoarseBlocks<Ex> P1_, P2_;
   Halo<Ex> halo_;             // of P1's ghosts
   GatheredRows<Ex> gathered_; // of P2
-  Array<int, Ex> place_of_ghost_;
-  Csr<double, Ex> left_, W_; // P1 with its columns in order, W = P1 P2
+  Csr<double, Ex> left_, W_;  // P1 with its columns in order, W = P1 P2
   SpgemmPlan<Ex> plan_;
   TruncatedProduct<Ex> truncated_;
 };

@@ -6,41 +6,79 @@ namespace amgkit
 {
 namespace
 {
-// write(place in row i of M, its column, its value) for the row's entries
-template <class Team, class Write> AMGKIT_FN void for_stacked(const Team &team, const BlockRows &top, std::int64_t i, Write write)
+AMGKIT_FN inline Segment row_of(const BlockPart &part, std::int64_t i)
 {
-  const Segment own = entries_of(top.diag, i), other = entries_of(top.offd, i);
-  const int above = lower_bound(top.offd.col, other.begin, other.end, top.ghosts_before), after = top.before + top.diag.cols;
-  for (int k : team.share(other.begin, other.end)) {
-    const int ghost = top.offd.col[k];
-    write(k - other.begin + (k < above ? 0 : own.end - own.begin), top.column ? top.column[ghost] : after + ghost, top.offd.val[k]);
+  return part.ptr ? Segment{part.ptr[i], part.ptr[i + 1]} : entries_of(part.block, i);
+}
+AMGKIT_FN inline int position(const BlockPart &part, int k) { return part.at ? part.at[k] : k; }
+
+// The first of these entries whose column is not below ghosts_before
+AMGKIT_FN inline int above(const BlockPart &part, const Segment &row, int ghosts_before)
+{
+  int begin = row.begin, end = row.end;
+  while (begin < end) {
+    const int middle = begin + (end - begin) / 2;
+    if (part.block.col[position(part, middle)] < ghosts_before)
+      begin = middle + 1;
+    else
+      end = middle;
   }
-  for (int k : team.share(own.begin, own.end)) write(above - other.begin + k - own.begin, top.before + top.diag.col[k], top.diag.val[k]);
+  return begin;
+}
+
+// Which row a row of the stack is: of the others, or this rank's.
+struct Source {
+  bool other;
+  std::int64_t row;
+};
+AMGKIT_FN inline Source source_of(std::int64_t r, std::int64_t rows_before, std::int64_t own_rows)
+{
+  if (r < rows_before) return {true, r};
+  if (r < rows_before + own_rows) return {false, r - rows_before};
+  return {true, r - own_rows};
+}
+
+// The same rows with their numbers spelt out, but for numbers.ghost
+BlockRows numbered(BlockRows in)
+{
+  if (in.numbers.cols == 0) in.numbers = {in.diag.block.cols + in.offd.block.cols, in.ghosts_before, nullptr};
+  return in;
+}
+
+// write(place, column, value) for the entries of row r, of which the first has the given place
+template <class Team, class Write> AMGKIT_FN void for_stacked(const Team &team, const BlockRows &in, std::int64_t r, int at, Write write)
+{
+  const Source from = source_of(r, in.rows_before, in.diag.block.rows);
+  if (from.other) {
+    const Segment row = entries_of(in.others, from.row);
+    for (int k : team.share(row.begin, row.end)) write(at + k - row.begin, in.others.col[k], in.others.val[k]);
+    return;
+  }
+  const Segment own = row_of(in.diag, from.row), other = row_of(in.offd, from.row);
+  const int middle = above(in.offd, other, in.ghosts_before);
+  for (int k : team.share(other.begin, other.end)) {
+    const int p = position(in.offd, k), g = in.offd.block.col[p];
+    const int place = at + k - other.begin + (k < middle ? 0 : own.end - own.begin);
+    write(place, in.numbers.ghost ? in.numbers.ghost[g] : g + (k < middle ? 0 : in.diag.block.cols), in.offd.block.val[p]);
+  }
+  for (int k : team.share(own.begin, own.end)) {
+    const int p = position(in.diag, k);
+    write(at + middle - other.begin + k - own.begin, in.numbers.before + in.diag.block.col[p], in.diag.block.val[p]);
+  }
 }
 
 // The columns too, or the values alone.
-template <bool Columns, class Ex>
-PetscErrorCode fill_stacked(Ex &ex, const BlockRows &blocks, const CsrView<double> &below, Csr<double, Ex> &M)
+template <bool Columns, class Ex> PetscErrorCode fill_stacked(Ex &ex, const BlockRows &rows, Csr<double, Ex> &M)
 {
-  const BlockRows top = blocks;
-  const CsrView<double> bottom = below;
+  const BlockRows in = numbered(rows);
   const int *ptr = M.ptr.data();
   int *col = M.col.data();
   double *val = M.val.data();
-  return for_rows(ex, M.rows, M.view().average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const int begin = ptr[i];
-    if (i < top.diag.rows) {
-      for_stacked(team, top, i, [&](int place, int column, double value) {
-        if (Columns) col[begin + place] = column;
-        val[begin + place] = value;
-      });
-      return;
-    }
-    const Segment row = entries_of(bottom, i - top.diag.rows);
-    for (int k : team.share(row.begin, row.end)) {
-      if (Columns) col[begin + k - row.begin] = bottom.col[k];
-      val[begin + k - row.begin] = bottom.val[k];
-    }
+  return for_rows(ex, M.rows, M.view().average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
+    for_stacked(team, in, r, ptr[r], [&](int at, int column, double value) {
+      if (Columns) col[at] = column;
+      val[at] = value;
+    });
   });
 }
 
@@ -90,33 +128,44 @@ template <bool Columns, class Ex> PetscErrorCode fill_split(Ex &ex, const Chosen
 }
 } // namespace
 
-template <class Ex> PetscErrorCode stack_rows(Ex &ex, const BlockRows &blocks, CsrView<double> bottom, int cols, Csr<double, Ex> &M)
+template <class Ex> PetscErrorCode stack_rows(Ex &ex, const BlockRows &blocks, Csr<double, Ex> &M)
 {
-  const CsrView<double> diag = blocks.diag, offd = blocks.offd;
-  const std::int64_t rows = std::int64_t{diag.rows} + bottom.rows;
+  const BlockRows in = blocks;
+  const std::int64_t rows = std::int64_t{in.diag.block.rows} + in.others.rows, cols = std::int64_t{in.diag.block.cols} + in.offd.block.cols;
   std::int64_t entries = 0;
 
   PetscFunctionBegin;
-  PetscCheck(rows < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "More than 2^31 - 2 rows on one process: use more processes");
+  PetscCheck(rows <= INT32_MAX && cols <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "More than 2^31 - 1 rows or columns of one process and its neighbours: use more processes");
   M.rows = static_cast<int>(rows);
-  M.cols = cols;
+  M.cols = numbered(in).numbers.cols;
   PetscCall(M.ptr.allocate(ex, rows + 1));
   int *ptr = M.ptr.data();
-  PetscCall(for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) {
-    const bool above = i < diag.rows;
-    const Segment one = above ? entries_of(diag, i) : entries_of(bottom, i - diag.rows), two = above ? entries_of(offd, i) : Segment{0, 0};
-    ptr[i] = one.end - one.begin + two.end - two.begin;
+  PetscCall(for_each(ex, rows, [=] AMGKIT_FN(std::int64_t r) {
+    const Source from = source_of(r, in.rows_before, in.diag.block.rows);
+    const Segment one = from.other ? entries_of(in.others, from.row) : row_of(in.diag, from.row),
+                  two = from.other ? Segment{0, 0} : row_of(in.offd, from.row);
+    ptr[r] = one.end - one.begin + two.end - two.begin;
   }));
   PetscCall(exclusive_scan(ex, rows, ptr, &entries));
   PetscCall(M.col.allocate(ex, entries));
   PetscCall(M.val.allocate(ex, entries));
-  PetscCall(fill_stacked<true>(ex, blocks, bottom, M));
+  PetscCall(fill_stacked<true>(ex, in, M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode stack_values(Ex &ex, const BlockRows &blocks, CsrView<double> bottom, Csr<double, Ex> &M)
+template <class Ex> PetscErrorCode stack_values(Ex &ex, const BlockRows &blocks, Csr<double, Ex> &M)
 {
-  return fill_stacked<false>(ex, blocks, bottom, M);
+  return fill_stacked<false>(ex, blocks, M);
+}
+
+template <class Ex>
+PetscErrorCode stack_vector(Ex &ex, int own_rows, const double *own, int other_rows, const double *others, int rows_before, double *all)
+{
+  return for_each(ex, std::int64_t{own_rows} + other_rows, [=] AMGKIT_FN(std::int64_t r) {
+    const Source from = source_of(r, rows_before, own_rows);
+    all[r] = from.other ? others[from.row] : own[from.row];
+  });
 }
 
 template <class Ex> PetscErrorCode split_rows(Ex &ex, const ChosenRows &chosen, int ghosts, Csr<double, Ex> &diag, Csr<double, Ex> &offd)
@@ -216,8 +265,9 @@ template <class Ex> PetscErrorCode choose_rows(Ex &ex, int n, const Array<int, E
 
 using Space = AMGKIT_SPACE;
 using View = CsrView<double>;
-template PetscErrorCode stack_rows(Space &, const BlockRows &, View, int, Csr<double, Space> &);
-template PetscErrorCode stack_values(Space &, const BlockRows &, View, Csr<double, Space> &);
+template PetscErrorCode stack_rows(Space &, const BlockRows &, Csr<double, Space> &);
+template PetscErrorCode stack_values(Space &, const BlockRows &, Csr<double, Space> &);
+template PetscErrorCode stack_vector(Space &, int, const double *, int, const double *, int, double *);
 template PetscErrorCode split_rows(Space &, const ChosenRows &, int, Csr<double, Space> &, Csr<double, Space> &);
 template PetscErrorCode split_values(Space &, const ChosenRows &, Csr<double, Space> &, Csr<double, Space> &);
 template PetscErrorCode drop_empty_columns(Space &, Csr<double, Space> &, std::vector<int> &);

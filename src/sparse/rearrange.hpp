@@ -1,5 +1,4 @@
-// Rows on their way from one rank to another: the two blocks of columns become one with global columns, arrive in pieces, and become two
-// blocks again.
+// Rows on their way from one rank to another: they arrive in pieces, and their global columns are numbered anew.
 #pragma once
 #include "base/array.hpp"
 
@@ -8,11 +7,6 @@
 
 namespace amgkit
 {
-// M's row i holds row i of diag, its columns raised by first, and row i of offd, column j as ghost[j]; all columns ascend. ghost ascends
-// and leaves out first, ..., first + diag.cols - 1.
-template <class Ex>
-PetscErrorCode merge_columns(Ex &, CsrView<double> diag, CsrView<double> offd, int first, const int *ghost, Csr<double, Ex> &M);
-
 // length[i] = entries of row i
 template <class Ex> PetscErrorCode row_lengths(Ex &, CsrView<double> A, int *length);
 
@@ -26,10 +20,6 @@ struct Pieces {
 // first_row[q]: the whole's row that piece q begins with.
 template <class Ex>
 PetscErrorCode join_pieces(Ex &, const Pieces &, int rows, const int *slot, const int *first_row, Csr<double, Ex> &whole);
-
-// The inverse of merge_columns for the rank that owns columns first <= j < first + own: diag's columns count from first, offd's stay
-// global.
-template <class Ex> PetscErrorCode split_columns(Ex &, CsrView<double> M, int first, int own, Csr<double, Ex> &diag, Csr<double, Ex> &offd);
 
 // slot of each row of the whole, and its inverse: row of each place, 0 where the room is not used. first_row: of each piece, and the end.
 template <class Ex>
@@ -77,8 +67,6 @@ inline constexpr std::uint64_t no_key = UINT64_MAX;
 // key[k] <- base[q] + id[k], no_key for id[k] < 0, where piece q of the pieces that follow each other holds k; piece q begins at begin[q].
 template <class Ex>
 PetscErrorCode keys_of_pieces(Ex &, int pieces, const int *begin, const std::uint64_t *base, const int *id, Array<std::uint64_t, Ex> &key);
-// key[k] <- col[k]
-template <class Ex> PetscErrorCode keys_of_columns(Ex &, std::int64_t n, const int *col, std::uint64_t *key);
 // position[k] <- the place of key[k] among the distinct keys, -1 for no_key. distinct: these keys, ascending. key is overwritten.
 template <class Ex>
 PetscErrorCode number_distinct(Ex &, Array<std::uint64_t, Ex> &key, int *position, std::vector<std::uint64_t> &distinct);

@@ -26,42 +26,6 @@ AMGKIT_FN void for_message(const Team &team, const RowMessage &message, const Sp
 AMGKIT_FN inline bool begins_key(const std::uint64_t *key, std::int64_t i) { return key[i] != no_key && (i == 0 || key[i] != key[i - 1]); }
 } // namespace
 
-template <class Ex>
-PetscErrorCode merge_columns(Ex &ex, CsrView<double> diag, CsrView<double> offd, int first, const int *ghost, Csr<double, Ex> &M)
-{
-  std::int64_t total = 0;
-
-  PetscFunctionBegin;
-  M.rows = diag.rows;
-  M.cols = diag.cols + offd.cols;
-  PetscCall(M.ptr.allocate(ex, M.rows + 1));
-  int *ptr = M.ptr.data();
-  PetscCall(for_each(ex, M.rows, [=] AMGKIT_FN(std::int64_t i) {
-    ptr[i] = diag.ptr[i + 1] - diag.ptr[i] + (offd.nnz > 0 ? offd.ptr[i + 1] - offd.ptr[i] : 0);
-  }));
-  PetscCall(exclusive_scan(ex, M.rows, ptr, &total));
-  PetscCall(M.col.allocate(ex, total));
-  PetscCall(M.val.allocate(ex, total));
-  int *col = M.col.data();
-  double *val = M.val.data();
-  PetscCall(for_rows(ex, M.rows, M.view().average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const int begin = offd.nnz > 0 ? offd.ptr[i] : 0, end = offd.nnz > 0 ? offd.ptr[i + 1] : 0, own = diag.ptr[i + 1] - diag.ptr[i];
-    int above = begin; // the first ghost after the own columns
-    while (above < end && ghost[offd.col[above]] < first) above++;
-    for (int k : team.share(begin, end)) {
-      const int at = ptr[i] + k - begin + (k < above ? 0 : own);
-      col[at] = ghost[offd.col[k]];
-      val[at] = offd.val[k];
-    }
-    for (int k : team.share(diag.ptr[i], diag.ptr[i + 1])) {
-      const int at = ptr[i] + above - begin + k - diag.ptr[i];
-      col[at] = first + diag.col[k];
-      val[at] = diag.val[k];
-    }
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <class Ex> PetscErrorCode row_lengths(Ex &ex, CsrView<double> A, int *length)
 {
   return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { length[i] = A.ptr[i + 1] - A.ptr[i]; });
@@ -166,43 +130,6 @@ PetscErrorCode join_pieces(Ex &ex, const Pieces &pieces, int rows, const int *sl
 }
 
 template <class Ex>
-PetscErrorCode split_columns(Ex &ex, CsrView<double> M, int first, int own, Csr<double, Ex> &diag, Csr<double, Ex> &offd)
-{
-  std::int64_t inside = 0, outside = 0;
-
-  PetscFunctionBegin;
-  diag.rows = offd.rows = M.rows;
-  diag.cols = own;
-  PetscCall(diag.ptr.allocate(ex, M.rows + 1));
-  PetscCall(offd.ptr.allocate(ex, M.rows + 1));
-  int *diag_ptr = diag.ptr.data(), *offd_ptr = offd.ptr.data();
-  PetscCall(for_each(ex, M.rows, [=] AMGKIT_FN(std::int64_t i) {
-    const int begin = lower_bound(M.col, M.ptr[i], M.ptr[i + 1], first), end = lower_bound(M.col, begin, M.ptr[i + 1], first + own);
-    diag_ptr[i] = end - begin;
-    offd_ptr[i] = M.ptr[i + 1] - M.ptr[i] - (end - begin);
-  }));
-  PetscCall(exclusive_scan(ex, M.rows, diag_ptr, &inside));
-  PetscCall(exclusive_scan(ex, M.rows, offd_ptr, &outside));
-  PetscCall(diag.col.allocate(ex, inside));
-  PetscCall(diag.val.allocate(ex, inside));
-  PetscCall(offd.col.allocate(ex, outside));
-  PetscCall(offd.val.allocate(ex, outside));
-  int *diag_col = diag.col.data(), *offd_col = offd.col.data();
-  double *diag_val = diag.val.data(), *offd_val = offd.val.data();
-  PetscCall(for_rows(ex, M.rows, M.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const int here = diag_ptr[i + 1] - diag_ptr[i], begin = lower_bound(M.col, M.ptr[i], M.ptr[i + 1], first);
-    for (int k : team.share(M.ptr[i], M.ptr[i + 1])) {
-      const int j = M.col[k];
-      const bool in = k >= begin && k < begin + here;
-      const int at = in ? diag_ptr[i] + k - begin : offd_ptr[i] + k - M.ptr[i] - (k < begin ? 0 : here);
-      (in ? diag_col : offd_col)[at] = in ? j - first : j;
-      (in ? diag_val : offd_val)[at] = M.val[k];
-    }
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex>
 PetscErrorCode places_in_pieces(Ex &ex, int pieces, int most_rows, const int *first_row, Array<int, Ex> &slots, Array<int, Ex> &rows)
 {
   int *slot = slots.data(), *row = rows.data();
@@ -227,11 +154,6 @@ PetscErrorCode keys_of_pieces(Ex &ex, int pieces, const int *begin, const std::u
   return for_each(ex, keys.size(), [=] AMGKIT_FN(std::int64_t k) {
     key[k] = id[k] < 0 ? no_key : base[piece_of(begin, pieces, k)] + static_cast<std::uint64_t>(id[k]);
   });
-}
-
-template <class Ex> PetscErrorCode keys_of_columns(Ex &ex, std::int64_t n, const int *col, std::uint64_t *key)
-{
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { key[k] = static_cast<std::uint64_t>(col[k]); });
 }
 
 template <class Ex>
@@ -263,7 +185,6 @@ PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, int *posi
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode merge_columns(Space &, CsrView<double>, CsrView<double>, int, const int *, Csr<double, Space> &);
 template PetscErrorCode row_lengths(Space &, CsrView<double>, int *);
 template PetscErrorCode row_lengths(Space &, const SplitRows &, int *);
 template PetscErrorCode offsets_of_rows(Space &, std::int64_t, const int *, const int *, int *, std::int64_t *);
@@ -274,9 +195,7 @@ template PetscErrorCode unpack(Space &, const RowMessage &, const std::uint64_t 
 template PetscErrorCode keys_of_ghosts(Space &, std::int64_t, const std::uint64_t *, const MergedColumns &, std::uint64_t *);
 template PetscErrorCode merged_numbers(Space &, std::int64_t, const std::uint64_t *, const int *, const MergedColumns &, int *);
 template PetscErrorCode join_pieces(Space &, const Pieces &, int, const int *, const int *, Csr<double, Space> &);
-template PetscErrorCode split_columns(Space &, CsrView<double>, int, int, Csr<double, Space> &, Csr<double, Space> &);
 template PetscErrorCode places_in_pieces(Space &, int, int, const int *, Array<int, Space> &, Array<int, Space> &);
 template PetscErrorCode keys_of_pieces(Space &, int, const int *, const std::uint64_t *, const int *, Array<std::uint64_t, Space> &);
-template PetscErrorCode keys_of_columns(Space &, std::int64_t, const int *, std::uint64_t *);
 template PetscErrorCode number_distinct(Space &, Array<std::uint64_t, Space> &, int *, std::vector<std::uint64_t> &);
 } // namespace amgkit

@@ -75,7 +75,7 @@ template <class Ex> void expect_rows(Ex &ex, const Pair<Ex> &pair, const GhostRo
   OK(download(ex, view.ptr, view.rows + 1, ptr));
   OK(download(ex, view.col, view.nnz, col));
   OK(download(ex, view.val, view.nnz, val));
-  OK(download(ex, got.column_of_ghost().data(), got.column_of_ghost().size(), column_of_ghost));
+  OK(download(ex, got.around(pair.source(), 0).numbers.ghost, static_cast<std::int64_t>(pair.b.ghosts.size()), column_of_ghost));
 
   const int r = rank_of_world(), own = pair.b.diag.cols, before = got.before();
   std::vector<PetscInt> global(got.ghosts()), used(pair.b.ghosts); // column -> its global index
@@ -94,7 +94,6 @@ template <class Ex> void expect_rows(Ex &ex, const Pair<Ex> &pair, const GhostRo
       if (col[k] < before || col[k] >= before + own) used.push_back(global[col[k]]);
     }
   }
-  ASSERT_EQ(column_of_ghost.size(), pair.b.ghosts.size());
   for (std::size_t k = 0; k < column_of_ghost.size(); k++) EXPECT_EQ(global[column_of_ghost[k]], pair.b.ghosts[k]);
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());

@@ -4,6 +4,7 @@
 #include "support/spaces.hpp"
 
 #include <random>
+#include <tuple>
 
 namespace amgkit::test
 {
@@ -45,46 +46,79 @@ struct Numbering {
 };
 const std::vector<Numbering> numberings = {{5, 7, 3}, {5, 7, 0}, {5, 7, 7}, {0, 6, 2}, {9, 0, 0}, {1, 1, 1}};
 
-HostCsr merged(const HostCsr &diag, const HostCsr &offd, const HostCsr &bottom, const Numbering &number)
+// The blocks' rows, in this numbering, behind the first rows_before others; in[number] is the number of a wider one.
+HostCsr merged(const HostCsr &diag, const HostCsr &offd, const Numbering &number, const std::vector<int> &in, int cols,
+               const HostCsr &others, int rows_before)
 {
   std::map<std::pair<int, int>, double> entries;
   for (int i = 0; i < diag.rows; i++) {
-    for (int k = diag.ptr[i]; k < diag.ptr[i + 1]; k++) entries[{i, number.of_own(diag.col[k])}] = diag.val[k];
-    for (int k = offd.ptr[i]; k < offd.ptr[i + 1]; k++) entries[{i, number.of_ghost(offd.col[k])}] = offd.val[k];
+    for (int k = diag.ptr[i]; k < diag.ptr[i + 1]; k++) entries[{rows_before + i, in[number.of_own(diag.col[k])]}] = diag.val[k];
+    for (int k = offd.ptr[i]; k < offd.ptr[i + 1]; k++) entries[{rows_before + i, in[number.of_ghost(offd.col[k])]}] = offd.val[k];
   }
-  for (int i = 0; i < bottom.rows; i++) {
-    for (int k = bottom.ptr[i]; k < bottom.ptr[i + 1]; k++) entries[{diag.rows + i, bottom.col[k]}] = bottom.val[k];
+  for (int i = 0; i < others.rows; i++) {
+    const int row = i < rows_before ? i : diag.rows + i;
+    for (int k = others.ptr[i]; k < others.ptr[i + 1]; k++) entries[{row, others.col[k]}] = others.val[k];
   }
-  return make_csr(diag.rows + bottom.rows, number.all(), entries);
+  return make_csr(diag.rows + others.rows, cols, entries);
 }
 } // namespace
 
+// In the numbers of their own columns, and in those of columns between and around which others stand.
 TYPED_TEST(MergedRowsTest, BlocksAreStacked)
 {
   for (const Numbering &number : numberings) {
-    for (const auto &[rows, below] : {std::pair{11, 4}, {11, 0}, {0, 4}, {0, 0}}) {
-      const HostCsr diag = random_matrix(rows, number.own, 4, 1), offd = random_matrix(rows, number.ghosts, 3, 2),
-                    bottom = random_matrix(below, number.all(), 5, 3);
-      std::vector<int> columns;
-      for (int g = 0; g < number.ghosts; g++) columns.push_back(number.of_ghost(g));
-      Csr<double, TypeParam> D, O, B, M;
-      HostCsr got;
-      OK(upload(this->ex, diag, D));
-      OK(upload(this->ex, offd, O));
-      OK(upload(this->ex, bottom, B));
-      const auto column = this->to_space(columns);
-      const int *numbers = number.before == 0 ? nullptr : column.data();
-      OK(stack_rows(this->ex, {D.view(), O.view(), number.before, number.before, numbers}, B.view(), number.all(), M));
-      OK(download(this->ex, M, got));
-      expect_equal(got, merged(diag, offd, bottom, number));
-      OK(upload(this->ex, scaled(diag, -2), D));
-      OK(upload(this->ex, scaled(offd, 3), O));
-      OK(upload(this->ex, scaled(bottom, 5), B));
-      OK(stack_values(this->ex, {D.view(), O.view(), number.before, number.before, numbers}, B.view(), M));
-      OK(download(this->ex, M, got));
-      expect_equal(got, merged(scaled(diag, -2), scaled(offd, 3), scaled(bottom, 5), number));
+    for (const bool wider : {false, true}) {
+      std::vector<int> in, ghost;
+      for (int j = 0; j < number.all(); j++) in.push_back(!wider ? j : j < number.before ? 2 * j + 1 : j + number.before + 2);
+      for (int g = 0; g < number.ghosts; g++) ghost.push_back(in[number.of_ghost(g)]);
+      const int cols = wider ? number.all() + number.before + 5 : number.all();
+      const auto ghosts = this->to_space(ghost);
+      const WiderNumbers wide = {cols, number.before + number.before + 2, ghosts.data()};
+      for (const auto &[rows, around, before] : {std::tuple{11, 4, 0}, {11, 4, 3}, {11, 0, 0}, {0, 4, 2}, {0, 0, 0}}) {
+        const HostCsr diag = random_matrix(rows, number.own, 4, 1), offd = random_matrix(rows, number.ghosts, 3, 2),
+                      others = random_matrix(around, cols, 5, 3);
+        Csr<double, TypeParam> D, O, B, M;
+        HostCsr got;
+        for (const bool again : {false, true}) {
+          const HostCsr d = scaled(diag, again ? -2 : 1), o = scaled(offd, again ? 3 : 1), b = scaled(others, again ? 5 : 1);
+          OK(upload(this->ex, d, D));
+          OK(upload(this->ex, o, O));
+          OK(upload(this->ex, b, B));
+          const BlockRows all = {{D.view()}, {O.view()}, number.before, wider ? wide : WiderNumbers{}, B.view(), before};
+          OK(again ? stack_values(this->ex, all, M) : stack_rows(this->ex, all, M));
+          OK(download(this->ex, M, got));
+          expect_equal(got, merged(d, o, number, in, cols, b, before));
+        }
+      }
     }
   }
+}
+
+// Own columns 1 and 2 of four, ghosts 0 and 3; without the first entry of the own block and the second of the other.
+TYPED_TEST(MergedRowsTest, ChosenEntriesAreStacked)
+{
+  Csr<double, TypeParam> D, O, M;
+  HostCsr got;
+  OK(upload(this->ex, make_csr(2, 2, {{{0, 0}, 1}, {{0, 1}, 2}, {{1, 1}, 3}}), D));
+  OK(upload(this->ex, make_csr(2, 2, {{{0, 0}, 4}, {{0, 1}, 5}, {{1, 0}, 6}}), O));
+  const auto ptr = this->to_space(std::vector<int>{0, 1, 2}), of_own = this->to_space(std::vector<int>{1, 2}),
+             of_ghosts = this->to_space(std::vector<int>{0, 2});
+  const BlockRows chosen = {{D.view(), ptr.data(), of_own.data()}, {O.view(), ptr.data(), of_ghosts.data()}, 1};
+  OK(stack_rows(this->ex, chosen, M));
+  OK(download(this->ex, M, got));
+  expect_equal(got, make_csr(2, 4, {{{0, 0}, 4}, {{0, 2}, 2}, {{1, 0}, 6}, {{1, 2}, 3}}));
+  OK(upload(this->ex, make_csr(2, 2, {{{0, 0}, 0}, {{0, 1}, 7}, {{1, 1}, 8}}), D));
+  OK(stack_values(this->ex, {{D.view(), ptr.data(), of_own.data()}, chosen.offd, 1}, M));
+  OK(download(this->ex, M, got));
+  expect_equal(got, make_csr(2, 4, {{{0, 0}, 4}, {{0, 2}, 7}, {{1, 0}, 6}, {{1, 2}, 8}}));
+}
+
+TYPED_TEST(MergedRowsTest, VectorsAreStackedAsRowsAre)
+{
+  auto all = this->to_space(std::vector<double>(4));
+  const auto x = this->to_space(std::vector<double>{1, 2}), y = this->to_space(std::vector<double>{3, 4});
+  OK(stack_vector(this->ex, 2, x.data(), 2, y.data(), 1, all.data()));
+  EXPECT_EQ(this->to_host(all), (std::vector<double>{3, 1, 2, 4}));
 }
 
 // Rows 0, 2, ... of one matrix and all rows of a second, whose ghosts are others.
@@ -114,7 +148,7 @@ TYPED_TEST(MergedRowsTest, ChosenRowsAreSplit)
     OK(upload(this->ex, first, F));
     OK(upload(this->ex, second, S));
     const auto rows = this->to_space(row), ghosts = this->to_space(ghost);
-    const ChosenRows chosen = {10, one.own, {F.view(), one.before, ghosts.data()}, {S.view(), two.before, nullptr}, rows.data()};
+    const ChosenRows chosen = {10, one.own, {F.view(), one.before, ghosts.data()}, {S.view(), two.before}, rows.data()};
     OK(split_rows(this->ex, chosen, two.ghosts, diag, offd));
     OK(download(this->ex, diag, got));
     expect_equal(got, make_csr(10, one.own, own));

@@ -1,6 +1,5 @@
 #include "sparse/selection.hpp"
 
-#include "sparse/stack.hpp"
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
 
@@ -37,33 +36,5 @@ TYPED_TEST(SelectionTest, IsInsideOrOutside)
   EXPECT_EQ(this->to_host(val), (std::vector<double>{4, 6, 40, 50}));
   OK(selected_values(this->ex, A.view(), all, static_cast<const double *>(nullptr), val.data()));
   EXPECT_EQ(this->to_host(val), (std::vector<double>{2, 3, 4, 5}));
-}
-
-// Own rows 2 and 3 of four, own columns 1 and 2 of four; ghosts are columns 0 and 3.
-TYPED_TEST(SelectionTest, RowsAreStackedInOrder)
-{
-  const HostCsr own = make_csr(2, 2, {{{0, 0}, 1}, {{0, 1}, 2}, {{1, 1}, 3}}), ghost = make_csr(2, 2, {{{0, 1}, 4}, {{1, 0}, 5}}),
-                others = make_csr(2, 4, {{{0, 0}, 6}, {{0, 2}, 7}, {{1, 3}, 8}});
-  Csr<double, TypeParam> D, O, R, M;
-  HostCsr got;
-  OK(upload(this->ex, own, D));
-  OK(upload(this->ex, ghost, O));
-  OK(upload(this->ex, others, R));
-  const auto column = this->to_space(std::vector<int>{0, 3}), ptr = this->to_space(std::vector<int>{0, 1, 2}),
-             at = this->to_space(std::vector<int>{1, 2});
-  OK(stack_rows(this->ex, {{D.view()}, {O.view()}, 4, 1, 1, column.data(), R.view(), 1}, M));
-  OK(download(this->ex, M, got));
-  EXPECT_EQ(got.ptr, (std::vector<int>{0, 2, 5, 7, 8}));
-  EXPECT_EQ(got.col, (std::vector<int>{0, 2, 1, 2, 3, 0, 2, 3}));
-  EXPECT_EQ(got.val, (std::vector<double>{6, 7, 1, 2, 4, 5, 3, 8}));
-  OK(stack_rows(this->ex, {{D.view(), ptr.data(), at.data()}, {O.view()}, 4, 1, 1, column.data(), {}, 0}, M)); // without entry (0, 0)
-  OK(download(this->ex, M, got));
-  EXPECT_EQ(got.ptr, (std::vector<int>{0, 2, 4}));
-  EXPECT_EQ(got.col, (std::vector<int>{2, 3, 0, 2}));
-  EXPECT_EQ(got.val, (std::vector<double>{2, 4, 5, 3}));
-  auto all = this->to_space(std::vector<double>(4));
-  const auto x = this->to_space(std::vector<double>{1, 2}), y = this->to_space(std::vector<double>{3, 4});
-  OK(stack_vector(this->ex, 2, x.data(), 2, y.data(), 1, all.data()));
-  EXPECT_EQ(this->to_host(all), (std::vector<double>{3, 1, 2, 4}));
 }
 } // namespace amgkit::test
