@@ -42,7 +42,7 @@ const Variant quality_aware = {"quality_aware",
                                 {"3D, rotating wind", 3, 16, Wind::rotating, {15, 16, 25, 33, 34}, 3}}};
 const Variant classical = {"classical",
                            PCAMGCLASSICAL,
-                           "",
+                           "-pc_amgclassical_cycle_type auto",
                            {{"2D, constant wind", 2, 48, Wind::constant, {12, 13, 18, 21, 22}, 2.3},
                             {"2D, rotating wind", 2, 48, Wind::rotating, {12, 13, 18, 21, 21}, 2.3},
                             {"3D, constant wind", 3, 16, Wind::constant, {11, 13, 20, 21, 22}, 2.5},
