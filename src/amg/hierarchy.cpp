@@ -161,7 +161,8 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     fine.forget_setup();
     // no rows at all: nothing here is coupled, and the smoother solves it
-    if (coarse->A.global_rows() == 0 || static_cast<double>(coarse->A.global_rows()) > stall * static_cast<double>(fine.A.global_rows())) {
+    if (!coarse->sound || coarse->A.global_rows() == 0 ||
+        static_cast<double>(coarse->A.global_rows()) > stall * static_cast<double>(fine.A.global_rows())) {
       fine.transfer.reset();
       break;
     }

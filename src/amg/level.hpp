@@ -37,6 +37,7 @@ public:
 template <class Ex> struct Level {
   DistMatrix<Ex> A;
   int number = 0;     // in the hierarchy, the finest is 0
+  bool sound = true;  // false: A is not what multigrid can go on with, and coarsening ends before
   int block_size = 1; // unknowns a node
   // By the unknown approach, where rows are no nodes: how many unknowns there are, and during setup, if there are several, which one
   // each row is of.

@@ -140,7 +140,8 @@ template <class Ex>
 PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, std::vector<Mat> &interpolations, bool *out_of_memory)
 {
   MPI_Comm comm = hierarchy_->levels.front()->A.comm;
-  const PetscInt bs = hierarchy_->levels.front()->block_size;
+  const Level<Ex> &first = *hierarchy_->levels.front();
+  const PetscInt bs = first.block_size, coarse_bs = first.unknowns > 1 ? 1 : bs; // the unknown approach has no coarse blocks
 
   PetscFunctionBegin;
   for (std::size_t l = 1; l < hierarchy_->statistics.size(); l++) {
@@ -168,9 +169,9 @@ PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, 
         out_of_memory));
     if (*out_of_memory) break;
     interpolations.push_back(nullptr);
-    PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, prolongator, &interpolations.back()));
+    PetscCall(make_mat(comm, type, {l == 1 ? bs : coarse_bs, coarse_bs}, level ? level->A.rows : 0, prolongator, &interpolations.back()));
     operators.push_back(nullptr);
-    PetscCall(make_mat(comm, type, bs, level ? level->A.rows : 0, coarse, &operators.back()));
+    PetscCall(make_mat(comm, type, {coarse_bs, coarse_bs}, level ? level->A.rows : 0, coarse, &operators.back()));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,8 +7,10 @@
 #include "graph/second_strength.hpp"
 #include "graph/strength.hpp"
 #include "graph/two_stage.hpp"
+#include "sparse/rows.hpp"
 #include "sparse/spmv.hpp"
 
+#include <array>
 #include <variant>
 
 namespace amgkit
@@ -74,6 +76,7 @@ public:
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(attempt(
         fine.A.comm, [&] { return inject_all(ex, fine, level.points, coarse); }, out_of_memory));
+    if (!*out_of_memory) PetscCall(check_coarse(ex, coarse, out_of_memory));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -195,6 +198,27 @@ private:
     if (fine.unknowns == 1) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(coarse.unknown.allocate(ex, points.count));
     PetscCall(inject(ex, fine.A.rows, points.number.data(), fine.unknown.data(), coarse.unknown.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // Collective. Pᵀ A P of a matrix whose rows are of very different size, or that is far from symmetric, may have diagonals of both signs.
+  PetscErrorCode check_coarse(Ex &ex, Level<Ex> &coarse, bool *out_of_memory) const
+  {
+    RowCheck check;
+
+    PetscFunctionBegin;
+    PetscCall(attempt(
+        coarse.A.comm,
+        [&] {
+          PetscFunctionBegin;
+          PetscCall(coarse.diagonal.allocate(ex, coarse.A.rows));
+          PetscCall(check_rows(ex, coarse.A.diag, coarse.A.offd, coarse.diagonal.data(), &check));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        out_of_memory));
+    std::array<int, 3> any = {(check.faults & row_not_finite) != 0, check.negative > 0, check.negative < coarse.A.rows};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 3, MPI_INT, MPI_MAX, coarse.A.comm));
+    coarse.sound = !any[0] && !(any[1] && any[2]);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -302,14 +302,14 @@ template <class Ex> PetscErrorCode download_rows(Ex &ex, const DistRows &A, Host
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode make_mat(MPI_Comm comm, MatType type, PetscInt bs, PetscInt n, const HostRows &rows, Mat *out)
+PetscErrorCode make_mat(MPI_Comm comm, MatType type, BlockSizes bs, PetscInt n, const HostRows &rows, Mat *out)
 {
   const auto m = static_cast<PetscInt>(rows.ptr.size()) - 1;
 
   PetscFunctionBegin;
   PetscCall(MatCreate(comm, out));
   PetscCall(MatSetSizes(*out, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetBlockSize(*out, bs));
+  PetscCall(MatSetBlockSizes(*out, bs.rows, bs.cols));
   PetscCall(MatSetType(*out, type));
   // each does nothing for the other's type; both copy, and assemble
   PetscCall(MatSeqAIJSetPreallocationCSR(*out, rows.ptr.data(), rows.col.data(), rows.val.data()));

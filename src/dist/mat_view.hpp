@@ -63,6 +63,10 @@ struct HostRows {
 // Local
 template <class Ex> PetscErrorCode download_rows(Ex &, const DistRows &, HostRows &);
 
+// Of a matrix's rows and columns.
+struct BlockSizes {
+  PetscInt rows = 1, cols = 1;
+};
 // Collective over comm: the matrix with these rows and n columns of this rank. type: a MATAIJ type or one derived from it.
-PetscErrorCode make_mat(MPI_Comm comm, MatType type, PetscInt bs, PetscInt n, const HostRows &, Mat *);
+PetscErrorCode make_mat(MPI_Comm comm, MatType type, BlockSizes, PetscInt n, const HostRows &, Mat *);
 } // namespace amgkit

@@ -40,6 +40,28 @@ expect passes 'printed' prints 'at most 1[0-9]' echo 'at most 12 iterations'
 expect fails 'printed something else' prints 'at most 1[0-9]' echo 'at most 22 iterations'
 expect fails 'printed with a bad exit status' prints 'at most 1[0-9]' sh -c 'echo "at most 12"; exit 3'
 expect fails 'printed and leaked' prints 'at most 1[0-9]' printf '%s\n' 'at most 12' '[ 0] 64 bytes main() at ex2.c:2'
+# as_hypre: what a program prints, and what it does when hypre is asked for
+two_solvers() { # ITERATIONS COMPLEXITY HYPRE'S_ITERATIONS HYPRE'S_COMPLEXITY
+  printf '#!/bin/sh\ncase "$*" in\n*hypre*) echo "%s"; echo "                operator = %s" ;;\n*) echo "%s"; echo "operator complexity %s" ;;\nesac\n' \
+    "${good/12/$3}" "$4" "${good/12/$1}" "$2" >"$gpu/program"
+  chmod +x "$gpu/program"
+}
+two_solvers 14 2.7 12 2.6
+expect passes 'as hypre' as_hypre '-pc_type other' program
+two_solvers 15 2.7 12 2.6
+expect fails 'more iterations than hypre' as_hypre '-pc_type other' program
+two_solvers 9 2.7 12 2.6
+expect fails 'fewer iterations than hypre' as_hypre '-pc_type other' program
+two_solvers 12 2.74 12 2.6
+expect fails 'larger than hypre' as_hypre '-pc_type other' program
+two_solvers 12 2.46 12 2.6
+expect fails 'smaller than hypre' as_hypre '-pc_type other' program
+two_solvers 12 '' 12 2.6
+expect fails 'no complexity' as_hypre '-pc_type other' program
+printf '#!/bin/sh\necho "Unable to find requested PC type hypre"; exit 86\n' >"$gpu/program"
+bash "$check" as_hypre '-pc_type other' program >/dev/null
+[[ $? == 77 ]] || { echo 'without hypre it is not skipped'; wrong=1; }
+
 expect passes 'refused' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: not so, but thus"; exit 56'
 expect fails 'refused with success' refuses 'not so' echo '[0]PETSC ERROR: not so'
 expect fails 'another error' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: out of memory"; exit 55'

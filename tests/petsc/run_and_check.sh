@@ -3,6 +3,8 @@
 #   run_and_check.sh converges BOUND COMMAND...  every KSP converged by its relative tolerance, in at most BOUND iterations
 #   run_and_check.sh converges_on_gpu BOUND COMMAND...  and -ksp_view says it was on a GPU; without one it is skipped, exit status 77
 #   run_and_check.sh prints REGEX COMMAND...     it ended well, and a line matches
+#   run_and_check.sh as_hypre OPTIONS COMMAND...  with PCHYPRE, and with these options in place of it, it converges in the same number of
+#                                                iterations but for 2, with the same operator complexity but for 5 percent
 #   run_and_check.sh refuses REGEX COMMAND...    it ended with an error whose message matches
 # What ended well may not leak: -malloc_dump prints what PETSc allocated and nobody freed.
 set -uo pipefail
@@ -13,9 +15,11 @@ if [[ $expected == converges_on_gpu ]] && ! nvidia-smi -L 2>/dev/null | grep -q 
   echo 'skipped: nvidia-smi -L shows no GPU'
   exit 77
 fi
-output=$("$@" 2>&1)
-status=$?
-printf '%s\n(exit status %d)\n' "$output" "$status"
+run() { # COMMAND...
+  output=$("$@" 2>&1)
+  status=$?
+  printf '%s\n(exit status %d)\n' "$output" "$status"
+}
 
 fail() {
   printf 'FAILED: %s\n' "$*"
@@ -26,6 +30,20 @@ no_leak() {
   if grep -E '^\[ *[0-9]+\] ?[0-9]+ bytes ' <<<"$output"; then fail 'this memory was not freed'; fi
 }
 
+# The choices of amgclassical; without no_CF hypre would sweep over C points and F points one after the other.
+hypre='-pc_type hypre -pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_interp_type ext+i -pc_hypre_boomeramg_P_max 4
+  -pc_hypre_boomeramg_strong_threshold 0.25 -pc_hypre_boomeramg_max_row_sum 0.9 -pc_hypre_boomeramg_relax_type_all l1scaled-Jacobi
+  -pc_hypre_boomeramg_no_CF -pc_hypre_boomeramg_print_statistics 1'
+
+# "iterations complexity" of what ran, whose PC, or hypre, has printed its complexity
+figures() {
+  ((status == 0)) || return 1
+  iterations=$(sed -nE 's/.*solve converged due to CONVERGED_RTOL iterations ([0-9]+).*/\1/p' <<<"$output")
+  complexity=$(sed -nE 's/.*operator( complexity| =) +([0-9.]+)$/\2/p' <<<"$output")
+  [[ $iterations =~ ^[0-9]+$ && $complexity =~ ^[0-9.]+$ ]] && echo "$iterations $complexity"
+}
+
+[[ $expected == as_hypre ]] || run "$@"
 case $expected in
   converges | converges_on_gpu)
     ((status == 0)) || fail "exit status $status"
@@ -46,12 +64,27 @@ case $expected in
     grep -qE -- "$argument" <<<"$output" || fail "no line matches: $argument"
     no_leak
     ;;
+  as_hypre)
+    # shellcheck disable=SC2086 # options are words
+    run "$@" $hypre
+    if grep -q 'Unable to find requested PC type hypre' <<<"$output"; then
+      echo 'skipped: this PETSc has no hypre'
+      exit 77
+    fi
+    theirs=$(figures) || fail 'no solution, or no complexity, by hypre'
+    # shellcheck disable=SC2086
+    run "$@" $argument -ksp_view
+    ours=$(figures) || fail 'no solution, or no complexity, by the other'
+    no_leak
+    echo "iterations and operator complexity: $ours, hypre: $theirs"
+    awk '{exit !(($1 - $3)^2 <= 4 && $2 <= 1.05 * $4 && $2 >= 0.95 * $4)}' <<<"$ours $theirs" || fail 'too far from hypre'
+    ;;
   refuses)
     # 128 and more: ended by a signal, 124: by a time limit
     ((status > 0 && status < 124)) || fail "exit status $status"
     grep -E "PETSC ERROR: $argument" <<<"$output" || fail "no error message: $argument"
     if grep -E 'Caught signal|on signal|Segmentation|AddressSanitizer|runtime error' <<<"$output"; then fail 'it crashed'; fi
     ;;
-  *) fail "converges, prints or refuses?" ;;
+  *) fail "converges, prints, as_hypre or refuses?" ;;
 esac
 echo passed

@@ -1,6 +1,5 @@
 // Bad input: a named error or KSP_DIVERGED_PC_FAILED on every rank, nothing lost, and the object usable afterwards.
-#include "amgkit.h"
-#include "support/petsc_problems.hpp"
+#include "support/every_type.hpp"
 
 #include <limits>
 #if defined(AMGKIT_HAVE_CUDA)
@@ -11,11 +10,8 @@ namespace amgkit::test
 {
 namespace
 {
-class BadInput : public ::testing::Test {
+class BadInput : public EveryType {
 protected:
-  void SetUp() override { OK(AMGKitRegister()); }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
-
   // Setting up on A gives this error on every rank; afterwards the same KSP solves a good system.
   void expect_error(Mat A, int expected, const std::string &name)
   {
@@ -57,14 +53,14 @@ protected:
 };
 } // namespace
 
-TEST_F(BadInput, NotFinite)
+TEST_P(BadInput, NotFinite)
 {
   expect_error_from({{{29, 28}, std::numeric_limits<double>::quiet_NaN()}}, false, PETSC_ERR_FP, "NaN");
   expect_error_from({{{28, 28}, std::numeric_limits<double>::infinity()}}, false, PETSC_ERR_FP, "infinity");
   expect_error_from({{{0, 29}, std::numeric_limits<double>::quiet_NaN()}}, false, PETSC_ERR_FP, "NaN towards another rank");
 }
 
-TEST_F(BadInput, Diagonals)
+TEST_P(BadInput, Diagonals)
 {
   expect_error_from({{{29, 29}, 0}}, false, PETSC_ERR_ARG_WRONG, "zero diagonal");
   expect_error_from({}, true, PETSC_ERR_ARG_WRONG, "missing diagonal");
@@ -72,7 +68,7 @@ TEST_F(BadInput, Diagonals)
 }
 
 // PETSc may apply a PC whose setup has ended in an error: there must be nothing half-built to crash on.
-TEST_F(BadInput, ApplyAfterAFailedSetupGivesInfinity)
+TEST_P(BadInput, ApplyAfterAFailedSetupGivesInfinity)
 {
   OwnedMat A;
   OwnedVec x, b;
@@ -90,7 +86,7 @@ TEST_F(BadInput, ApplyAfterAFailedSetupGivesInfinity)
   }
 }
 
-TEST_F(BadInput, NotAssembled)
+TEST_P(BadInput, NotAssembled)
 {
   OwnedMat A;
   OwnedPC pc;
@@ -99,7 +95,7 @@ TEST_F(BadInput, NotAssembled)
   EXPECT_NE(static_cast<int>(quietly([&] { return PCSetUp(pc); })), 0);
 }
 
-TEST_F(BadInput, NotSquare)
+TEST_P(BadInput, NotSquare)
 {
   OwnedMat A;
   OK(distribute(make_csr(12, 9, {{{0, 0}, 1}}), false, A.out()));
@@ -108,7 +104,7 @@ TEST_F(BadInput, NotSquare)
   expect_error(A, PETSC_ERR_ARG_SIZ, "12 x 9");
 }
 
-TEST_F(BadInput, TypesThatAreNotAIJ)
+TEST_P(BadInput, TypesThatAreNotAIJ)
 {
   OwnedMat A;
   OK(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 8, 8, nullptr, A.out()));
@@ -116,21 +112,22 @@ TEST_F(BadInput, TypesThatAreNotAIJ)
   expect_error(A, PETSC_ERR_SUP, "dense");
 }
 
-TEST_F(BadInput, UnknownOptionValueIsAnError)
+TEST_P(BadInput, UnknownOptionValueIsAnError)
 {
-  for (const char *option :
-       {"-pc_amgmatching_smoother nonsense", "-pc_amgmatching_matching_steps 0", "-pc_amgmatching_coarse_eq_limit -3"}) {
+  for (const char *option : {"-pc_amgmatching_smoother nonsense",
+                             type() == std::string(PCAMGMATCHING) ? "-pc_amgmatching_matching_steps 0" : "-pc_amgmatching_p_max -1",
+                             "-pc_amgmatching_coarse_eq_limit -3"}) {
     OwnedPC pc;
-    OK(PetscOptionsInsertString(nullptr, option));
+    OK(PetscOptionsInsertString(nullptr, renamed(option).c_str()));
     OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
-    OK(PCSetType(pc, PCAMGMATCHING));
+    OK(PCSetType(pc, type()));
     EXPECT_NE(static_cast<int>(quietly([&] { return PCSetFromOptions(pc); })), 0) << option;
     OK(PetscOptionsClear(nullptr));
     OK(PCSetFromOptions(pc));
   }
 }
 
-TEST_F(BadInput, NoSweepAtAllIsAnError)
+TEST_P(BadInput, NoSweepAtAllIsAnError)
 {
   OwnedMat A;
   OK(distribute(grid7(6, 6, 6), false, A.out()));
@@ -143,7 +140,7 @@ TEST_F(BadInput, NoSweepAtAllIsAnError)
 }
 
 // Pure Neumann problems with their null space attached, of one level and of several, under every kind of cycle.
-TEST_F(BadInput, SingularMatricesAreSolved)
+TEST_P(BadInput, SingularMatricesAreSolved)
 {
   for (bool on_device : {false, true}) {
     if (on_device && !have_gpu()) continue;
@@ -173,7 +170,7 @@ TEST_F(BadInput, SingularMatricesAreSolved)
   }
 }
 
-TEST_F(BadInput, OutOfDeviceMemory)
+TEST_P(BadInput, OutOfDeviceMemory)
 {
 #if defined(AMGKIT_HAVE_CUDA)
   if (!have_gpu()) GTEST_SKIP() << "no GPU here";
@@ -219,4 +216,6 @@ TEST_F(BadInput, OutOfDeviceMemory)
   GTEST_SKIP() << "built without CUDA";
 #endif
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, BadInput, multigrid_types(), [](const auto &info) { return info.param; });
 } // namespace amgkit::test

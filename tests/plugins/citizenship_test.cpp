@@ -1,6 +1,5 @@
 // The preconditioner among PETSc's own parts: inside fieldsplits, on subcommunicators, with every matrix and vector type that comes.
-#include "amgkit.h"
-#include "support/petsc_problems.hpp"
+#include "support/every_type.hpp"
 
 #include <petscdmda.h>
 #include <petscviewer.h>
@@ -9,11 +8,7 @@ namespace amgkit::test
 {
 namespace
 {
-class Citizenship : public ::testing::Test {
-protected:
-  void SetUp() override { OK(AMGKitRegister()); }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
-};
+class Citizenship : public EveryType {};
 
 // Field k of point i is row 2 i + k: two grids of different couplings, bound to each other point by point, and not symmetrically.
 HostCsr two_fields(int n)
@@ -159,7 +154,7 @@ PetscErrorCode make_shell(Mat A, Mat *shell)
 }
 } // namespace
 
-TEST_F(Citizenship, SolvesTheFieldsOfAFieldSplit)
+TEST_P(Citizenship, SolvesTheFieldsOfAFieldSplit)
 {
   const std::string fields = " -fieldsplit_u_pc_type amgmatching -fieldsplit_u_pc_amgmatching_coarse_eq_limit 50"
                              " -fieldsplit_v_pc_type amgmatching -fieldsplit_v_pc_amgmatching_coarse_eq_limit 50";
@@ -178,14 +173,14 @@ TEST_F(Citizenship, SolvesTheFieldsOfAFieldSplit)
         OK(make_ksp(A, options + fields, ksp.out()));
         OK(add_fields(A, ksp));
         expect_solves(ksp, A, 40, use.name + options);
-        expect_types_of_fields(ksp, PCAMGMATCHING, use.name + options);
+        expect_types_of_fields(ksp, GetParam(), use.name + options);
       }
     }
   }
 }
 
 // A program that keeps its blocks apart: none of the matrices that the fields see was ever one.
-TEST_F(Citizenship, SolvesTheFieldsOfANest)
+TEST_P(Citizenship, SolvesTheFieldsOfANest)
 {
   for (const Use &use : uses()) {
     OwnedMat blocks[2], coupling, nest;
@@ -215,12 +210,12 @@ TEST_F(Citizenship, SolvesTheFieldsOfANest)
     EXPECT_TRUE(solution.converged()) << use.name;
     EXPECT_LE(solution.iterations, 40) << use.name;
     EXPECT_LE(solution.residual, 1e-6) << use.name;
-    expect_types_of_fields(ksp, PCAMGMATCHING, use.name);
+    expect_types_of_fields(ksp, GetParam(), use.name);
   }
 }
 
 // On a part of the processes, and on each of them with the whole matrix.
-TEST_F(Citizenship, WorksOnSubcommunicators)
+TEST_P(Citizenship, WorksOnSubcommunicators)
 {
   for (const char *outer : {"telescope -pc_telescope_reduction_factor 2 -telescope_pc_type amgmatching",
                             "redundant -redundant_ksp_type preonly -redundant_pc_type amgmatching",
@@ -234,7 +229,7 @@ TEST_F(Citizenship, WorksOnSubcommunicators)
   }
 }
 
-TEST_F(Citizenship, TakesTheMatrixOfADM)
+TEST_P(Citizenship, TakesTheMatrixOfADM)
 {
   for (const char *bind : {"", " -dm_bind_below 10000", " -dm_bind_below 10"}) {
     OwnedDM dm;
@@ -258,7 +253,7 @@ TEST_F(Citizenship, TakesTheMatrixOfADM)
 }
 
 // The answer does not depend on where the vectors are, nor on whether the matrix was moved since the setup.
-TEST_F(Citizenship, MatrixAndVectorsMayLiveOnDifferentSides)
+TEST_P(Citizenship, MatrixAndVectorsMayLiveOnDifferentSides)
 {
   if (!have_gpu()) GTEST_SKIP() << "no GPU here";
   for (bool matrix_on_device : {false, true}) {
@@ -292,7 +287,7 @@ TEST_F(Citizenship, MatrixAndVectorsMayLiveOnDifferentSides)
 }
 
 // Bound to the CPU before the setup, and after it.
-TEST_F(Citizenship, FollowsAMatrixThatIsBoundToTheCPU)
+TEST_P(Citizenship, FollowsAMatrixThatIsBoundToTheCPU)
 {
   for (const Use &use : uses()) {
     OwnedMat A;
@@ -310,7 +305,7 @@ TEST_F(Citizenship, FollowsAMatrixThatIsBoundToTheCPU)
 }
 
 // MATAIJKOKKOS is taken for the AIJ it is derived from: PETSc brings its values to the host.
-TEST_F(Citizenship, TakesWhatIsDerivedFromAIJ)
+TEST_P(Citizenship, TakesWhatIsDerivedFromAIJ)
 {
   for (const char *type : {MATAIJ, MATAIJPERM, MATAIJSELL, MATAIJCRL, MATAIJMKL, MATAIJKOKKOS, MATAIJCUSPARSE}) {
     OwnedMat A, derived;
@@ -325,7 +320,7 @@ TEST_F(Citizenship, TakesWhatIsDerivedFromAIJ)
   }
 }
 
-TEST_F(Citizenship, RefusesOtherTypesByName)
+TEST_P(Citizenship, RefusesOtherTypesByName)
 {
   OwnedMat A, nest, shell;
   OK(distribute(grid7(6, 6, 6), false, A.out()));
@@ -353,7 +348,7 @@ TEST_F(Citizenship, RefusesOtherTypesByName)
 }
 
 // An operator that cannot be looked into, with a matrix to build from.
-TEST_F(Citizenship, TakesTheMatrixBesideAShell)
+TEST_P(Citizenship, TakesTheMatrixBesideAShell)
 {
   for (const Use &use : uses()) {
     OwnedMat A, shell;
@@ -367,17 +362,17 @@ TEST_F(Citizenship, TakesTheMatrixBesideAShell)
 }
 
 // Several at once, their setups and solves interleaved, each with a prefix of its own, give what each gives alone.
-TEST_F(Citizenship, SeveralDoNotDisturbOneAnother)
+TEST_P(Citizenship, SeveralDoNotDisturbOneAnother)
 {
   for (const Use &use : uses()) {
     constexpr int count = 3;
     const HostCsr systems[count] = {grid7(12, 11, 10), grid7(9, 9, 9, 1, 1, 0.01), grid27(9)};
     const std::string options[count] = {"pc_amgmatching_coarse_eq_limit 50", "pc_amgmatching_smoother l1jacobi",
-                                        "pc_amgmatching_matching_steps 3"};
+                                        "pc_amgmatching_chebyshev_degree 3"};
     OwnedMat A[count];
     OwnedVec x[count], alone[count], b[count];
     OwnedKSP ksp[count];
-    std::string all = "-pc_amgmatching_matching_steps 1"; // for one without a prefix, of which there is none
+    std::string all = "-pc_amgmatching_chebyshev_degree 2"; // for one without a prefix, of which there is none
     for (int k = 0; k < count; k++) {
       for (const char *option : {"ksp_type amgfcg", options[k].c_str(), use.option + 1}) all += " -p" + std::to_string(k) + "_" + option;
       OK(distribute(systems[k], use.on_device, A[k].out()));
@@ -407,16 +402,16 @@ TEST_F(Citizenship, SeveralDoNotDisturbOneAnother)
   }
 }
 
-TEST_F(Citizenship, ViewersOfEveryKind)
+TEST_P(Citizenship, ViewersOfEveryKind)
 {
   OwnedMat A;
   OwnedPC pc, read;
   PetscViewer viewer;
-  PCType type;
+  PCType loaded;
   char text[4096] = "", tiny[64] = "";
   const std::string file = ::testing::TempDir() + "amgkit_pc_" + std::to_string(size_of_world());
   OK(distribute(grid7(8, 8, 8), false, A.out()));
-  OK(make_pc(A, "-pc_amgmatching_matching_steps 3", pc.out()));
+  OK(make_pc(A, "-pc_amgmatching_chebyshev_degree 3", pc.out()));
   for (bool ready : {false, true}) {
     if (ready) {
       OK(PCSetUp(pc));
@@ -424,7 +419,8 @@ TEST_F(Citizenship, ViewersOfEveryKind)
     OK(PetscViewerStringOpen(PETSC_COMM_WORLD, text, sizeof text, &viewer));
     OK(PCView(pc, viewer));
     OK(PetscViewerDestroy(&viewer));
-    for (const char *expected : {"AMGKit amgmatching", "matching_steps=3", "smoother=chebyshev"})
+    for (const std::string &expected :
+         {renamed("AMGKit amgmatching"), std::string("chebyshev_degree=3"), std::string("smoother=chebyshev")})
       EXPECT_NE(std::string(text).find(expected), std::string::npos) << text;
     OK(PetscViewerStringOpen(PETSC_COMM_WORLD, tiny, sizeof tiny, &viewer)); // PETSc cuts it
     OK(PCView(pc, viewer));
@@ -438,7 +434,9 @@ TEST_F(Citizenship, ViewersOfEveryKind)
   OK(PCCreate(PETSC_COMM_WORLD, read.out()));
   OK(PCLoad(read, viewer));
   OK(PetscViewerDestroy(&viewer));
-  OK(PCGetType(read, &type));
-  EXPECT_STREQ(type, PCAMGMATCHING);
+  OK(PCGetType(read, &loaded));
+  EXPECT_STREQ(loaded, type());
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, Citizenship, multigrid_types(), [](const auto &info) { return info.param; });
 } // namespace amgkit::test

@@ -23,21 +23,30 @@ struct Flow {
 };
 
 struct Variant {
-  const char *name, *options;
+  const char *name, *type, *options;
   std::vector<Flow> flows;
 };
 const Variant plain = {"plain",
+                       PCAMGMATCHING,
                        "",
                        {{"2D, constant wind", 2, 48, Wind::constant, {19, 23, 28, 33, 34}, 2.5},
                         {"2D, rotating wind", 2, 48, Wind::rotating, {19, 25, 52, 114, 130}, 10},
                         {"3D, constant wind", 3, 16, Wind::constant, {17, 19, 24, 28, 28}, 2.2},
                         {"3D, rotating wind", 3, 16, Wind::rotating, {17, 18, 25, 45, 57}, 4.7}}};
 const Variant quality_aware = {"quality_aware",
+                               PCAMGMATCHING,
                                "-pc_amgmatching_quality_aware true -pc_amgmatching_kappa 10",
                                {{"2D, constant wind", 2, 48, Wind::constant, {20, 23, 30, 35, 36}, 2.6},
                                 {"2D, rotating wind", 2, 48, Wind::rotating, {18, 24, 31, 40, 44}, 3.3},
                                 {"3D, constant wind", 3, 16, Wind::constant, {15, 18, 24, 28, 28}, 2.4},
                                 {"3D, rotating wind", 3, 16, Wind::rotating, {15, 16, 25, 33, 34}, 3}}};
+const Variant classical = {"classical",
+                           PCAMGCLASSICAL,
+                           "-pc_amgclassical_cycle_type auto",
+                           {{"2D, constant wind", 2, 48, Wind::constant, {12, 13, 18, 21, 22}, 2.3},
+                            {"2D, rotating wind", 2, 48, Wind::rotating, {12, 13, 18, 21, 21}, 2.3},
+                            {"3D, constant wind", 3, 16, Wind::constant, {11, 13, 20, 21, 22}, 2.5},
+                            {"3D, rotating wind", 3, 16, Wind::rotating, {11, 11, 17, 21, 22}, 2.5}}};
 
 // bcgs applies the preconditioner twice an iteration.
 struct Krylov {
@@ -59,8 +68,8 @@ protected:
     OwnedKSP ksp;
     OK(distribute(convection_diffusion(flow.dimension, flow.n, peclet, flow.wind), use.on_device, A.out()));
     OK(make_system(A, x.out(), b.out()));
-    OK(make_ksp(A, std::string(use.option) + " " + method.options + " -pc_amgmatching_coarse_eq_limit 100 " + GetParam().options,
-                ksp.out()));
+    OK(make_ksp(A, std::string(use.option) + " " + method.options + " -pc_amgmatching_coarse_eq_limit 100 " + GetParam().options, ksp.out(),
+                GetParam().type));
     OK(solve(ksp, b, x, &solution));
   }
 };
@@ -89,7 +98,8 @@ TEST_P(Convection, ConvergesAtEveryPecletNumber)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, Convection, ::testing::Values(plain, quality_aware), [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Variants, Convection, ::testing::Values(plain, quality_aware, classical),
+                         [](const auto &info) { return info.param.name; });
 
 // What the tests above take for granted of their matrices.
 TEST(ConvectionDiffusion, IsAnMMatrixWithASymmetricPattern)

@@ -1,6 +1,5 @@
 // What PETSc asks of a preconditioner beside its application: transposes, Richardson's iteration, several right-hand sides, its levels.
-#include "amgkit.h"
-#include "support/petsc_problems.hpp"
+#include "support/every_type.hpp"
 
 #include <cmath>
 #include <petscviewer.h>
@@ -9,11 +8,7 @@ namespace amgkit::test
 {
 namespace
 {
-class PCInterface : public ::testing::Test {
-protected:
-  void SetUp() override { OK(AMGKitRegister()); }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
-};
+class PCInterface : public EveryType {};
 
 const std::string coarse_30 = " -pc_amgmatching_coarse_eq_limit 30 ";
 
@@ -32,7 +27,7 @@ PetscErrorCode random_vector(Mat A, PetscInt seed, Vec *x)
 } // namespace
 
 // y·(B x) = x·(Bᵀ y), also after new values, and after a failing call: the k-cycle has no transpose.
-TEST_F(PCInterface, AppliesTheTranspose)
+TEST_P(PCInterface, AppliesTheTranspose)
 {
   for (const Use &use : uses()) {
     OwnedMat A;
@@ -67,7 +62,7 @@ TEST_F(PCInterface, AppliesTheTranspose)
 }
 
 // Methods that need Aᵀ, and KSPSolveTranspose
-TEST_F(PCInterface, SolvesWithTheTranspose)
+TEST_P(PCInterface, SolvesWithTheTranspose)
 {
   for (const Use &use : uses()) {
     OwnedMat A;
@@ -96,7 +91,7 @@ TEST_F(PCInterface, SolvesWithTheTranspose)
 
 // KSPRICHARDSON hands its iteration over when nobody watches; then, and when somebody does, it gives the same steps, and says the truth
 // about them.
-TEST_F(PCInterface, IteratesRichardson)
+TEST_P(PCInterface, IteratesRichardson)
 {
   for (const Use &use : uses()) {
     OwnedMat A;
@@ -136,7 +131,7 @@ TEST_F(PCInterface, IteratesRichardson)
 }
 
 // Also when the operator changes and the preconditioner's matrix does not.
-TEST_F(PCInterface, RichardsonSolvesWithTheOperatorNotWithThePreconditionersMatrix)
+TEST_P(PCInterface, RichardsonSolvesWithTheOperatorNotWithThePreconditionersMatrix)
 {
   OwnedMat A, P;
   OwnedVec x, b;
@@ -155,7 +150,7 @@ TEST_F(PCInterface, RichardsonSolvesWithTheOperatorNotWithThePreconditionersMatr
   EXPECT_LE(solution.residual, 1e-6); // of A
 }
 
-TEST_F(PCInterface, AppliesToSeveralVectorsAtOnce)
+TEST_P(PCInterface, AppliesToSeveralVectorsAtOnce)
 {
   for (const Use &use : uses()) {
     OwnedMat A, X, Y;
@@ -188,7 +183,7 @@ TEST_F(PCInterface, AppliesToSeveralVectorsAtOnce)
 }
 
 // Interpolations and coarse operators belong together: each coarse operator is Pᵀ A P; whatever ranks hold them.
-TEST_F(PCInterface, GivesItsLevelsAsMatrices)
+TEST_P(PCInterface, GivesItsLevelsAsMatrices)
 {
   for (const Use &use : uses()) {
     for (const char *limit : {"1", "100", "0"}) {
@@ -221,7 +216,7 @@ TEST_F(PCInterface, GivesItsLevelsAsMatrices)
   }
 }
 
-TEST_F(PCInterface, LevelsThatAreNotThereAreAnError)
+TEST_P(PCInterface, LevelsThatAreNotThereAreAnError)
 {
   OwnedMat A;
   OwnedPC pc;
@@ -233,7 +228,7 @@ TEST_F(PCInterface, LevelsThatAreNotThereAreAnError)
 }
 
 // The inner PCMG takes PCMG's options, is told of new values, and leaves when it is no longer asked for.
-TEST_F(PCInterface, HandsItsLevelsToPCMG)
+TEST_P(PCInterface, HandsItsLevelsToPCMG)
 {
   for (const Use &use : uses()) {
     OwnedMat A;
@@ -281,7 +276,7 @@ struct FailingSystem {
   OwnedKSP ksp;
   Solution solution;
 
-  void solve_with(const std::string &krylov)
+  void solve_with(const std::string &krylov, const char *type)
   {
     OK(distribute(grid7(9, 8, 7), false, A.out()));
     OK(make_system(A, x.out(), b.out()));
@@ -290,19 +285,19 @@ struct FailingSystem {
                     "-pc_amgmatching_export_mg -mg_coarse_pc_type redundant -mg_coarse_redundant_pc_type lu "
                     "-mg_coarse_redundant_pc_factor_shift_type none -mg_coarse_redundant_pc_factor_zeropivot 1e10 " +
                     krylov,
-                ksp.out()));
+                ksp.out(), type));
     OK(solve(ksp, b, x, &solution));
   }
 };
 } // namespace
 
 // As PETSc's own PCs with parts do; and the next matrix gets another chance.
-TEST_F(PCInterface, TellsThatAPartOfItsPCMGFailed)
+TEST_P(PCInterface, TellsThatAPartOfItsPCMGFailed)
 {
   FailingSystem system;
   PC pc;
   PCFailedReason reason;
-  system.solve_with("-ksp_type fgmres");
+  system.solve_with("-ksp_type fgmres", type());
   EXPECT_EQ(system.solution.reason, KSP_DIVERGED_PC_FAILED);
   OK(KSPGetPC(system.ksp, &pc));
   OK(PCGetFailedReason(pc, &reason));
@@ -317,10 +312,12 @@ TEST_F(PCInterface, TellsThatAPartOfItsPCMGFailed)
 }
 
 // Also where nobody looks at a residual.
-TEST_F(PCInterface, RichardsonTellsThatAPartOfThePCMGFailed)
+TEST_P(PCInterface, RichardsonTellsThatAPartOfThePCMGFailed)
 {
   FailingSystem system;
-  system.solve_with("-ksp_type richardson -ksp_convergence_test skip -ksp_max_it 3");
+  system.solve_with("-ksp_type richardson -ksp_convergence_test skip -ksp_max_it 3", type());
   EXPECT_EQ(system.solution.reason, KSP_DIVERGED_PC_FAILED);
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, PCInterface, multigrid_types(), [](const auto &info) { return info.param; });
 } // namespace amgkit::test

@@ -1,6 +1,7 @@
 // A hierarchy's levels on the host, to be compared between spaces.
 #pragma once
 #include "amg/hierarchy.hpp"
+#include "amg/prolongation_classical.hpp"
 #include "amg/prolongation_matching.hpp"
 
 #include <vector>
@@ -14,12 +15,14 @@ struct Shape {
   std::vector<double> values;
 };
 
-template <class Ex> PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status, Shape &out)
+template <class Ex>
+PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status, Shape &out, bool classical = false)
 {
   Hierarchy<Ex> hierarchy;
+  const auto prolongation = classical ? make_classical_prolongation<Ex>({}) : make_matching_prolongation<Ex>({});
 
   PetscFunctionBegin;
-  PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({}), status));
+  PetscCall(hierarchy.build(ex, A, parameters, *prolongation, status));
   for (const LevelStatistics &level : hierarchy.statistics) out.rows.push_back(level.rows);
   for (std::size_t l = 1; l < hierarchy.levels.size(); l++) {
     for (const CsrView<double> &block : {hierarchy.levels[l]->A.diag, hierarchy.levels[l]->A.offd}) {

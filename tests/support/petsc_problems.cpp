@@ -1,9 +1,9 @@
 #include "support/petsc_problems.hpp"
 
-#include "amgkit.h"
-
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <sstream>
 
 namespace amgkit::test
 {
@@ -65,6 +65,14 @@ std::vector<Use> uses()
   return all;
 }
 
+std::string named_for(std::string options, const std::string &type)
+{
+  const std::string ours = PCAMGMATCHING;
+  for (std::size_t at = options.find(ours); at != std::string::npos; at = options.find(ours, at + type.size()))
+    options.replace(at, ours.size(), type);
+  return options;
+}
+
 namespace
 {
 PetscErrorCode replace_options(const std::string &options)
@@ -76,28 +84,28 @@ PetscErrorCode replace_options(const std::string &options)
 }
 } // namespace
 
-PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp)
+PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp, const char *type)
 {
   PC pc;
 
   PetscFunctionBegin;
-  PetscCall(replace_options(options));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(replace_options(named_for(options, type)));
+  PetscCall(KSPCreate(PetscObjectComm(reinterpret_cast<PetscObject>(A)), ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));
   PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCAMGMATCHING));
+  PetscCall(PCSetType(pc, type));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc)
+PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc, const char *type)
 {
   PetscFunctionBegin;
-  PetscCall(replace_options(options));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(replace_options(named_for(options, type)));
+  PetscCall(PCCreate(PetscObjectComm(reinterpret_cast<PetscObject>(A)), pc));
   PetscCall(PCSetOperators(*pc, A, A));
-  PetscCall(PCSetType(*pc, PCAMGMATCHING));
+  PetscCall(PCSetType(*pc, type));
   PetscCall(PCSetFromOptions(*pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -127,6 +135,39 @@ PetscErrorCode solve(KSP ksp, Vec b, Vec x, Solution *out)
   PetscCall(KSPGetIterationNumber(ksp, &out->iterations));
   PetscCall(KSPGetOperators(ksp, &A, nullptr));
   PetscCall(true_residual(A, b, x, &out->residual));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+double LevelSizes::operator_complexity() const { return std::accumulate(entries.begin(), entries.end(), 0.0) / entries.front(); }
+
+std::string LevelSizes::table() const
+{
+  std::ostringstream text;
+  for (std::size_t l = 0; l < rows.size(); l++)
+    text << (l ? ", " : "") << rows[l] << " (" << entries[l] / std::max<double>(rows[l], 1) << ")";
+  return text.str();
+}
+
+PetscErrorCode level_sizes(PC pc, LevelSizes *out)
+{
+  PetscInt levels;
+  Mat A, *coarse;
+
+  PetscFunctionBegin;
+  *out = {};
+  PetscCall(PCGetOperators(pc, nullptr, &A));
+  PetscCall(PCGetCoarseOperators(pc, &levels, &coarse));
+  for (PetscInt l = levels - 1; l >= 0; l--) {
+    MatInfo info;
+    PetscInt rows;
+    Mat &level = l == levels - 1 ? A : coarse[l];
+    PetscCall(MatGetSize(level, &rows, nullptr));
+    PetscCall(MatGetInfo(level, MAT_GLOBAL_SUM, &info));
+    out->rows.push_back(rows);
+    out->entries.push_back(info.nz_used);
+    if (l < levels - 1) PetscCall(MatDestroy(&level));
+  }
+  PetscCall(PetscFree(coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

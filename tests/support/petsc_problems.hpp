@@ -1,5 +1,6 @@
 // Distributed test matrices as PETSc Mats, of the type that a space reads, and their solution.
 #pragma once
+#include "amgkit.h"
 #include "support/gallery.hpp"
 #include "support/petsc_objects.hpp"
 #include "support/spaces.hpp"
@@ -19,9 +20,12 @@ struct Use {
 };
 std::vector<Use> uses();
 
-// A KSP for A, to 1e-8 in 200 iterations, with amgmatching, unless the options say otherwise. They replace all that PETSc had before.
-PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp);
-PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc); // the same without a Krylov method
+// Options of amgmatching as those of another type
+std::string named_for(std::string options, const std::string &type);
+// A KSP for A, to 1e-8 in 200 iterations, with a PC of this type, unless the options say otherwise. They replace all that PETSc had before,
+// and are renamed for the type.
+PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp, const char *type = PCAMGMATCHING);
+PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc, const char *type = PCAMGMATCHING); // the same without a Krylov method
 // What a solve says of itself, and |b - A x| / |b|, or |A x| for b = 0.
 struct Solution {
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
@@ -31,6 +35,16 @@ struct Solution {
 };
 PetscErrorCode solve(KSP ksp, Vec b, Vec x, Solution *out);
 PetscErrorCode true_residual(Mat A, Vec b, Vec x, PetscReal *relative);
+
+// Global rows and entries of every level, the finest first.
+struct LevelSizes {
+  std::vector<PetscInt> rows;
+  std::vector<double> entries;
+  double operator_complexity() const;
+  std::string table() const;
+};
+// By PCGetCoarseOperators(); a PCHYPRE can afterwards only be destroyed.
+PetscErrorCode level_sizes(PC pc, LevelSizes *out);
 
 int rank_of_world();
 int size_of_world();

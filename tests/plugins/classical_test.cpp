@@ -1,0 +1,359 @@
+// What amgclassical promises: its iterations, the same grids on every number of ranks and in every space, and an end with every matrix.
+#include "amgkit.h"
+#include "sparse/spgemm.hpp"
+#include "support/petsc_problems.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+extern "C" {
+#include "../share/amgkit/bench/model_problem.h"
+}
+
+namespace amgkit::test
+{
+namespace
+{
+constexpr System systems[] = {SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP};
+constexpr const char *interpolations[] = {"direct", "ext", "ext+i", "ext+e"};
+const std::string cg = "-ksp_type cg -ksp_norm_type unpreconditioned ";
+
+class Classical : public ::testing::Test {
+protected:
+  void SetUp() override { OK(AMGKitRegister()); }
+  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
+
+  // With the right-hand side of ones; options are amgclassical's.
+  void solve(Mat A, const std::string &options, Solution &solution, LevelSizes *sizes = nullptr)
+  {
+    OwnedVec x, b;
+    OwnedKSP ksp;
+    PC pc;
+    OK(MatCreateVecs(A, x.out(), b.out()));
+    OK(VecSet(b, 1));
+    OK(make_ksp(A, options, ksp.out(), PCAMGCLASSICAL));
+    OK(test::solve(ksp, b, x, &solution));
+    OK(KSPGetPC(ksp, &pc));
+    if (!sizes) return;
+    OK(level_sizes(pc, sizes));
+  }
+};
+
+// All of a matrix on every rank
+PetscErrorCode gathered(Mat A, Mat *out)
+{
+  OwnedIS rows, cols;
+  Mat *all;
+  PetscInt m, n;
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &m, &n));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, m, 0, 1, rows.out()));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, n, 0, 1, cols.out()));
+  IS of_rows = rows, of_cols = cols;
+  PetscCall(MatCreateSubMatrices(A, 1, &of_rows, &of_cols, MAT_INITIAL_MATRIX, &all));
+  PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(all[0])));
+  *out = all[0];
+  PetscCall(MatDestroySubMatrices(1, &all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The same entries but for rounding, the two matrices on one rank
+void expect_same(Mat A, Mat B, const std::string &name)
+{
+  OwnedMat difference;
+  PetscInt sizes[4];
+  PetscReal error, size;
+  OK(MatGetSize(A, &sizes[0], &sizes[1]));
+  OK(MatGetSize(B, &sizes[2], &sizes[3]));
+  ASSERT_EQ(sizes[0], sizes[2]) << name;
+  ASSERT_EQ(sizes[1], sizes[3]) << name;
+  OK(MatDuplicate(A, MAT_COPY_VALUES, difference.out()));
+  OK(MatAXPY(difference, -1, B, DIFFERENT_NONZERO_PATTERN));
+  OK(MatNorm(difference, NORM_INFINITY, &error));
+  OK(MatNorm(A, NORM_INFINITY, &size));
+  EXPECT_LE(error, 1e-10 * size) << name;
+}
+} // namespace
+
+// The counts of a prototype of the same formulas but for 2, its complexities but for 3 percent; defaults are no worse than its V-cycle.
+TEST_F(Classical, IterationsAreThoseOfThePrototype)
+{
+  struct Target {
+    System system;
+    const char *interpolation;
+    PetscInt l1jacobi, chebyshev, degree_2;
+    double complexity;
+  };
+  for (const Target &target : {Target{SYSTEM_7, "ext+i", 15, 12, 10, 2.75}, Target{SYSTEM_27, "ext+i", 13, 12, 9, 1.21},
+                               Target{SYSTEM_ANISO, "ext+i", 13, 12, 9, 3.32}, Target{SYSTEM_JUMP, "ext+i", 16, 13, 11, 2.79},
+                               Target{SYSTEM_7, "ext", 16, 12, 11, 2.79}, Target{SYSTEM_27, "ext", 14, 11, 9, 1.21},
+                               Target{SYSTEM_ANISO, "ext", 16, 13, 10, 3.33}, Target{SYSTEM_JUMP, "ext", 18, 14, 12, 2.80}}) {
+    OwnedMat A;
+    OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, 48, 48, A.out()));
+    const std::string interpolation = std::string(" -pc_amgclassical_interp_type ") + target.interpolation;
+    for (const auto &[options, iterations] :
+         {std::pair{"-pc_amgclassical_cycle_type v -pc_amgclassical_smoother l1jacobi", target.l1jacobi},
+          {"-pc_amgclassical_cycle_type v", target.chebyshev},
+          {"-pc_amgclassical_cycle_type v -pc_amgclassical_chebyshev_degree 2", target.degree_2},
+          {"", target.chebyshev}}) {
+      const std::string name = SystemNames[target.system] + (" " + interpolation) + " " + options;
+      Solution solution;
+      LevelSizes sizes;
+      solve(A, cg + options + interpolation, solution, &sizes);
+      EXPECT_TRUE(solution.converged()) << name;
+      EXPECT_LE(solution.residual, 1e-8 * 1.01) << name;
+      EXPECT_NEAR(solution.iterations, iterations, 2) << name;
+      EXPECT_NEAR(sizes.operator_complexity() / target.complexity, 1, 0.03) << name;
+    }
+  }
+}
+
+// Beside a solver of one process: its coarse points, its interpolation, its coarse operators, its iterations.
+TEST_F(Classical, AnyNumberOfRanksGivesTheSame)
+{
+  for (System system : systems) {
+    for (const char *interpolation : interpolations) {
+      const std::string options = cg + " -pc_amgclassical_coarse_eq_limit 50 -pc_amgclassical_interp_type " + interpolation;
+      OwnedMat A[2];
+      OwnedPC pc[2];
+      PetscInt levels[2];
+      Mat *P[2], *coarse[2];
+      Solution solution[2];
+      for (int k : {0, 1}) {
+        OK(ModelProblemCreateMat(k == 0 ? PETSC_COMM_SELF : PETSC_COMM_WORLD, system, 20, 20, A[k].out()));
+        solve(A[k], options, solution[k]);
+        OK(make_pc(A[k], options, pc[k].out(), PCAMGCLASSICAL));
+        OK(PCSetUp(pc[k]));
+        OK(PCGetInterpolations(pc[k], &levels[k], &P[k]));
+        OK(PCGetCoarseOperators(pc[k], &levels[k], &coarse[k]));
+      }
+      EXPECT_LE(solution[1].residual, 1e-8 * 1.01) << SystemNames[system] << " " << interpolation;
+      EXPECT_NEAR(solution[0].iterations, solution[1].iterations, 1) << SystemNames[system] << " " << interpolation;
+      ASSERT_EQ(levels[0], levels[1]) << SystemNames[system] << " " << interpolation;
+      ASSERT_GE(levels[0], 3);
+      for (PetscInt l = levels[0] - 2; l >= 0; l--) {
+        const std::string name = SystemNames[system] + std::string(" ") + interpolation + " " + std::to_string(l);
+        OwnedMat all;
+        OK(gathered(P[1][l], all.out()));
+        expect_same(P[0][l], all, "P " + name);
+        OK(gathered(coarse[1][l], all.out()));
+        expect_same(coarse[0][l], all, "coarse operator " + name);
+        for (int k : {0, 1}) {
+          OK(MatDestroy(&P[k][l]));
+          OK(MatDestroy(&coarse[k][l]));
+        }
+      }
+      for (int k : {0, 1}) {
+        OK(PetscFree(P[k]));
+        OK(PetscFree(coarse[k]));
+      }
+    }
+  }
+}
+
+TEST_F(Classical, EverySpaceGivesTheSame)
+{
+  for (System system : systems) {
+    Solution on_host;
+    LevelSizes sizes_on_host;
+    for (const Use &use : uses()) {
+      OwnedMat A;
+      Solution solution;
+      LevelSizes sizes;
+      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A.out()));
+      solve(A, cg + "-pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_storage double " + use.option, solution, &sizes);
+      EXPECT_LE(solution.residual, 1e-8 * 1.01) << use.name;
+      if (on_host.iterations < 0) {
+        on_host = solution;
+        sizes_on_host = sizes;
+      }
+      EXPECT_NEAR(solution.iterations, on_host.iterations, use.on_device ? 1 : 0) << use.name;
+      EXPECT_EQ(sizes.rows, sizes_on_host.rows) << use.name;
+      EXPECT_EQ(sizes.entries, sizes_on_host.entries) << use.name;
+    }
+  }
+}
+
+// What this build has solves as native does; what it has not is an error by name.
+TEST_F(Classical, EveryInterpolationWithEverySparseProduct)
+{
+  for (const Use &use : uses()) {
+    const bool debug = std::string(use.name) == "debug", cuda = std::string(use.name) == "cuda";
+    for (const char *interpolation : interpolations) {
+      OwnedMat A;
+      PetscInt native = -1;
+      OK(distribute(grid7(14, 13, 12), use.on_device, A.out()));
+      for (const auto &[spgemm, kind] :
+           {std::pair{"native", SpgemmKind::native}, {"cusparse", SpgemmKind::cusparse}, {"kokkos", SpgemmKind::kokkos}}) {
+        const std::string name = std::string(use.name) + " " + interpolation + " " + spgemm,
+                          options = cg + use.option + " -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_interp_type " + interpolation +
+                                    " -pc_amgmatching_spgemm " + spgemm;
+        bool available = debug ? spgemm_available<Debug>(kind) : spgemm_available<Host>(kind);
+#if defined(AMGKIT_HAVE_CUDA)
+        if (cuda) available = spgemm_available<Cuda>(kind);
+#else
+        EXPECT_FALSE(cuda);
+#endif
+        if (!available) {
+          OwnedPC pc;
+          EXPECT_NE(kind, SpgemmKind::native);
+          OK(make_pc(A, options, pc.out(), PCAMGCLASSICAL));
+          EXPECT_EQ(static_cast<int>(quietly([&] { return PCSetUp(pc); })), PETSC_ERR_SUP) << name;
+          continue;
+        }
+        Solution solution;
+        solve(A, options, solution);
+        EXPECT_TRUE(solution.converged()) << name;
+        EXPECT_LE(solution.residual, 1e-8 * 1.01) << name;
+        if (native < 0) native = solution.iterations;
+        EXPECT_LE(solution.iterations, std::string(interpolation) == "direct" ? 40 : 15) << name;
+        EXPECT_NEAR(solution.iterations, native, 1) << name;
+      }
+    }
+  }
+}
+
+namespace
+{
+// Symmetric positive definite, and hard on a coarsening
+std::vector<Named> odd_matrices()
+{
+  using Entries = std::map<std::pair<int, int>, double>;
+  constexpr int n = 400;
+  Entries diagonal, dominant, positive, arrow, parts, pairs;
+  auto couple = [](Entries &A, int i, int j, double value) { A[{i, j}] = A[{j, i}] = value; };
+  for (int i = 0; i < n; i++) {
+    diagonal[{i, i}] = 1 + i % 7;
+    dominant[{i, i}] = 30;
+    positive[{i, i}] = 2.2;
+    arrow[{i, i}] = i == 0 ? n : 2.5;
+    parts[{i, i}] = i % 8 == 0 ? 3 : 2.01; // eight to a path, then a point by itself
+    pairs[{i, i}] = 1.01;
+    if (i > 0) couple(dominant, i, i - 1, -1);
+    if (i > 0) couple(positive, i, i - 1, 1);
+    if (i > 0) couple(arrow, i, 0, -0.5);
+    if (i > 1) couple(arrow, i, i - 1, -1);
+    if (i % 8 > 1) couple(parts, i, i - 1, -1);
+    if (i % 2) couple(pairs, i, i - 1, -1);
+  }
+  return {{"diagonal: nothing to coarsen", make_csr(n, n, diagonal)},
+          {"no strong couplings", make_csr(n, n, dominant)},
+          {"positive off the diagonal", make_csr(n, n, positive)},
+          {"a dense row and column", make_csr(n, n, arrow)},
+          {"many parts", make_csr(n, n, parts)},
+          {"pairs: coarsening ends after one level", make_csr(n, n, pairs)}};
+}
+} // namespace
+
+TEST_F(Classical, OddMatricesAreSolved)
+{
+  for (const Use &use : uses()) {
+    for (const Named &odd : odd_matrices()) {
+      for (const char *interpolation : interpolations) {
+        for (const char *coarse : {"dense", "smoother"}) {
+          const std::string name = std::string(use.name) + ", " + odd.name + ", " + interpolation + ", " + coarse;
+          OwnedMat A;
+          Solution solution;
+          OK(distribute(odd.A, use.on_device, A.out()));
+          solve(A,
+                cg + use.option + " -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type " + interpolation +
+                    " -pc_amgmatching_coarse_solver " + coarse,
+                solution);
+          EXPECT_TRUE(solution.converged()) << name << ": " << KSPConvergedReasons[solution.reason];
+          EXPECT_LE(solution.iterations, 40) << name;
+          EXPECT_LE(solution.residual, 1e-8 * 1.01) << name;
+        }
+      }
+    }
+  }
+}
+
+// Rows of very different sizes: solved or not, but the preconditioner is finite, and what converges is right.
+TEST_F(Classical, RowsOfAnyScaleDoNotBreakIt)
+{
+  constexpr int n = 60;
+  for (const Use &use : uses()) {
+    for (double most : {8.0, 30.0, 100.0}) {
+      const std::string name = std::string(use.name) + ", rows of 1e" + std::to_string(most);
+      std::map<std::pair<int, int>, double> entries;
+      for (int i = 0; i < n; i++) {
+        const double size = std::pow(10, most * std::sin(1.7 * i * i));
+        entries[{i, i}] = 2.01 * size;
+        if (i > 0) entries[{i, i - 1}] = -size;
+        if (i + 1 < n) entries[{i, i + 1}] = -size;
+      }
+      OwnedMat A;
+      OwnedPC pc;
+      OwnedVec x, b;
+      OwnedKSP ksp;
+      Solution solution;
+      PetscReal size;
+      const std::string options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 12 -pc_amgmatching_storage double ");
+      OK(distribute(make_csr(n, n, entries), use.on_device, A.out()));
+      OK(make_system(A, x.out(), b.out()));
+      OK(make_pc(A, options, pc.out(), PCAMGCLASSICAL));
+      OK(PCApply(pc, b, x));
+      OK(VecNorm(x, NORM_INFINITY, &size));
+      EXPECT_TRUE(std::isfinite(size)) << name;
+      OK(VecSet(x, 0));
+      OK(make_ksp(A, options + "-ksp_type fgmres -ksp_atol 0 -ksp_gmres_cgs_refinement_type refine_always", ksp.out(), PCAMGCLASSICAL));
+      OK(test::solve(ksp, b, x, &solution));
+      EXPECT_NE(solution.reason, KSP_DIVERGED_NANORINF) << name;
+      EXPECT_TRUE(!solution.converged() || solution.residual <= 1e-8 * 1.1) << name << ", residual " << solution.residual;
+    }
+  }
+}
+
+// Two unknowns a node that do not know of each other: as one of them alone, and with levels that can be had.
+TEST_F(Classical, UnknownsOfABlockAreKeptApart)
+{
+  const HostCsr scalar = grid7(12, 11, 10);
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < scalar.rows; i++) {
+    for (int k = scalar.ptr[i]; k < scalar.ptr[i + 1]; k++) {
+      for (int c : {0, 1}) entries[{2 * i + c, 2 * scalar.col[k] + c}] = scalar.val[k];
+    }
+  }
+  const int local = 2 * (scalar.rows / size_of_world() + (rank_of_world() < scalar.rows % size_of_world() ? 1 : 0));
+  for (const Use &use : uses()) {
+    OwnedMat A, blocks;
+    Solution alone, together;
+    LevelSizes sizes;
+    OK(distribute(scalar, use.on_device, A.out()));
+    OK(distribute(make_csr(2 * scalar.rows, 2 * scalar.rows, entries), use.on_device, blocks.out(), local));
+    OK(MatSetBlockSize(blocks, 2));
+    solve(A, cg + use.option + " -pc_amgmatching_coarse_eq_limit 50", alone);
+    solve(blocks, cg + use.option + " -pc_amgmatching_coarse_eq_limit 100", together, &sizes);
+    EXPECT_NEAR(alone.iterations, together.iterations, 2) << use.name;
+    EXPECT_LE(together.residual, 1e-8 * 1.01) << use.name;
+    EXPECT_GE(sizes.rows.size(), 3U) << use.name;
+  }
+}
+
+// Whatever the matrix, and where coarsening is given no chance, the preconditioner is there, and finite.
+TEST_F(Classical, NeverNotANumber)
+{
+  for (const Use &use : uses()) {
+    for (const Named &matrix : gallery()) {
+      for (const char *interpolation : interpolations) {
+        for (const char *options : {"", " -pc_amgmatching_threshold 1", " -pc_amgmatching_threshold 0 -pc_amgmatching_max_row_sum 1",
+                                    " -pc_amgmatching_max_row_sum 0", " -pc_amgmatching_p_max 0 -pc_amgmatching_truncfactor 1"}) {
+          OwnedMat A;
+          OwnedVec x, b;
+          OwnedPC pc;
+          PetscReal size;
+          OK(distribute(matrix.A, use.on_device, A.out()));
+          OK(make_system(A, x.out(), b.out()));
+          OK(make_pc(A,
+                     use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type ") + interpolation + options,
+                     pc.out(), PCAMGCLASSICAL));
+          OK(PCApply(pc, b, x));
+          OK(VecNorm(x, NORM_2, &size));
+          EXPECT_TRUE(std::isfinite(size)) << use.name << ", " << matrix.name << ", " << interpolation << options;
+        }
+      }
+    }
+  }
+}
+} // namespace amgkit::test

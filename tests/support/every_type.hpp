@@ -1,0 +1,21 @@
+// Tests that every multigrid type meets: TEST_P, in a fixture derived from EveryType and instantiated over multigrid_types().
+#pragma once
+#include "amgkit.h"
+#include "support/petsc_problems.hpp"
+
+namespace amgkit::test
+{
+inline auto multigrid_types() { return ::testing::Values(PCAMGMATCHING, PCAMGCLASSICAL); }
+
+class EveryType : public ::testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override { OK(AMGKitRegister()); }
+  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
+
+  static const char *type() { return GetParam(); }
+  // Those of petsc_problems.hpp; options and names are written as amgmatching's.
+  static std::string renamed(const std::string &text) { return named_for(text, type()); }
+  static PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp) { return test::make_ksp(A, options, ksp, type()); }
+  static PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc) { return test::make_pc(A, options, pc, type()); }
+};
+} // namespace amgkit::test
