@@ -3,6 +3,7 @@
 #include "amg/single.hpp"
 #include "sparse/rows.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace amgkit
@@ -41,7 +42,7 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     omega = spectral_radius() > 0 ? 4 / (3 * spectral_radius()) : 1;
   }
-  if (chebyshev && spectral_radius() > 0)
+  if (chebyshev && spectral_radius() > 0 && std::isfinite(spectral_radius()))
     steps_ = chebyshev_steps(parameters.chebyshev_degree, spectral_radius());
   else
     steps_ = {{0, omega}};

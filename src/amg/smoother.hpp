@@ -5,6 +5,7 @@
 //   jacobi     x <- x + omega D⁻¹ (b - A x), D the diagonal.
 //   chebyshev  the Chebyshev polynomial of D⁻¹ A, D the diagonal, on [0.1 rho, 1.15 rho], rho its spectral radius
 //              (Saad, Iterative Methods for Sparse Linear Systems, algorithm 12.1). Degree 1 is Jacobi with 1 / (0.625 rho).
+// A level on which rho overflows is not smoothed.
 #pragma once
 #include "amg/parameters.hpp"
 #include "amg/spectral_radius.hpp"

@@ -4,6 +4,7 @@
 #include "dist/agree.hpp"
 #include "dist/global_sum.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <petscblaslapack.h>
 #include <utility>
@@ -31,7 +32,8 @@ bool is_symmetric(const std::vector<double> &scalars)
 }
 
 // From the scalars of lanczos.hpp: the largest eigenvalue of the tridiagonal matrix T of the steps taken, plus the length of the
-// residual of its Ritz vector, |w_m| times the last entry of T's eigenvector. T ends where the space was exhausted.
+// residual of its Ritz vector, |w_m| times the last entry of T's eigenvector. T ends where the space was exhausted. Infinite when T's
+// entries are no numbers.
 PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *largest)
 {
   std::vector<double> diagonal, beside;
@@ -44,9 +46,14 @@ PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *la
     if (k > 0) beside.push_back(std::sqrt(step[0]));
     diagonal.push_back(step[3] / step[0]);
   }
+  const auto finite = [](double x) { return std::isfinite(x); };
+  const double left = std::sqrt(step[0]);
+  if (!finite(left) || !std::all_of(diagonal.begin(), diagonal.end(), finite) || !std::all_of(beside.begin(), beside.end(), finite)) {
+    *largest = HUGE_VAL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (diagonal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   const std::size_t steps = diagonal.size();
-  const double left = std::sqrt(step[0]);
   std::vector<double> vectors(steps * steps), work(2 * steps);
   n = static_cast<PetscBLASInt>(steps);
   beside.push_back(0);

@@ -5,7 +5,7 @@
 namespace amgkit
 {
 struct Spectrum {
-  double radius = 0;     // the largest eigenvalue of D⁻¹ A; 0 when A is 0
+  double radius = 0;     // the largest eigenvalue of D⁻¹ A; 0 when A is 0, infinite when numbers overflow on the way
   bool symmetric = true; // whether A is, as far as it couples rows with d != 0
 };
 

@@ -83,6 +83,16 @@ TYPED_TEST(SpectrumTest, SmallSpacesAreExhausted)
   }
 }
 
+TYPED_TEST(SpectrumTest, WhatOverflowsIsInfinite)
+{
+  Operator<TypeParam> op;
+  Spectrum spectrum;
+  bool out_of_memory = true;
+  OK(op.create(this->ex, make_csr(2, 2, {{{0, 0}, 1e-200}, {{0, 1}, 1e200}, {{1, 0}, 1e200}, {{1, 1}, 1e-200}}), 1));
+  OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), &spectrum, &out_of_memory));
+  EXPECT_EQ(spectrum.radius, HUGE_VAL);
+}
+
 TYPED_TEST(SpectrumTest, SymmetryIsSeen)
 {
   auto symmetric = [&](const HostCsr &A) {
