@@ -1,6 +1,7 @@
 #include "amg/hierarchy.hpp"
 
 #include "amg/cycle.hpp"
+#include "amg/prolongation_classical.hpp"
 #include "amg/prolongation_matching.hpp"
 #include "support/hierarchy_shape.hpp"
 #include "support/petsc_problems.hpp"
@@ -129,6 +130,53 @@ TYPED_TEST(HierarchyTest, RefreshEqualsAFreshSetup)
     }
     OK(MatDestroy(&A));
     OK(MatDestroy(&B));
+  }
+}
+
+// Values that change and come back give the levels of a fresh setup, bit for bit, whether interpolation gets new weights or not.
+TYPED_TEST(HierarchyTest, ClassicalFollowsNewValues)
+{
+  const HostCsr M = grid7(10, 9, 8, 1, 10, 0.1);
+  AmgParameters parameters = small();
+  SetupStatus status;
+  for (const PetscInt aggressive : {0, 1}) {
+    for (const PetscBool reweight : {PETSC_FALSE, PETSC_TRUE}) {
+      OwnedMat A;
+      OwnedVec d;
+      ClassicalParameters classical;
+      PetscInt first, end;
+      classical.agg_nl = aggressive;
+      classical.reweight = reweight;
+      OK(distribute(M, TypeParam::on_device, A.out()));
+      OK(MatCreateVecs(A, d.out(), nullptr));
+      OK(VecGetOwnershipRange(d, &first, &end));
+      for (PetscInt i = first; i < end; i++) OK(VecSetValue(d, i, std::ldexp(1.0, static_cast<int>(i * i % 7) - 3), INSERT_VALUES));
+      OK(VecAssemblyBegin(d));
+      OK(VecAssemblyEnd(d));
+      Hierarchy<TypeParam> hierarchy;
+      const auto prolongation = make_classical_prolongation<TypeParam>(classical);
+      OK(hierarchy.build(this->ex, A, parameters, *prolongation, &status));
+      ASSERT_GT(hierarchy.statistics.size(), 2U);
+      const auto values = [&] {
+        std::vector<std::vector<double>> all;
+        for (const auto &level : hierarchy.levels) {
+          for (const CsrView<double> &block : {level->A.diag, level->A.offd}) all.push_back(this->to_host(block.val, block.nnz));
+        }
+        all.front().clear(); // the user's
+        return all;
+      };
+      const auto fresh = values();
+      OK(MatDiagonalScale(A, d, d));
+      OK(hierarchy.refresh(this->ex, A, parameters, &status));
+      EXPECT_EQ(status, SetupStatus::ready);
+      const auto changed = values();
+      if (hierarchy.levels.size() > 1 && hierarchy.levels[1]->A.rows > 0) EXPECT_NE(changed, fresh);
+      OK(VecReciprocal(d));
+      OK(MatDiagonalScale(A, d, d));
+      OK(hierarchy.refresh(this->ex, A, parameters, &status));
+      EXPECT_EQ(values(), fresh) << aggressive << reweight;
+      EXPECT_EQ(status, SetupStatus::ready);
+    }
   }
 }
 
