@@ -170,7 +170,8 @@ TYPED_TEST(HierarchyTest, ClassicalFollowsNewValues)
       OK(hierarchy.refresh(this->ex, A, parameters, &status));
       EXPECT_EQ(status, SetupStatus::ready);
       const auto changed = values();
-      if (hierarchy.levels.size() > 1 && hierarchy.levels[1]->A.rows > 0) EXPECT_NE(changed, fresh);
+      const bool has_rows = hierarchy.levels.size() > 1 && hierarchy.levels[1]->A.rows > 0;
+      EXPECT_TRUE(changed != fresh || !has_rows);
       OK(VecReciprocal(d));
       OK(MatDiagonalScale(A, d, d));
       OK(hierarchy.refresh(this->ex, A, parameters, &status));
