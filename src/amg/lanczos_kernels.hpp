@@ -37,7 +37,7 @@ PetscErrorCode lanczos_product(Ex &ex, std::int64_t n, const double *d, const do
   return sum_into<3>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        const double product = w[i] * Aw[i], mixed = k > 0 ? w_before[i] * Aw[i] : 0;
+        const double product = w[i] * Aw[i], mixed = k == 1 ? w_before[i] * Aw[i] : 0;
         return Sums<3>{{d[i] < 0 ? -product : product, mixed, magnitude(mixed)}};
       },
       work, scalars + k * lanczos_scalars + 3);

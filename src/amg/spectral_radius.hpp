@@ -11,8 +11,8 @@ struct Spectrum {
 
 // radius: as 4 steps of Lanczos in the inner product of |D|, D⁻¹ = diag(d), see it, plus the length of the Ritz vector's residual: for
 // symmetric A mostly from above, by a few per cent. (Without the residual 8 steps serve less well.) For other matrices the recurrence
-// ignores the skew part. symmetric: xᵀ A y and yᵀ A x are the same to rounding for each two vectors that follow one another, which are
-// practically never so for another matrix. The start vector is a hash of the global index, so the number of ranks changes only the
+// ignores the skew part. symmetric: xᵀ A y and yᵀ A x are the same to rounding for the first two vectors, which they
+// practically never are for another matrix. The start vector is a hash of the global index, so the number of ranks changes only the
 // rounding. Collective; *out_of_memory as in attempt().
 template <class Ex> PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const double *d, Spectrum *, bool *out_of_memory);
 

@@ -132,8 +132,9 @@ PetscErrorCode open(Cuda &ex)
   }
   ex.host_scalars = host_scalars();
   void *arrived;
-  PetscCall(memory_allocate(ex, Memory::scratch, sizeof(unsigned), &arrived));
-  PetscCall(memory_zero(ex, arrived, sizeof(unsigned)));
+  const PetscErrorCode none_left = memory_allocate(ex, Memory::scratch, sizeof(unsigned), &arrived);
+  if (none_left != PETSC_ERR_MEM) PetscCall(none_left); // whoever needs more will say so
+  if (arrived) PetscCall(memory_zero(ex, arrived, sizeof(unsigned)));
   ex.arrived = static_cast<unsigned *>(arrived);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -270,8 +270,14 @@ template <int Lanes, class F> PetscErrorCode for_rows(Cuda &ex, std::int64_t n, 
 
 template <int Lanes, class First, class Then> PetscErrorCode for_rows_then(Cuda &ex, std::int64_t n, First first, int m, Then then)
 {
-  PetscFunctionBegin;
   const unsigned blocks = detail::blocks(std::max<std::int64_t>(n, 1) * Lanes, detail::threads);
+
+  PetscFunctionBegin;
+  if (!ex.arrived) {
+    PetscCall(for_rows<Lanes>(ex, n, first));
+    PetscCall(for_rows<Lanes>(ex, m, then));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   detail::rows_then_kernel<Lanes><<<blocks, detail::threads, 0, ex.stream>>>(n, first, m, then, ex.arrived);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,7 +47,7 @@ struct Cuda {
   static constexpr std::size_t host_scalars_bytes = 256;
   void *scratch = nullptr; // see scratch_memory()
   std::size_t scratch_bytes = 0;
-  unsigned *arrived = nullptr; // 0 between launches; see for_rows_then()
+  unsigned *arrived = nullptr; // 0 between launches, or no memory was left for it; see for_rows_then()
 };
 
 // open: takes the resources of a space (Cuda: PETSc's current stream and a memory pool); close: gives them back.
