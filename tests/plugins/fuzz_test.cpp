@@ -111,7 +111,9 @@ protected:
       std::vector<double> first, again, anew;
       make_matrix(matrix, use.on_device, A.out());
       OK(make_system(A, x.out(), b.out()));
-      if (right_hand_side.empty()) OK(entries_of(b, right_hand_side));
+      if (right_hand_side.empty()) {
+        OK(entries_of(b, right_hand_side));
+      }
       OK(set_entries(b, right_hand_side));
       apply(A, how + use.option, b, first, again);
       for (std::size_t i = 0; i < first.size(); i++) EXPECT_TRUE(std::isfinite(first[i])) << name << ", row " << i; // other ranks go on
