@@ -59,7 +59,8 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, const double
   PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of));
   *regularised = of.vector > 0 && of.image <= zero * of.matrix * of.vector;
   if (*regularised) PetscCall(dense_add_outer(ex, n_, of.matrix / (of.vector * of.vector * n_), z, inverse_.data()));
-  PetscCall(dense_invert(ex, n_, inverse_.data(), singular));
+  const bool symmetric = of.asymmetry <= n_ * eps * of.matrix;
+  PetscCall(dense_invert(ex, n_, symmetric, inverse_.data(), singular));
   if (!*singular) PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of_inverse));
   *singular = *singular || !(of.matrix * of_inverse.matrix < 1 / eps);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -16,13 +16,15 @@ template <class Ex> PetscErrorCode dense_add_outer(Ex &, int n, double factor, c
 // In the maximum norm; what is no number counts as infinite, and for n = 0 they are 0.
 struct DenseNorms {
   double matrix = 0, vector = 0, image = 0; // of A, x and A x
+  double asymmetry = 0;                     // of A - Aᵀ
 };
 // Waits.
 template <class Ex> PetscErrorCode dense_norms(Ex &, int n, const double *A, const double *x, DenseNorms *norms);
 
-// A <- A⁻¹ by LU with partial pivoting (LAPACK, cuSOLVER); *singular when a pivot is exactly zero, A is then undefined. Waits. On the
-// space's own stream: one beside it would hide a third of a millisecond of a setup, but on an H200 every CUDA graph launched later takes
-// 10 percent longer (share/amgkit/bench/NOTES.md).
-PetscErrorCode dense_invert(Host &, int n, double *A, bool *singular);
-PetscErrorCode dense_invert(Cuda &, int n, double *A, bool *singular);
+// A <- A⁻¹ by LU with partial pivoting (LAPACK, cuSOLVER); *singular when a pivot is exactly zero, A is then undefined. symmetric: A is, to
+// rounding; Cuda then tries Cholesky's factors first, which A has if it is positive definite, too, as cuSOLVER's LU of 490 rows takes
+// 1.3 ms on an H200. Waits. On the space's own stream: one beside it would hide a third of a millisecond of a setup, but every CUDA graph
+// launched later would take 10 percent longer (share/amgkit/bench/NOTES.md).
+PetscErrorCode dense_invert(Host &, int n, bool symmetric, double *A, bool *singular);
+PetscErrorCode dense_invert(Cuda &, int n, bool symmetric, double *A, bool *singular);
 } // namespace amgkit

@@ -6,7 +6,7 @@
 namespace amgkit
 {
 // LAPACK reads the rows of A as the columns of Aᵀ; the inverse of Aᵀ, read the same way, is the inverse of A.
-PetscErrorCode dense_invert(Host &ex, int n, double *A, bool *singular)
+PetscErrorCode dense_invert(Host &ex, int n, bool, double *A, bool *singular)
 {
   PetscBLASInt size = 0, info = 0, work_size = 0;
   Array<PetscBLASInt, Host> pivots;

@@ -3,31 +3,92 @@
 
 namespace amgkit
 {
-// cuSOLVER reads the rows of A as the columns of Aᵀ: the solution of Aᵀ X = I, read by rows, is A⁻¹. It is asked for before the outcome of
-// the factorisation is known, so that the host waits once.
-PetscErrorCode dense_invert(Cuda &ex, int n, double *A, bool *singular)
+namespace
 {
+// Whatever cuSOLVER is asked for is queued before the outcome of the factorisation is known, so that the host waits once.
+struct Inversion {
   cusolverDnHandle_t solver;
-  Array<int, Cuda> pivots, info; // info: of the factorisation, of the solution
+  Array<int, Cuda> info; // of the factorisation, of what follows
   Array<double, Cuda> work, inverse;
-  int work_size = 0, status = 0;
+
+  PetscErrorCode open(Cuda &ex, int n)
+  {
+    PetscFunctionBegin;
+    PetscCall(PetscCUSOLVERDnGetHandle(&solver));
+    PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream));
+    PetscCall(info.allocate(ex, 2));
+    PetscCall(inverse.allocate(ex, static_cast<std::int64_t>(n) * n));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode factored(Cuda &ex, bool *done)
+  {
+    int status = 0;
+    PetscFunctionBegin;
+    PetscCall(memory_to_host(ex, &status, info.data(), sizeof status));
+    PetscCheck(status >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER: argument %d of a factorisation", -status);
+    *done = status == 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+// A stays where it is not positive definite.
+PetscErrorCode invert_by_cholesky(Cuda &ex, int n, double *A, bool *done)
+{
+  constexpr cublasFillMode_t lower = CUBLAS_FILL_MODE_LOWER; // of columns: the upper triangle of rows
+  Inversion inversion;
+  int size = 0, more = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscCUSOLVERDnGetHandle(&solver));
-  PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream));
-  PetscCallCUSOLVER(cusolverDnDgetrf_bufferSize(solver, n, n, A, n, &work_size));
+  PetscCall(inversion.open(ex, n));
+  cusolverDnHandle_t solver = inversion.solver;
+  double *X = inversion.inverse.data();
+  PetscCall(memory_copy(ex, X, A, inversion.inverse.bytes()));
+  PetscCallCUSOLVER(cusolverDnDpotrf_bufferSize(solver, lower, n, X, n, &size));
+  PetscCallCUSOLVER(cusolverDnDpotri_bufferSize(solver, lower, n, X, n, &more));
+  size = std::max(size, more);
+  PetscCall(inversion.work.allocate(ex, size));
+  PetscCallCUSOLVER(cusolverDnDpotrf(solver, lower, n, X, n, inversion.work.data(), size, inversion.info.data()));
+  PetscCallCUSOLVER(cusolverDnDpotri(solver, lower, n, X, n, inversion.work.data(), size, inversion.info.data() + 1));
+  PetscCall(inversion.factored(ex, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(for_each(ex, inversion.inverse.size(), [=] __device__(std::int64_t k) {
+    const std::int64_t i = k / n, j = k % n;
+    A[k] = i < j ? X[k] : X[j * n + i];
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// cuSOLVER reads the rows of A as the columns of Aᵀ: the solution of Aᵀ X = I, read by rows, is A⁻¹.
+PetscErrorCode invert_by_lu(Cuda &ex, int n, double *A, bool *done)
+{
+  Inversion inversion;
+  Array<int, Cuda> pivots;
+  int size = 0;
+
+  PetscFunctionBegin;
+  PetscCall(inversion.open(ex, n));
+  PetscCallCUSOLVER(cusolverDnDgetrf_bufferSize(inversion.solver, n, n, A, n, &size));
   PetscCall(pivots.allocate(ex, n));
-  PetscCall(info.allocate(ex, 2));
-  PetscCall(work.allocate(ex, work_size));
-  PetscCall(inverse.allocate(ex, static_cast<std::int64_t>(n) * n));
-  double *X = inverse.data();
-  PetscCall(for_each(ex, inverse.size(), [=] __device__(std::int64_t k) { X[k] = k / n == k % n; }));
-  PetscCallCUSOLVER(cusolverDnDgetrf(solver, n, n, A, n, work.data(), pivots.data(), info.data()));
-  PetscCallCUSOLVER(cusolverDnDgetrs(solver, CUBLAS_OP_N, n, n, A, n, pivots.data(), X, n, info.data() + 1));
-  PetscCall(memory_copy(ex, A, X, inverse.bytes()));
-  PetscCall(memory_to_host(ex, &status, info.data(), sizeof status));
-  PetscCheck(status >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER getrf: argument %d", -status);
-  *singular = status > 0;
+  PetscCall(inversion.work.allocate(ex, size));
+  double *X = inversion.inverse.data();
+  int *info = inversion.info.data();
+  PetscCall(for_each(ex, inversion.inverse.size(), [=] __device__(std::int64_t k) { X[k] = k / n == k % n; }));
+  PetscCallCUSOLVER(cusolverDnDgetrf(inversion.solver, n, n, A, n, inversion.work.data(), pivots.data(), info));
+  PetscCallCUSOLVER(cusolverDnDgetrs(inversion.solver, CUBLAS_OP_N, n, n, A, n, pivots.data(), X, n, info + 1));
+  PetscCall(memory_copy(ex, A, X, inversion.inverse.bytes()));
+  PetscCall(inversion.factored(ex, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode dense_invert(Cuda &ex, int n, bool symmetric, double *A, bool *singular)
+{
+  bool done = false;
+
+  PetscFunctionBegin;
+  if (symmetric) PetscCall(invert_by_cholesky(ex, n, A, &done));
+  if (!done) PetscCall(invert_by_lu(ex, n, A, &done));
+  *singular = !done;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -52,37 +52,41 @@ struct LargerNorms {
   AMGKIT_FN DenseNorms operator()(const DenseNorms &a, const DenseNorms &b) const
   {
     const Max larger;
-    return {larger(a.matrix, b.matrix), larger(a.vector, b.vector), larger(a.image, b.image)};
+    return {larger(a.matrix, b.matrix), larger(a.vector, b.vector), larger(a.image, b.image), larger(a.asymmetry, b.asymmetry)};
   }
 };
 } // namespace
 
 template <class Ex> PetscErrorCode dense_norms(Ex &ex, int n, const double *A, const double *x, DenseNorms *norms)
 {
-  Array<double, Ex> sums, images;
+  Array<double, Ex> sums, images, differences;
 
   PetscFunctionBegin;
   PetscCall(sums.allocate(ex, n));
   PetscCall(images.allocate(ex, n));
-  double *sum = sums.data(), *image = images.data();
+  PetscCall(differences.allocate(ex, n));
+  double *sum = sums.data(), *image = images.data(), *difference = differences.data();
   PetscCall(for_rows<32>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
-    double s = 0, y = 0;
+    double s = 0, y = 0, d = 0;
     for (int j : team.share(0, n)) {
       const double a = A[i * n + j];
-      s += a < 0 ? -a : a;
+      s += size_of(a);
       y += a * x[j];
+      d += size_of(a - A[static_cast<std::int64_t>(j) * n + i]);
     }
     s = team.sum(s);
     y = team.sum(y);
+    d = team.sum(d);
     team.once([&] {
-      sum[i] = size_of(s);
+      sum[i] = s;
       image[i] = size_of(y);
+      difference[i] = d;
     });
   }));
   PetscCall(reduce<DenseNorms>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        return DenseNorms{sum[i], size_of(x[i]), image[i]};
+        return DenseNorms{sum[i], size_of(x[i]), image[i], difference[i]};
       },
       {}, LargerNorms{}, norms));
   PetscFunctionReturn(PETSC_SUCCESS);

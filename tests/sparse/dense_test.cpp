@@ -42,7 +42,9 @@ TYPED_TEST(Dense, InverseTimesMatrixIsTheIdentity)
   EXPECT_NEAR(norms.matrix, largest_sum, 1e-12);
   EXPECT_EQ(norms.vector, largest_x);
   EXPECT_NEAR(norms.image, largest_b, 1e-12);
-  OK(dense_invert(this->ex, n, inverse.data(), &singular));
+  EXPECT_GT(norms.asymmetry, 0.01);
+  EXPECT_LT(norms.asymmetry, 0.5);
+  OK(dense_invert(this->ex, n, false, inverse.data(), &singular));
   EXPECT_FALSE(singular);
   OK(dense_apply(this->ex, n, inverse.data(), B.data(), Y.data()));
   const auto y = this->to_host(Y);
@@ -54,8 +56,36 @@ TYPED_TEST(Dense, SingularIsSaidNotReturned)
   for (double corner : {4.0, 5.0, 4.0}) { // again and again
     bool singular = corner != 4;
     auto A = this->to_space(std::vector<double>{1, 2, 2, corner});
-    OK(dense_invert(this->ex, 2, A.data(), &singular));
+    OK(dense_invert(this->ex, 2, corner == 5, A.data(), &singular));
     EXPECT_EQ(singular, corner == 4);
+  }
+}
+
+// Positive definite, negative definite and indefinite
+TYPED_TEST(Dense, SymmetricMatricesOfAnySignAreInverted)
+{
+  constexpr int n = 90;
+  for (double shift : {2.5, -2.5, 0.3}) {
+    std::vector<double> M(n * n);
+    for (int i = 0; i < n; i++) {
+      M[i * n + i] = shift;
+      if (i > 0) M[i * n + i - 1] = M[(i - 1) * n + i] = -1;
+    }
+    auto A = this->to_space(M), x = this->to_space(std::vector<double>(n, 1));
+    bool singular = true;
+    DenseNorms norms;
+    OK(dense_norms(this->ex, n, A.data(), x.data(), &norms));
+    EXPECT_EQ(norms.asymmetry, 0);
+    OK(dense_invert(this->ex, n, true, A.data(), &singular));
+    EXPECT_FALSE(singular);
+    const auto inverse = this->to_host(A);
+    for (int i = 0; i < n; i++) {
+      for (int j = 0; j < n; j++) {
+        double s = 0;
+        for (int k = 0; k < n; k++) s += M[i * n + k] * inverse[k * n + j];
+        ASSERT_NEAR(s, i == j, 1e-11) << shift;
+      }
+    }
   }
 }
 
