@@ -9,23 +9,27 @@ namespace amgkit
 namespace
 {
 AMGKIT_FN inline double magnitude(double x) { return x < 0 ? -x : x; }
+AMGKIT_FN inline double hash_value(std::int64_t i, int salt)
+{
+  const std::uint64_t h = hash64(hash64(static_cast<std::uint64_t>(salt)) + static_cast<std::uint64_t>(i));
+  return (static_cast<double>(h >> 11) + 0.5) * 0x1p-52 - 1;
+}
 } // namespace
 
 template <class Ex> PetscErrorCode hash_vector(Ex &ex, std::int64_t n, PetscInt first, int salt, double *x)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
-    const std::uint64_t h = hash64(hash64(static_cast<std::uint64_t>(salt)) + static_cast<std::uint64_t>(first + i));
-    x[i] = (static_cast<double>(h >> 11) + 0.5) * 0x1p-52 - 1;
-  });
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = hash_value(first + i, salt); });
 }
 
-template <class Ex> PetscErrorCode lanczos_start(Ex &ex, std::int64_t n, const double *d, double *w, double *work, double *scalars)
+template <class Ex>
+PetscErrorCode lanczos_start(Ex &ex, std::int64_t n, PetscInt first, const double *d, double *w, double *work, double *scalars)
 {
   return sum_into<3>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        if (d[i] == 0) w[i] = 0;
-        return Sums<3>{{d[i] != 0 ? w[i] * w[i] / magnitude(d[i]) : 0, 0, 0}};
+        const double w_i = d[i] != 0 ? hash_value(first + i, 0) : 0;
+        w[i] = w_i;
+        return Sums<3>{{d[i] != 0 ? w_i * w_i / magnitude(d[i]) : 0, 0, 0}};
       },
       work, scalars);
 }
@@ -74,7 +78,7 @@ template <class Ex> PetscErrorCode dot_and_size(Ex &ex, std::int64_t n, const do
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode hash_vector(Space &, std::int64_t, PetscInt, int, double *);
-template PetscErrorCode lanczos_start(Space &, std::int64_t, const double *, double *, double *, double *);
+template PetscErrorCode lanczos_start(Space &, std::int64_t, PetscInt, const double *, double *, double *, double *);
 template PetscErrorCode lanczos_product(Space &, std::int64_t, const double *, const double *, const double *, const double *, double *,
                                         double *, int);
 template PetscErrorCode lanczos_next(Space &, std::int64_t, const double *, const double *, const double *, double *, double *, double *,

@@ -98,8 +98,7 @@ template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, 
   PetscCall(memory.allocate(ex, A, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   double *w = memory.x.data(), *w_before = memory.y.data(), *Aw = memory.product.data(), *s = memory.scalars.data();
-  PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 0, w));
-  PetscCall(lanczos_start(ex, A.rows, d, w, memory.work.data(), s));
+  PetscCall(lanczos_start(ex, A.rows, first_row(A.comm, A.range), d, w, memory.work.data(), s));
   for (int k = 0; k < lanczos_steps; k++) {
     double *step = s + static_cast<std::ptrdiff_t>(k) * lanczos_scalars;
     PetscCall(sum_over_ranks(ex, A.comm, half, step));
