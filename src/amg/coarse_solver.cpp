@@ -59,7 +59,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, const double
   PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of));
   *regularised = of.vector > 0 && of.image <= zero * of.matrix * of.vector;
   if (*regularised) PetscCall(dense_add_outer(ex, n_, of.matrix / (of.vector * of.vector * n_), z, inverse_.data()));
-  const bool symmetric = of.asymmetry <= n_ * eps * of.matrix;
+  const bool symmetric = of.asymmetry <= n_ * eps; // in each row: one large row must not hide the others
   PetscCall(dense_invert(ex, n_, symmetric, inverse_.data(), singular));
   if (!*singular) PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of_inverse));
   *singular = *singular || !(of.matrix * of_inverse.matrix < 1 / eps);

@@ -236,6 +236,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_coarsest(Ex &ex, const
   if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
   PetscCall(log_end(Phase::coarse));
   coarsest.diagonal.release(); // the smooth vector stays, for new values
+  coarsest.unknown.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

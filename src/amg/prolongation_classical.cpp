@@ -62,6 +62,8 @@ public:
     Coarsening<Ex> level;
 
     PetscFunctionBegin;
+    PetscCheck(!aggressive(fine) || parameters_.interp_type != static_cast<int>(InterpolationKind::direct), fine.A.comm, PETSC_ERR_SUP,
+               "Direct interpolation has no second stage for aggressive levels: choose another interp_type, or agg_nl 0");
     PetscCall(take_unknowns(ex, fine, level, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(coarsen(ex, fine, level, out_of_memory));

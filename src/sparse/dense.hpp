@@ -16,7 +16,7 @@ template <class Ex> PetscErrorCode dense_add_outer(Ex &, int n, double factor, c
 // In the maximum norm; what is no number counts as infinite, and for n = 0 they are 0.
 struct DenseNorms {
   double matrix = 0, vector = 0, image = 0; // of A, x and A x
-  double asymmetry = 0;                     // of A - Aᵀ
+  double asymmetry = 0;                     // the largest over the rows of sum_j |a_ij - a_ji| / sum_j |a_ij|
 };
 // Waits.
 template <class Ex> PetscErrorCode dense_norms(Ex &, int n, const double *A, const double *x, DenseNorms *norms);

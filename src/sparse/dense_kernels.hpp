@@ -86,7 +86,7 @@ template <class Ex> PetscErrorCode dense_norms(Ex &ex, int n, const double *A, c
   PetscCall(reduce<DenseNorms>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        return DenseNorms{sum[i], size_of(x[i]), image[i], difference[i]};
+        return DenseNorms{sum[i], size_of(x[i]), image[i], sum[i] > 0 ? difference[i] / sum[i] : 0};
       },
       {}, LargerNorms{}, norms));
   PetscFunctionReturn(PETSC_SUCCESS);
