@@ -41,4 +41,25 @@ template <class F> PetscErrorCode guarded(F body)
 
 // Gives pc this data and the shared callbacks; takes ownership.
 PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data);
+// The same for a type with parameters of its own: list(shared, own) lists all, make(space, own) gives its prolongation in the space of
+// that type.
+template <class Own, class List, class Make> PetscErrorCode PCCreate_AMG(PC pc, const char *type, List list, Make make)
+{
+  struct Data final : AmgPC {
+    Own own;
+  };
+  auto data = std::make_unique<Data>();
+  const Own *own = &data->own;
+
+  PetscFunctionBegin;
+  data->type = type;
+  data->list = list(data->parameters, data->own);
+  data->method.host = [=] { return make(Host{}, *own); };
+  data->method.debug = [=] { return make(Debug{}, *own); };
+#if defined(AMGKIT_HAVE_CUDA)
+  data->method.cuda = [=] { return make(Cuda{}, *own); };
+#endif
+  PetscCall(PCCreate_AMG(pc, std::move(data)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace amgkit

@@ -5,35 +5,16 @@
 
 namespace amgkit
 {
-namespace
-{
-struct ClassicalPC final : AmgPC {
-  ClassicalParameters classical;
-};
-} // namespace
-
 ParameterList classical_parameter_list(AmgParameters &shared, ClassicalParameters &own)
 {
   shared.cycle_type = static_cast<int>(CycleKind::v);
-  ParameterList list = own.list();
-  for (Parameter &p : shared.list()) list.push_back(std::move(p));
-  return list;
+  return joined(own.list(), shared.list());
 }
 
 PetscErrorCode PCCreate_AMGClassical(PC pc)
 {
-  auto data = std::make_unique<ClassicalPC>();
-  const ClassicalParameters *classical = &data->classical;
-
-  PetscFunctionBegin;
-  data->type = "amgclassical";
-  data->list = classical_parameter_list(data->parameters, data->classical);
-  data->method.host = [=] { return make_classical_prolongation<Host>(*classical); };
-  data->method.debug = [=] { return make_classical_prolongation<Debug>(*classical); };
-#if defined(AMGKIT_HAVE_CUDA)
-  data->method.cuda = [=] { return make_classical_prolongation<Cuda>(*classical); };
-#endif
-  PetscCall(PCCreate_AMG(pc, std::move(data)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PCCreate_AMG<ClassicalParameters>(pc, "amgclassical", classical_parameter_list, [](auto space, const ClassicalParameters &own) {
+    return make_classical_prolongation<decltype(space)>(own);
+  });
 }
 } // namespace amgkit

@@ -41,19 +41,19 @@ template <class F> PetscErrorCode attempt_below(MPI_Comm comm, F work, bool *out
       out_of_memory);
 }
 
-// Local: what the cycle needs of level l, once all levels have their matrices. The largest of it, the matrix as the cycle reads it, has
+// Local: what the cycle needs of a level, once all levels have their matrices. The largest of it, the matrix as the cycle reads it, has
 // then not stood beside what only the setup needs.
-template <class Ex> PetscErrorCode equip_level(Ex &ex, const AmgParameters &parameters, std::size_t l, Level<Ex> &level)
+template <class Ex> PetscErrorCode equip_level(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
 {
   const auto cycle = static_cast<CycleKind>(parameters.cycle_type);
 
   PetscFunctionBegin;
   PetscCall(level.A.stored.create(ex, level.A.diag, static_cast<Storage>(parameters.storage)));
   PetscCall(level.work.allocate(ex, level.A.rows));
-  if (l == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (level.number == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(level.x.allocate(ex, level.A.rows));
   PetscCall(level.b.allocate(ex, level.A.rows));
-  if (cycle != CycleKind::v && static_cast<PetscInt>(l) <= parameters.kcycle_levels) PetscCall(level.kcycle.allocate(ex, level.A.rows));
+  if (cycle != CycleKind::v && level.number <= parameters.kcycle_levels) PetscCall(level.kcycle.allocate(ex, level.A.rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -284,7 +284,7 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
   if (!out_of_memory) PetscCall(count());
   if (!out_of_memory) {
-    PetscCall(attempt_on_levels([&](std::size_t l) { return equip_level(ex, parameters, l, *levels[l]); }, &out_of_memory));
+    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return equip_level(ex, parameters, level); }, &out_of_memory));
   }
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;
@@ -345,16 +345,16 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_single(Ex &ex, bool *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective: work(l), which is local, for the levels of this rank.
+// Collective: work, which is local, on the levels of this rank.
 template <class Ex>
-PetscErrorCode Hierarchy<Ex>::attempt_on_levels(const std::function<PetscErrorCode(std::size_t)> &work, bool *out_of_memory)
+PetscErrorCode Hierarchy<Ex>::attempt_on_levels(const std::function<PetscErrorCode(Level<Ex> &)> &work, bool *out_of_memory)
 {
   PetscFunctionBegin;
   PetscCall(attempt(
       levels.front()->A.comm,
       [&] {
         PetscFunctionBegin;
-        for (std::size_t l = 0; l < levels.size(); l++) PetscCall(work(l));
+        for (const auto &level : levels) PetscCall(work(*level));
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
@@ -424,8 +424,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const A
   if (!out_of_memory) PetscCall(refresh_from(ex, parameters, 0, &out_of_memory));
   if (!out_of_memory) {
     const auto storage = static_cast<Storage>(parameters.storage);
-    PetscCall(
-        attempt_on_levels([&](std::size_t l) { return levels[l]->A.stored.refresh(ex, levels[l]->A.diag, storage); }, &out_of_memory));
+    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return level.A.stored.refresh(ex, level.A.diag, storage); }, &out_of_memory));
   }
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;

@@ -62,7 +62,7 @@ private:
                                bool *out_of_memory);
   PetscErrorCode complete(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode attempt_on_levels(const std::function<PetscErrorCode(std::size_t)> &work, bool *out_of_memory);
+  PetscErrorCode attempt_on_levels(const std::function<PetscErrorCode(Level<Ex> &)> &work, bool *out_of_memory);
   PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode prepare_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode choose_precision(Ex &, const AmgParameters &, bool *out_of_memory);

@@ -68,6 +68,12 @@ std::string range_of(const Choice &p)
 }
 } // namespace
 
+ParameterList joined(ParameterList first, ParameterList second)
+{
+  for (Parameter &p : second) first.push_back(std::move(p));
+  return first;
+}
+
 PetscErrorCode parameters_from_options(OptionItems items, const std::string &type, const ParameterList &list)
 {
   PetscFunctionBegin;

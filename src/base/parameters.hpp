@@ -33,6 +33,8 @@ struct Parameter {
   std::string source;  // paper or system the default comes from; empty: this project
 };
 using ParameterList = std::vector<Parameter>;
+// The second list behind the first
+ParameterList joined(ParameterList, ParameterList);
 
 // Reads the options -pc_<type>_<name>, to be called between PetscOptionsHeadBegin and End. A value out of range or an unknown
 // name is an error that names the option.

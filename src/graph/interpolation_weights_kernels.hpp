@@ -5,11 +5,6 @@ namespace amgkit
 {
 namespace interpolation
 {
-AMGKIT_FN inline Segment row_of(const CsrView<double> &A, std::int64_t i)
-{
-  return A.nnz > 0 ? Segment{A.ptr[i], A.ptr[i + 1]} : Segment{0, 0};
-}
-
 // A with the kinds of its entries; the entries of a row in the order of the global columns.
 struct Rows {
   CsrView<double> diag, offd;
@@ -30,7 +25,7 @@ struct Row {
   Segment own, other;
   int below; // entries before the own columns
 
-  AMGKIT_FN Row(const Rows &A, std::int64_t i) : own(row_of(A.diag, i)), other(row_of(A.offd, i)), below(0)
+  AMGKIT_FN Row(const Rows &A, std::int64_t i) : own(entries_of(A.diag, i)), other(entries_of(A.offd, i)), below(0)
   {
     below = lower_bound(A.offd.col, other.begin, other.end, A.ghosts_before) - other.begin;
   }
@@ -73,11 +68,11 @@ struct ExtI {
   {
     const int own = k - A.ghosts_before, n = A.diag.rows;
     if (own >= 0 && own < n) {
-      const Segment row = row_of(A.diag, own);
+      const Segment row = entries_of(A.diag, own);
       const int at = lower_bound(A.diag.col, row.begin, row.end, static_cast<int>(i));
       return at < row.end && A.diag.col[at] == i && (A.kind[at] & to_fine) ? A.diag.val[at] : 0;
     }
-    const Segment row = row_of(ghosts.rows, own < 0 ? k : k - n);
+    const Segment row = entries_of(ghosts.rows, own < 0 ? k : k - n);
     const int column = ghosts.first + static_cast<int>(i), at = lower_bound(ghosts.rows.col, row.begin, row.end, column);
     return at < row.end && ghosts.rows.col[at] == column ? ghosts.rows.val[at] : 0;
   }
@@ -146,7 +141,7 @@ PetscErrorCode classify_entries(Ex &ex, const SplitRows &rows, const Strength<Ex
   PetscCall(kinds.offd.allocate(ex, offd.nnz));
   unsigned char *kind = kinds.diag.data(), *ghost_kind = kinds.offd.data();
   PetscCall(for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const Segment own = interpolation::row_of(diag, i), other = interpolation::row_of(offd, i);
+    const Segment own = entries_of(diag, i), other = entries_of(offd, i);
     const bool fine = points.number[i] < 0;
     const int unknown = points.unknown ? points.unknown[i] : 0;
     const int path = to_fine | (!fine || !points.wanted || points.wanted[i] >= 0 ? on_path : 0);
@@ -184,7 +179,7 @@ template <class Ex> PetscErrorCode unit_rows(Ex &ex, int n, const int *number, c
 template <class Ex> PetscErrorCode row_sums(Ex &ex, CsrView<double> A, double *sum)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const Segment row = interpolation::row_of(A, i);
+    const Segment row = entries_of(A, i);
     const double s = team.ordered_sum(row.begin, row.end, [&](int k) { return A.val[k]; });
     team.once([&] { sum[i] = s; });
   });

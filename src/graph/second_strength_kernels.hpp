@@ -1,17 +1,9 @@
-#include "base/parallel.hpp"
 #include "graph/second_strength.hpp"
 #include "sparse/rearrange.hpp"
+#include "sparse/search.hpp"
 
 namespace amgkit
 {
-namespace
-{
-AMGKIT_FN inline Segment row_of(const CsrView<double> &A, std::int64_t i)
-{
-  return A.nnz > 0 ? Segment{A.ptr[i], A.ptr[i + 1]} : Segment{0, 0};
-}
-} // namespace
-
 template <class Ex>
 PetscErrorCode mark_counted(Ex &ex, CsrView<double> diag, CsrView<double> offd, const Strength<Ex> &S, CoarseNumbers coarse,
                             unsigned char *mark, unsigned char *ghost_mark)
@@ -20,7 +12,7 @@ PetscErrorCode mark_counted(Ex &ex, CsrView<double> diag, CsrView<double> offd, 
   const int *number = coarse.number;
   const std::uint64_t *ghosts = coarse.ghosts;
   return for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const Segment own = row_of(diag, i), other = row_of(offd, i);
+    const Segment own = entries_of(diag, i), other = entries_of(offd, i);
     const int from = number[i] >= 0 ? from_coarse : 0;
     for (int k : team.share(own.begin, own.end)) {
       const int j = diag.col[k], into = number[j] >= 0 ? into_coarse : 0;
@@ -36,7 +28,7 @@ PetscErrorCode mark_counted(Ex &ex, CsrView<double> diag, CsrView<double> offd, 
 template <class Ex> PetscErrorCode weigh_steps(Ex &ex, CsrView<double> L, int first, double *val)
 {
   return for_rows(ex, L.rows, L.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const Segment row = row_of(L, i);
+    const Segment row = entries_of(L, i);
     for (int k : team.share(row.begin, row.end)) val[k] = L.col[k] == first + i ? 2 : 1;
   });
 }
@@ -45,7 +37,7 @@ template <class Ex>
 PetscErrorCode mark_edges(Ex &ex, CsrView<double> counts, const int *number, int first, int least_count, unsigned char *keep)
 {
   return for_rows(ex, counts.rows, counts.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const Segment row = row_of(counts, i);
+    const Segment row = entries_of(counts, i);
     for (int k : team.share(row.begin, row.end)) keep[k] = counts.val[k] >= least_count && counts.col[k] != first + number[i];
   });
 }

@@ -15,15 +15,7 @@ AMGKIT_FN inline int position(const BlockPart &part, int k) { return part.at ? p
 // The first of these entries whose column is not below ghosts_before
 AMGKIT_FN inline int above(const BlockPart &part, const Segment &row, int ghosts_before)
 {
-  int begin = row.begin, end = row.end;
-  while (begin < end) {
-    const int middle = begin + (end - begin) / 2;
-    if (part.block.col[position(part, middle)] < ghosts_before)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
+  return first_not_below([&](int k) { return part.block.col[position(part, k)]; }, row.begin, row.end, ghosts_before);
 }
 
 // Which row a row of the stack is: of the others, or this rank's.

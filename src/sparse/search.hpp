@@ -10,17 +10,21 @@ template <class Rows> AMGKIT_FN Segment entries_of(const Rows &A, std::int64_t i
   return A.nnz > 0 ? Segment{A.ptr[i], A.ptr[i + 1]} : Segment{0, 0};
 }
 
-// The first position in x[begin], ..., x[end - 1] that is not below value
-AMGKIT_FN inline int lower_bound(const int *x, int begin, int end, int value)
+// The first k, begin <= k < end, where x(k), which ascends, is not below value; end: none
+template <class X> AMGKIT_FN int first_not_below(X x, int begin, int end, int value)
 {
   while (begin < end) {
     const int middle = begin + (end - begin) / 2;
-    if (x[middle] < value)
+    if (x(middle) < value)
       begin = middle + 1;
     else
       end = middle;
   }
   return begin;
+}
+AMGKIT_FN inline int lower_bound(const int *x, int begin, int end, int value)
+{
+  return first_not_below([=](int k) { return x[k]; }, begin, end, value);
 }
 
 // The piece that holds k, of pieces that follow each other; some may be empty.

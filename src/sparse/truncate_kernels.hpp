@@ -1,4 +1,4 @@
-#include "base/parallel.hpp"
+#include "sparse/search.hpp"
 #include "sparse/truncate.hpp"
 
 #include <cmath>
@@ -59,9 +59,9 @@ template <class Ex> PetscErrorCode mark_largest(Ex &ex, CsrView<double> P, Trunc
 template <class Ex> PetscErrorCode scales_of_truncation(Ex &ex, CsrView<double> P, const unsigned char *keep, double *scale)
 {
   return for_rows(ex, P.rows, P.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const int begin = P.nnz > 0 ? P.ptr[i] : 0, end = P.nnz > 0 ? P.ptr[i + 1] : 0;
-    const double all = team.ordered_sum(begin, end, [&](int k) { return P.val[k]; });
-    const double kept = team.ordered_sum(begin, end, [&](int k) { return keep[k] ? P.val[k] : 0.0; });
+    const Segment row = entries_of(P, i);
+    const double all = team.ordered_sum(row.begin, row.end, [&](int k) { return P.val[k]; });
+    const double kept = team.ordered_sum(row.begin, row.end, [&](int k) { return keep[k] ? P.val[k] : 0.0; });
     team.once([&] { scale[i] = kept != 0 ? all / kept : 1; });
   });
 }

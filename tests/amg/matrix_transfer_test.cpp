@@ -4,6 +4,7 @@
 #include "dist/agree.hpp"
 #include "sparse/spmv.hpp"
 #include "support/coarse_problem.hpp"
+#include "support/failing_allocations.hpp"
 #include "support/vectors.hpp"
 
 namespace amgkit::test
@@ -323,12 +324,11 @@ TYPED_TEST(MatrixTransferTest, IsRefreshedWithTheHierarchy)
 // Each allocation in turn fails on the last rank, of the setup or of a refresh; all ranks learn of it.
 TEST(MatrixTransferFailure, EveryAllocationMayFailOnOneRank)
 {
-  const int culprit = size_of_world() - 1;
   OwnedMat A;
   OK(distribute(grid7(5, 4, 4), false, A.out()));
   for (const bool of_refresh : {false, true}) {
-    std::int64_t more = 1, failures = 0;
-    for (std::int64_t k = 0; more; k++) {
+    FailingAllocations failing;
+    for (bool more = true; more;) {
       Debug ex;
       AmgParameters parameters;
       SetupStatus status = SetupStatus::ready;
@@ -338,19 +338,16 @@ TEST(MatrixTransferFailure, EveryAllocationMayFailOnOneRank)
       if (of_refresh) {
         OK(hierarchy.build(ex, A, parameters, EveryThird<Debug>(), &status));
       }
-      ex.allocations = 0;
-      ex.fail_at = rank_of_world() == culprit ? k : -1;
+      failing.begin(ex);
       if (of_refresh) {
         OK(hierarchy.refresh(ex, A, parameters, &status));
       } else {
         OK(hierarchy.build(ex, A, parameters, EveryThird<Debug>(), &status));
       }
-      failures += status == SetupStatus::out_of_memory;
-      more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
-      MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
-      EXPECT_EQ(status, more ? SetupStatus::out_of_memory : SetupStatus::ready) << "allocation " << k;
+      more = failing.next(ex, status == SetupStatus::out_of_memory);
+      EXPECT_EQ(status, more ? SetupStatus::out_of_memory : SetupStatus::ready);
     }
-    EXPECT_GE(failures, of_refresh ? 5 : 50);
+    EXPECT_GE(failing.failures(), of_refresh ? 5 : 50);
   }
 }
 } // namespace amgkit::test

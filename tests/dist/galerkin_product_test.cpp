@@ -1,6 +1,7 @@
 #include "dist/galerkin_product.hpp"
 
 #include "support/coarse_problem.hpp"
+#include "support/failing_allocations.hpp"
 #include "support/vectors.hpp"
 
 namespace amgkit::test
@@ -246,24 +247,18 @@ TEST(GalerkinProductFailure, MoreRowsThanAPetscIntCounts)
 // Each allocation in turn fails on the last rank; all ranks learn of it.
 TEST(GalerkinProductFailure, EveryAllocationMayFailOnOneRank)
 {
-  const int culprit = size_of_world() - 1;
   const CoarseProblem problem = {"grid", grid7(6, 5, 2), random_prolongator(60, 21, 4, 7)};
   for (const ProductForm form : both_forms) {
-    std::int64_t more = 1;
-    int failures = 0;
-    for (std::int64_t k = 0; more; k++) {
+    FailingAllocations failing;
+    for (bool more = true; more;) {
       Debug ex;
       Product<Debug> made(problem, Split::even, Split::even);
       OK(made.problem.distribute(ex));
-      ex.allocations = 0;
-      ex.fail_at = rank_of_world() == culprit ? k : -1;
+      failing.begin(ex);
       OK(made.create(ex, form));
-      failures += made.out_of_memory;
-      more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
-      MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
-      EXPECT_EQ(made.out_of_memory, more != 0) << "allocation " << k;
+      more = failing.next(ex, made.out_of_memory);
     }
-    EXPECT_GE(failures, 20);
+    EXPECT_GE(failing.failures(), 20);
   }
 }
 } // namespace amgkit::test

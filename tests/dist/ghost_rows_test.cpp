@@ -1,6 +1,7 @@
 #include "dist/ghost_rows.hpp"
 
 #include "dist/gathered_rows.hpp"
+#include "support/failing_allocations.hpp"
 #include "support/petsc_problems.hpp"
 #include "support/split_rows.hpp"
 
@@ -207,23 +208,17 @@ TYPED_TEST(GhostRowsTest, OfADistributedMatrix)
 // Each allocation in turn fails on the last rank; all ranks learn of it.
 TEST(GhostRowsFailure, EveryAllocationMayFailOnOneRank)
 {
-  const int culprit = size_of_world() - 1;
   Debug ex;
   Pair<Debug> pair(grid7(6, 5, 2), narrow(60), even(60), even(21));
   OK(pair.create(ex));
-  std::int64_t more = 1;
-  int failures = 0;
-  for (std::int64_t k = 0; more; k++) {
+  FailingAllocations failing;
+  for (bool more = true; more;) {
     GhostRows<Debug> rows;
     bool out_of_memory = false;
-    ex.allocations = 0;
-    ex.fail_at = rank_of_world() == culprit ? k : -1;
+    failing.begin(ex);
     OK(rows.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source(), &out_of_memory));
-    failures += out_of_memory;
-    more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
-    MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
-    EXPECT_EQ(out_of_memory, more != 0) << "allocation " << k;
+    more = failing.next(ex, out_of_memory);
   }
-  EXPECT_GE(failures, 20);
+  EXPECT_GE(failing.failures(), 20);
 }
 } // namespace amgkit::test

@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "support/distributed_graph.hpp"
+#include "support/failing_allocations.hpp"
 #include "support/prolongator_entries.hpp"
 #include "support/random_matrices.hpp"
 
@@ -349,27 +350,21 @@ TEST(InterpolationFailure, UpdateAllocatesNothing)
 // Each allocation in turn fails on the last rank; all ranks learn of it.
 TEST(InterpolationFailure, EveryAllocationMayFailOnOneRank)
 {
-  const int culprit = size_of_world() - 1;
   const HostCsr A = grid7(6, 5, 2);
   Debug ex;
   for (const InterpolationKind kind : all_kinds) {
     Interpolated<Debug> problem;
     OK(problem.split(ex, A, -1, scattered(A.rows, 3)));
-    std::int64_t more = 1;
-    int failures = 0;
-    for (std::int64_t k = 0; more; k++) {
+    FailingAllocations failing;
+    for (bool more = true; more;) {
       Interpolation<Debug> interpolation;
       CoarseBlocks<Debug> P;
       bool out_of_memory = false;
-      ex.allocations = 0;
-      ex.fail_at = rank_of_world() == culprit ? k : -1;
+      failing.begin(ex);
       OK(interpolation.create(ex, problem.graph.A, problem.graph.S, problem.points, rule_of(kind, {0, 2}), P, &out_of_memory));
-      failures += out_of_memory;
-      more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
-      MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
-      EXPECT_EQ(out_of_memory, more != 0) << "allocation " << k;
+      more = failing.next(ex, out_of_memory);
     }
-    EXPECT_GE(failures, 20);
+    EXPECT_GE(failing.failures(), 20);
     ex.fail_at = -1;
   }
 }

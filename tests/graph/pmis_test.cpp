@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "sparse/rearrange.hpp"
 #include "support/distributed_graph.hpp"
+#include "support/failing_allocations.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -377,28 +378,22 @@ TYPED_TEST(Pmis, CoarsePointsInheritWhatTheirRowsSay)
 // Each allocation in turn fails on the last rank; all ranks learn of it.
 TEST(PmisFailure, EveryAllocationMayFailOnOneRank)
 {
-  const int culprit = size_of_world() - 1;
   Debug ex;
   DistributedGraph<Debug> problem;
   OK(problem.create(ex, grid7(6, 5, 2), -1));
   OK(problem.mark_couplings(ex));
-  std::int64_t more = 1;
-  int failures = 0;
-  for (std::int64_t k = 0; more; k++) {
+  FailingAllocations failing;
+  for (bool more = true; more;) {
     Array<unsigned char, Debug> coarse_points;
     CoarsePoints<Debug> points;
     bool out_of_memory = false;
-    ex.allocations = 0;
-    ex.fail_at = rank_of_world() == culprit ? k : -1;
+    failing.begin(ex);
     OK(pmis(ex, problem.G, Isolated::fine, coarse_points, &out_of_memory));
     if (!out_of_memory) {
       OK(number_coarse_points(ex, problem.G, coarse_points.data(), points, &out_of_memory));
     }
-    failures += out_of_memory;
-    more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
-    MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
-    EXPECT_EQ(out_of_memory, more != 0) << "allocation " << k;
+    more = failing.next(ex, out_of_memory);
   }
-  EXPECT_GE(failures, 5);
+  EXPECT_GE(failing.failures(), 5);
 }
 } // namespace amgkit::test

@@ -2,6 +2,7 @@
 
 #include "graph/second_strength.hpp"
 #include "support/distributed_graph.hpp"
+#include "support/failing_allocations.hpp"
 #include "support/prolongator_entries.hpp"
 
 namespace amgkit::test
@@ -243,31 +244,25 @@ TYPED_TEST(TwoStage, DirectIsRefused)
 // Each allocation in turn fails on the last rank; all ranks learn of it.
 TEST(TwoStageFailure, EveryAllocationMayFailOnOneRank)
 {
-  const int culprit = size_of_world() - 1;
   const HostCsr A = grid7(6, 5, 2);
   const Flags first = scattered(A.rows, 2), second = both(first, scattered(A.rows + 1, 3));
   Debug ex;
   Split<Debug> split;
   OK(split.create(ex, A, -1, first, second));
-  std::int64_t more = 1;
-  int failures = 0;
-  for (std::int64_t k = 0; more; k++) {
+  FailingAllocations failing;
+  for (bool more = true; more;) {
     TwoStageInterpolation<Debug> interpolation;
     SecondStrength<Debug> S2;
     CoarseBlocks<Debug> P;
     bool out_of_memory = false;
-    ex.allocations = 0;
-    ex.fail_at = rank_of_world() == culprit ? k : -1;
+    failing.begin(ex);
     OK(second_strength(ex, split.graph.A, split.graph.S, split.first, 2, {}, S2, &out_of_memory));
     if (!out_of_memory) {
       OK(interpolation.create(ex, split.graph.A, split.graph.S, split.first, split.second, rule_of(InterpolationKind::ext_i), P,
                               &out_of_memory));
     }
-    failures += out_of_memory;
-    more = rank_of_world() == culprit && ex.allocations <= k ? 0 : 1; // all have had their turn
-    MPI_Bcast(&more, 1, MPI_INT64_T, culprit, PETSC_COMM_WORLD);
-    EXPECT_EQ(out_of_memory, more != 0) << "allocation " << k;
+    more = failing.next(ex, out_of_memory);
   }
-  EXPECT_GE(failures, 50);
+  EXPECT_GE(failing.failures(), 50);
 }
 } // namespace amgkit::test
