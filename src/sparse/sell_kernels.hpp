@@ -169,7 +169,7 @@ PetscErrorCode sell_high(Ex &ex, CsrView<double> A, const int *start, const int 
   });
 }
 
-template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *representable)
+template <class Ex, class T> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits)
 {
   constexpr double most_padding = 1.5;
   const std::int64_t slices = sell_slices(A.rows);
@@ -177,7 +177,6 @@ template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> 
 
   PetscFunctionBegin;
   out = Sell<T, Ex>{};
-  *representable = false;
   PetscCall(sell_starts(ex, A, out.start, &positions));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
@@ -190,7 +189,6 @@ template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> 
   PetscCall(out.base.allocate(ex, positions));
   PetscCall(out.high_start.allocate(ex, slices + 1));
   PetscCall(out.low.allocate(ex, positions * sell_threads));
-  PetscCall(out.val.allocate(ex, positions * sell_threads));
   PetscCall(sell_columns(ex, A, out.start.data(), out.base.data(), out.low.data(), out.high_start.data()));
   PetscCall(exclusive_scan(ex, slices, out.high_start.data(), &high));
   if (high == 0) {
@@ -199,7 +197,6 @@ template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> 
     PetscCall(out.high.allocate(ex, high * sell_threads));
     PetscCall(sell_high(ex, A, out.start.data(), out.base.data(), out.high_start.data(), out.high.data()));
   }
-  PetscCall(sell_fill(ex, A, out, representable));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,6 +226,7 @@ template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A,
   unsigned lost = 0;
 
   PetscFunctionBegin;
+  if (out.val.size() == 0) PetscCall(out.val.allocate(ex, out.low.size()));
   if constexpr (std::is_same_v<T, float>) {
     PetscCall(flag.allocate(ex, 1));
     PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
@@ -236,6 +234,43 @@ template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A,
   PetscCall(sell_values(ex, A, out.start.data(), out.val.data(), flag.data()));
   if constexpr (std::is_same_v<T, float>) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
   *representable = lost == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// to[k] <- f(position, thread and half) for the entries k of all rows
+template <class Ex, class U, class F> PetscErrorCode scatter_entries(Ex &ex, int n, const int *start, const int *ptr, U *to, F f)
+{
+  return for_rows_with<sell_threads, SliceTile<U>>(ex, sell_slices(n), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+    const int positions = start[s + 1] - start[s];
+    for (int p = 0; p < positions; p += tile_positions) {
+      for (int e : team.share(0, tile_positions * sell_rows)) {
+        const int j = e / sell_rows, r = e % sell_rows;
+        if (p + j < positions) tile.of[j][r] = f(s, p + j, r);
+      }
+      team.sync();
+      for (int e : team.share(0, tile_positions * sell_rows)) {
+        const std::int64_t i = s * sell_rows + e / tile_positions;
+        const int j = p + e % tile_positions;
+        if (i < n && j < ptr[i + 1] - ptr[i]) to[ptr[i] + j] = tile.of[e % tile_positions][e / tile_positions];
+      }
+      team.sync();
+    }
+  });
+}
+
+template <class Ex, class T> PetscErrorCode sell_entries(Ex &ex, SellView<T> A, const int *ptr, int *col, double *val)
+{
+  PetscFunctionBegin;
+  PetscCall(scatter_entries(ex, A.rows, A.start, ptr, col, [=] AMGKIT_FN(std::int64_t s, int p, int r) {
+    const int t = r % sell_threads, h = r / sell_threads, high = A.high_start ? A.high_start[s] : 0;
+    const bool wide = A.high_start && high < A.high_start[s + 1];
+    const int low = A.low[(std::int64_t{A.start[s]} + p) * sell_threads + t].of[h];
+    return A.base[A.start[s] + p] + (wide ? A.high[(std::int64_t{high} + p) * sell_threads + t].of[h] << 16 | low : low);
+  }));
+  if (!val) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(scatter_entries(ex, A.rows, A.start, ptr, val, [=] AMGKIT_FN(std::int64_t s, int p, int r) {
+    return static_cast<double>(A.val[(std::int64_t{A.start[s]} + p) * sell_threads + r % sell_threads].of[r / sell_threads]);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,7 +319,8 @@ template PetscErrorCode representable_in_single(Space &, CsrView<double>, bool *
   template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *);                                                                      \
   template PetscErrorCode residual(Space &, SellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \
-  template PetscErrorCode sell_create(Space &, CsrView<double>, Sell<T, Space> &, bool *, bool *);                                         \
+  template PetscErrorCode sell_pattern(Space &, CsrView<double>, Sell<T, Space> &, bool *);                                                \
+  template PetscErrorCode sell_entries(Space &, SellView<T>, const int *, int *, double *);                                                \
   template PetscErrorCode sell_fill(Space &, CsrView<double>, Sell<T, Space> &, bool *);                                                   \
   INSTANTIATE_PRODUCTS(T, float)                                                                                                           \
   INSTANTIATE_PRODUCTS(T, double)                                                                                                          \

@@ -18,7 +18,7 @@ template <class Format, class F> PetscErrorCode with_view(const Format &format, 
 }
 } // namespace
 
-template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage)
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage, Csr<double, Ex> *memory)
 {
   bool fits = false, kept = false;
 
@@ -26,15 +26,35 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<doub
   format_ = std::monostate{};
   single_ = false;
   if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
-  if (storage == Storage::in_single) {
-    PetscCall(sell_create(ex, A, format_.template emplace<1>(), &fits, &kept));
-    single_ = fits && kept;
-    if (single_) PetscFunctionReturn(PETSC_SUCCESS);
+  auto &in_single = format_.template emplace<1>();
+  PetscCall(sell_pattern(ex, A, in_single, &fits));
+  if (!fits) {
+    format_ = std::monostate{};
+    if (storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (storage == Storage::in_double || fits) PetscCall(sell_create(ex, A, format_.template emplace<2>(), &fits, &kept));
-  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
-  format_ = std::monostate{};
-  if (storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
+  if (memory) memory->col.release();
+  if (storage == Storage::in_single) PetscCall(sell_fill(ex, A, in_single, &kept));
+  single_ = storage == Storage::in_single && kept;
+  if (!single_) {
+    Sell<double, Ex> in_double = {in_single.rows,
+                                  std::move(in_single.start),
+                                  std::move(in_single.base),
+                                  std::move(in_single.high_start),
+                                  std::move(in_single.low),
+                                  std::move(in_single.high),
+                                  {}};
+    PetscCall(sell_fill(ex, A, format_.template emplace<2>(std::move(in_double)), &kept));
+  }
+  if (memory) memory->val.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::entries(Ex &ex, const int *ptr, int *col, double *val) const
+{
+  PetscFunctionBegin;
+  if (const auto *stored = std::get_if<1>(&format_)) PetscCall(sell_entries(ex, stored->view(), ptr, col, val));
+  if (const auto *stored = std::get_if<2>(&format_)) PetscCall(sell_entries(ex, stored->view(), ptr, col, val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,12 +11,17 @@ enum class Storage : int { in_double, in_single };
 template <class Ex> class StoredMatrix {
 public:
   // Local. A's own rows as sliced ELL, in single precision when asked for and every entry can be represented; A itself, which must then
-  // stay, when its rows are too uneven, or on a plain host, where compressed rows are as fast.
-  PetscErrorCode create(Ex &, CsrView<double> A, Storage);
+  // stay, when its rows are too uneven, or on a plain host, where compressed rows are as fast. memory: A's, whose columns and values
+  // are freed as soon as they are stored here in another way; nullptr: they stay.
+  PetscErrorCode create(Ex &, CsrView<double> A, Storage, Csr<double, Ex> *memory = nullptr);
   // New values of the same pattern; the same as create() gives.
   PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);
   // Whether A's entries allow single precision and it was asked for, which says nothing of how uneven rows are stored.
   bool single() const { return single_; }
+  // Local: the compressed rows again, where something else is stored. col[k], and val[k] unless val is nullptr: as the cycle reads them.
+  PetscErrorCode entries(Ex &, const int *ptr, int *col, double *val) const;
+  // Whether something else is stored than compressed rows.
+  bool sliced() const { return format_.index() > 0; }
   // "SELL, single", ...
   const char *description() const;
   std::size_t bytes() const;

@@ -266,6 +266,38 @@ TYPED_TEST(SlicedEll, SinglePrecisionIsRefusedWhereItLosesEntries)
   }
 }
 
+// Compressed rows come back as they went in, values as they are stored.
+TYPED_TEST(SlicedEll, GivesItsEntriesBack)
+{
+  const auto scattered = [](int i) { return std::vector<int>{i, i + 70000, i + 3, 5 * i}; };
+  const auto narrow = [](int i) { return std::vector<int>{i, i + 1, i + 2, i % 3}; };
+  auto matrices = gallery();
+  matrices.push_back({"wide", from_columns(150000, scattered)});
+  matrices.push_back({"narrow", from_columns(1000, narrow)});
+  int sliced = 0;
+  for (const auto &[name, A] : matrices) {
+    for (const Storage storage : {Storage::in_double, Storage::in_single}) {
+      Csr<double, TypeParam> M;
+      Array<int, TypeParam> col;
+      Array<double, TypeParam> val;
+      StoredMatrix<TypeParam> stored;
+      OK(upload(this->ex, A, M));
+      const CsrView<double> before = M.view();
+      OK(stored.create(this->ex, before, storage, &M));
+      EXPECT_EQ(M.col.size(), stored.sliced() ? 0 : before.nnz) << name;
+      EXPECT_EQ(M.val.size(), stored.sliced() ? 0 : before.nnz) << name;
+      if (!stored.sliced()) continue;
+      sliced++;
+      OK(col.allocate(this->ex, before.nnz));
+      OK(val.allocate(this->ex, before.nnz));
+      OK(stored.entries(this->ex, before.ptr, col.data(), val.data()));
+      EXPECT_EQ(this->to_host(col), A.col) << name;
+      EXPECT_EQ(this->to_host(val), stored.single() ? rounded<double>(rounded<float>(A.val)) : A.val) << name;
+    }
+  }
+  EXPECT_GE(sliced, TypeParam::sliced_rows ? 20 : 0);
+}
+
 // New values may change the precision, both ways.
 TYPED_TEST(SlicedEll, APrecisionMayChangeWithTheValues)
 {
