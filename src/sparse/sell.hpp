@@ -31,17 +31,28 @@ template <class T> struct SellView {
   const SellPair<T> *val = nullptr;
 };
 
-template <class T, class Ex> struct Sell {
+// Where the entries are.
+template <class Ex> struct SellPattern {
   int rows = 0;
   Array<int, Ex> start, base, high_start;
   Array<SellPair<std::uint16_t>, Ex> low, high;
-  Array<SellPair<T>, Ex> val;
 
-  SellView<T> view() const { return {rows, start.data(), base.data(), high_start.data(), low.data(), high.data(), val.data()}; }
-  std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes() + val.bytes(); }
+  std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes(); }
 };
 
-// *fits = false, and nothing stored, when the padding would be more than half of A's entries. *representable: as sell_fill() has it.
+template <class T, class Ex> struct Sell : SellPattern<Ex> {
+  Array<SellPair<T>, Ex> val;
+
+  SellView<T> view() const
+  {
+    return {this->rows, this->start.data(), this->base.data(), this->high_start.data(), this->low.data(), this->high.data(), val.data()};
+  }
+  std::size_t bytes() const { return SellPattern<Ex>::bytes() + val.bytes(); }
+};
+
+// *fits = false, and nothing stored, when the padding would be more than half of A's entries. No values are read.
+template <class Ex> PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellPattern<Ex> &, bool *fits);
+// *fits: as sell_pattern() has it, *representable: as sell_fill().
 template <class Ex, class T> PetscErrorCode sell_create(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *fits, bool *representable);
 // New values of the same pattern. *representable: whether every entry is representable in T; waits where T is float.
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *representable);

@@ -11,7 +11,8 @@
 // (numeric) apart, with the terms that are summed per second. P has up to 4 entries a row, in the neighbourhood, for every fourth point a
 // coarse one; R = P^T. Elasticity: rows of 27 nodes; P has 6 columns for each of the aggregates, boxes of 3³ nodes, of a node and its
 // neighbours. Its columns one by one, and in runs.
-#include "sparse/sell.hpp"
+// The storages there too, and on (n / 3)³ nodes of 6 unknowns, with those by blocks.
+#include "sparse/block_sell.hpp"
 #include "sparse/spgemm.hpp"
 #include "sparse/transpose.hpp"
 
@@ -113,7 +114,7 @@ PetscErrorCode time_call(Ex &ex, const Options &options, const Data<Ex> &data, c
     PetscCall(wait(ex, data));
     best = std::min(best, (MPI_Wtime() - start) / static_cast<double>(options.repeat));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s %-9s %9.4f ms %8.1f GB/s %7.1f B a row\n", storage, what, 1e3 * best, 1e-9 * bytes / best,
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-18s %-9s %9.4f ms %8.1f GB/s %7.1f B a row\n", storage, what, 1e3 * best, 1e-9 * bytes / best,
                         bytes / static_cast<double>(data.x.size())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -134,26 +135,69 @@ PetscErrorCode time_products(Ex &ex, const Options &options, Data<Ex> &data, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T, class V, class Ex> PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, const char *storage)
+// Both kinds of sliced ELL.
+template <class Ex, class T> PetscErrorCode store(Ex &ex, CsrView<double> A, int, Sell<T, Ex> &S, bool *fits, bool *representable)
 {
-  Sell<T, Ex> S;
+  return sell_create(ex, A, S, fits, representable);
+}
+template <class Ex, class T>
+PetscErrorCode store(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &S, bool *fits, bool *representable)
+{
+  return block_sell_create(ex, A, block, S, fits, representable);
+}
+template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, Sell<T, Ex> &S, bool *representable)
+{
+  return sell_fill(ex, A, S, representable);
+}
+template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, BlockSell<T, Ex> &S, bool *representable)
+{
+  return block_sell_fill(ex, A, S, representable);
+}
+template <class T, class Ex> const SellPattern<Ex> &pattern_of(const Sell<T, Ex> &S) { return S; }
+template <class T, class Ex> const SellPattern<Ex> &pattern_of(const BlockSell<T, Ex> &S) { return S.nodes; }
+
+template <template <class, class> class Format, class T, class V, class Ex>
+PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, int block, const char *storage)
+{
+  Format<T, Ex> S;
   bool fits = false, representable = false;
   const auto rows_bytes = static_cast<double>(data.A.bytes());
   Options once = options;
 
   PetscFunctionBegin;
   once.repeat = 1;
-  PetscCall(sell_create(ex, data.A.view(), S, &fits, &representable));
+  PetscCall(store(ex, data.A.view(), block, S, &fits, &representable));
   PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a grid's rows do not fit");
   const auto bytes = static_cast<double>(S.bytes());
-  const double stored = static_cast<double>(S.val.size()) * 2, wide = static_cast<double>(S.high.size()) * 2;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s padding %.2f %%, with 32-bit columns %.2f %%\n", storage,
+  const double stored = static_cast<double>(S.val.size()) * 2, wide = static_cast<double>(pattern_of(S).high.size() * block * block) * 2;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-18s padding %.2f %%, with 32-bit columns %.2f %%\n", storage,
                         100 * (stored / static_cast<double>(data.A.view().nnz) - 1), 100 * wide / stored));
   PetscCall(time_products<V>(ex, options, data, storage, S.view(), S.bytes()));
   PetscCall(time_call(ex, options, data, storage, "fill", rows_bytes + static_cast<double>(S.val.bytes()),
-                      [&] { return sell_fill(ex, data.A.view(), S, &representable); }));
+                      [&] { return store_values(ex, data.A.view(), S, &representable); }));
   PetscCall(time_call(ex, once, data, storage, "create", 2 * rows_bytes + bytes,
-                      [&] { return sell_create(ex, data.A.view(), S, &fits, &representable); }));
+                      [&] { return store(ex, data.A.view(), block, S, &fits, &representable); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// block > 1: by blocks too
+template <class Ex> PetscErrorCode time_storages(Ex &ex, const Options &options, Data<Ex> &data, int block)
+{
+  const CsrView<double> A = data.A.view();
+
+  PetscFunctionBegin;
+  PetscCall(time_call(ex, options, data, "vectors", "x = D b", 24.0 * A.rows,
+                      [&] { return scale(ex, A.rows, 1, data.d.data(), data.b.data(), data.y.data()); }));
+  PetscCall(time_products<double>(ex, options, data, "CSR, double", A, data.A.bytes()));
+  PetscCall(time_sell<Sell, double, double>(ex, options, data, 1, "SELL, double"));
+  if (block > 1) PetscCall(time_sell<BlockSell, double, double>(ex, options, data, block, "block SELL, double"));
+  PetscCall(time_sell<Sell, float, double>(ex, options, data, 1, "SELL, single"));
+  if (block > 1) PetscCall(time_sell<BlockSell, float, double>(ex, options, data, block, "block SELL, single"));
+  PetscCall(fill(ex, A.rows, 1, data.x.template as<float>()));
+  PetscCall(fill(ex, A.rows, 0.5, data.b.template as<float>()));
+  PetscCall(fill(ex, A.rows, 0.1, data.d.template as<float>()));
+  PetscCall(time_sell<Sell, float, float>(ex, options, data, 1, "all single"));
+  if (block > 1) PetscCall(time_sell<BlockSell, float, float>(ex, options, data, block, "block, all single"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,15 +212,7 @@ template <class Ex> PetscErrorCode time_grid(Ex &ex, const Options &options, Pet
   const CsrView<double> A = data.A.view();
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s %d^3, %s: %d rows, %lld entries\n", full ? "27-point" : "7-point", static_cast<int>(n),
                         Ex::name, A.rows, static_cast<long long>(A.nnz)));
-  PetscCall(time_call(ex, options, data, "vectors", "x = D b", 24.0 * A.rows,
-                      [&] { return scale(ex, A.rows, 1, data.d.data(), data.b.data(), data.y.data()); }));
-  PetscCall(time_products<double>(ex, options, data, "CSR, double", A, data.A.bytes()));
-  PetscCall(time_sell<double, double>(ex, options, data, "SELL, double"));
-  PetscCall(time_sell<float, double>(ex, options, data, "SELL, single"));
-  PetscCall(fill(ex, A.rows, 1, data.x.template as<float>()));
-  PetscCall(fill(ex, A.rows, 0.5, data.b.template as<float>()));
-  PetscCall(fill(ex, A.rows, 0.1, data.d.template as<float>()));
-  PetscCall(time_sell<float, float>(ex, options, data, "all single"));
+  PetscCall(time_storages(ex, options, data, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -327,6 +363,19 @@ HostMatrix smoothed_boxes(int n)
   return P;
 }
 
+template <class Ex> PetscErrorCode time_blocks(Ex &ex, const Options &options, int n, int block)
+{
+  Data<Ex> data;
+
+  PetscFunctionBegin;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(data.create(ex, blocks_of(grid(n, true), block, block)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%d^3 nodes of %d unknowns, %s: %d rows, %lld entries\n", n, block, Ex::name, data.A.rows,
+                        static_cast<long long>(data.A.col.size())));
+  PetscCall(time_storages(ex, options, data, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode time_elasticity(Ex &ex, const Options &options, PetscInt nodes)
 {
   Csr<double, Ex> A, P, R, AP, C;
@@ -355,6 +404,8 @@ template <class Ex> PetscErrorCode time_grids(const Options &options)
   PetscCall(time_grid(ex, options, options.n27, true));
   PetscCall(time_spgemm(ex, options, options.nrap));
   PetscCall(time_elasticity(ex, options, options.nelasticity));
+  PetscCall(time_blocks(ex, options, static_cast<int>(options.nelasticity), 3));
+  PetscCall(time_blocks(ex, options, static_cast<int>(options.nelasticity / 3), 6));
   PetscCall(close(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
