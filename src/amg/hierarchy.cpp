@@ -48,7 +48,7 @@ template <class Ex> PetscErrorCode equip_level(Ex &ex, const AmgParameters &para
   const auto cycle = static_cast<CycleKind>(parameters.cycle_type);
 
   PetscFunctionBegin;
-  if (!level.A.folded()) PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), false));
+  if (!level.A.folded()) PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, false));
   PetscCall(level.work.allocate(ex, level.A.rows));
   if (level.number == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(level.x.allocate(ex, level.A.rows));
@@ -156,7 +156,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::fold_if_large(Ex &ex, const Am
 
   PetscFunctionBegin;
   if (level.number == 0 || share * level.A.diag.nnz < levels.front()->A.diag.nnz) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), true));
+  PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

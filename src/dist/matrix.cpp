@@ -55,11 +55,11 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::complete(Ex &ex, bool *out_of
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage, bool fold)
+template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage, int block, bool fold)
 {
   PetscFunctionBegin;
-  PetscCall(stored.create(ex, diag, storage, fold ? &own_diag : nullptr));
-  folds = fold && stored.sliced();
+  PetscCall(stored.create(ex, diag, storage, block, fold ? &own_diag : nullptr));
+  folds = fold && diag.nnz > 0 && own_diag.col.size() == 0;
   if (folds) {
     diag.col = nullptr;
     diag.val = nullptr;

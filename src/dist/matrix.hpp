@@ -37,8 +37,8 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode allocate(Ex &);
   // Collective, once rows, own blocks and ghosts are set: the rest of a matrix that has its own memory. *out_of_memory as in attempt().
   PetscErrorCode complete(Ex &, bool *out_of_memory);
-  // Local: stored; fold: and diag folded, if stored has it in another way than as compressed rows.
-  PetscErrorCode store(Ex &, Storage, bool fold);
+  // Local: stored, with blocks of this size where they fit; fold: and diag folded, if stored can give its rows back.
+  PetscErrorCode store(Ex &, Storage, int block, bool fold);
   // The same for new values of the same pattern.
   PetscErrorCode store_values(Ex &, Storage);
   bool folded() const { return diag.nnz > 0 && !diag.col; }

@@ -31,18 +31,27 @@ template <class T> struct SellView {
   const SellPair<T> *val = nullptr;
 };
 
-template <class T, class Ex> struct Sell {
+// Where the entries are.
+template <class Ex> struct SellPattern {
   int rows = 0;
   Array<int, Ex> start, base, high_start;
   Array<SellPair<std::uint16_t>, Ex> low, high;
+
+  std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes(); }
+};
+
+template <class T, class Ex> struct Sell : SellPattern<Ex> {
   Array<SellPair<T>, Ex> val;
 
-  SellView<T> view() const { return {rows, start.data(), base.data(), high_start.data(), low.data(), high.data(), val.data()}; }
-  std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes() + val.bytes(); }
+  SellView<T> view() const
+  {
+    return {this->rows, this->start.data(), this->base.data(), this->high_start.data(), this->low.data(), this->high.data(), val.data()};
+  }
+  std::size_t bytes() const { return SellPattern<Ex>::bytes() + val.bytes(); }
 };
 
 // A's pattern, of which no value is read. *fits = false, and nothing stored, when the padding would be more than half of A's entries.
-template <class Ex, class T> PetscErrorCode sell_pattern(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *fits);
+template <class Ex> PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellPattern<Ex> &, bool *fits);
 // A's values, of which no column is read, as often as wanted. *representable: whether every entry is representable in T; waits where T is
 // float.
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *representable);
@@ -50,6 +59,7 @@ template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, S
 template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *representable)
 {
   PetscFunctionBegin;
+  out = Sell<T, Ex>{};
   *representable = false;
   PetscCall(sell_pattern(ex, A, out, fits));
   if (*fits) PetscCall(sell_fill(ex, A, out, representable));
