@@ -73,6 +73,7 @@ template <class Ex> struct Product {
   PetscErrorCode create(Ex &ex, ProductForm form, const SpgemmOptions &options = {})
   {
     PetscFunctionBegin;
+    problem.P.values_change = true;
     PetscCall(problem.P.create(ex, PETSC_COMM_WORLD, &out_of_memory));
     if (!out_of_memory) PetscCall(product.create(ex, form, options, problem.A, problem.P, coarse, &out_of_memory));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -260,5 +261,16 @@ TEST(GalerkinProductFailure, EveryAllocationMayFailOnOneRank)
     }
     EXPECT_GE(failing.failures(), 20);
   }
+}
+
+// P made for values that stay has nothing to change them with.
+TEST(GalerkinProductFailure, ValuesOfPThatDoNotChange)
+{
+  DistributedProblem<Host> problem({"grid", grid7(6, 5, 2), random_prolongator(60, 21, 4, 7)}, Split::even, Split::even);
+  Host ex;
+  bool out_of_memory = true;
+  OK(problem.distribute(ex));
+  OK(problem.P.create(ex, PETSC_COMM_WORLD, &out_of_memory));
+  EXPECT_EQ(quietly([&] { return problem.P.transpose_values(ex); }), PETSC_ERR_PLIB);
 }
 } // namespace amgkit::test
