@@ -5,8 +5,8 @@
 // other, slices share few rows of A P. Every entry of C is the sum that it is in two whole products, in the same order.
 //
 // C's pattern comes first, slice by slice; then C is allocated once, and A P's slices are made again, for the values. At the time there
-// are, besides R, A, P and C, 12 bytes an entry of a slice's part of A and of A P, and 4 an entry of its part of R: at 7-point 256³ with 4
-// entries in a row of P and 14 slices some 0.3 GB in place of A P's 2.2.
+// are, besides R, A, P and C, 12 bytes an entry of a slice's part of A and of A P, and 4 an entry of its part of R: at 7-point 256³ in 14
+// slices 0.3 GB in place of A P's 2.2. A cut there makes 1.1 planes' rows of A P twice, one of the next coarser level those of 2.8.
 #pragma once
 #include "sparse/row_slices.hpp"
 #include "sparse/spgemm.hpp"
@@ -31,8 +31,8 @@ template <class Ex> struct SlicedPlan {
 };
 
 // How many slices keep A P's part and A's, in 12 bytes an entry, near options.product_bytes, and 1 where all of A P is not larger. An
-// estimate that costs no pass: two products make an entry of A P. There are 2.1 at 7-point, 3 at 27-point; where none meet, A P is twice
-// as large. Rows of A P that several slices need come on top of it, and what a back end other than native takes.
+// estimate that costs no pass: two products make an entry of A P. There are 2 at 7-point, 5 to 8 at 27-point and on coarser levels; where
+// none meet, A P is twice as large. Rows of A P that several slices need come on top of it, and what a back end other than native takes.
 std::int64_t slices_of_product(const SpgemmOptions &, const CsrView<double> &A, const CsrView<double> &P);
 
 // C's pattern, in up to so many slices; C's values allocated, not set. Waits. Errors as spgemm_symbolic(). C and plan are then undefined.

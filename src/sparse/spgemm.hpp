@@ -20,7 +20,7 @@ struct SpgemmOptions {
   SpgemmKind kind = SpgemmKind::native;
   std::int64_t work_bytes = std::int64_t{256} << 20; // native: at most so many for long rows, which are done in slices, a row at least
   // About so many for A P in R (A P) with the rows of A that it is made of, see sliced_product.hpp. At 7-point 256³ A, P, R and the product
-  // are 4.6 GB, to which the whole A P adds 2.2 and this 0.3; the slices share a fifth of their rows.
+  // are 4.6 GB, to which the whole A P adds 2.2 and this 0.3; slices then share 6 % of their rows, on the next coarser level a fifth.
   std::int64_t product_bytes = std::int64_t{256} << 20;
 };
 

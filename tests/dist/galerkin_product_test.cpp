@@ -224,6 +224,24 @@ TYPED_TEST(GalerkinProductTest, SlicesChangeNothing)
   });
 }
 
+// Each slice of A P takes memory of its own.
+TEST(GalerkinProductSlices, AreMoreWhereBytesAreFewer)
+{
+  std::int64_t made_before = 0, refreshed_before = 0;
+  for (const std::int64_t product_bytes : {SpgemmOptions{}.product_bytes, std::int64_t{2000}, std::int64_t{700}, std::int64_t{1}}) {
+    Debug ex;
+    Product<Debug> made({"grid", grid7(6, 5, 8), random_prolongator(240, 61, 5, 2)}, Split::even, Split::even);
+    OK(made.problem.distribute(ex));
+    OK(made.create(ex, ProductForm::two_products, in_slices(product_bytes)));
+    const std::int64_t after = ex.allocations;
+    OK(made.product.refresh(ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
+    EXPECT_GT(after, made_before) << product_bytes;
+    EXPECT_GT(ex.allocations - after, refreshed_before) << product_bytes;
+    made_before = after;
+    refreshed_before = ex.allocations - after;
+  }
+}
+
 // A P is gone: on one rank only the order of R (A P)'s rows stays.
 TYPED_TEST(GalerkinProductTest, KeepsNoMatrixOnOneRank)
 {
