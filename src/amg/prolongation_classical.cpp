@@ -99,6 +99,7 @@ public:
     PetscCall(log_end(Phase::interp));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     if (!parameters_.reweight) transfer->interpolation = std::monostate{};
+    transfer->P.values_change = parameters_.reweight;
     level.strength = {};
     PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
