@@ -6,6 +6,7 @@
 #include "support/prolongator_entries.hpp"
 #include "support/random_matrices.hpp"
 
+#include <array>
 #include <cmath>
 
 namespace amgkit::test
@@ -403,7 +404,8 @@ TEST(InterpolationFailure, WhatIsNotKeptHasNoUpdate)
   EXPECT_EQ(static_cast<int>(quietly(update)), PETSC_ERR_ARG_WRONGSTATE);
 }
 
-// 8 slices or so: what is there at once is P, the factor and less than half of the rest.
+#if defined(PETSC_USE_LOG)
+// 8 slices or so, besides the factor, of which ranks hold a second copy with the rows of others.
 TEST(InterpolationMemory, IsBoundedBySlices)
 {
   const HostCsr A = grid7(24, 24, 24);
@@ -412,7 +414,8 @@ TEST(InterpolationMemory, IsBoundedBySlices)
   PetscBool counting = PETSC_FALSE;
   Interpolated<Host> problem;
   OK(PetscMallocGetDebug(&counting, nullptr, nullptr));
-  if (!counting) GTEST_SKIP() << "memory is not counted";
+  if (!counting) GTEST_SKIP() << "memory is counted with -malloc_dump alone";
+  PetscLogMemory = PETSC_TRUE; // for PetscMallocPushMaximumUsage()
   OK(problem.split(ex, A, -1, scattered(A.rows, 3)));
   for (const bool in_slices : {false, true}) {
     Interpolation<Host> interpolation;
@@ -422,13 +425,16 @@ TEST(InterpolationMemory, IsBoundedBySlices)
     OK(PetscMallocGetCurrentUsage(&before));
     OK(PetscMallocPushMaximumUsage(0));
     const InterpolationRule rule = rule_of(InterpolationKind::ext_i, {0, 4});
-    OK(interpolation.create(ex, problem.graph.A, problem.graph.S, problem.points, in_slices ? sliced(rule, 300000) : rule, P,
-                            &out_of_memory));
+    OK(interpolation.create(ex, problem.graph.A, problem.graph.S, problem.points, in_slices ? sliced(rule, 300000 / size_of_world()) : rule,
+                            P, &out_of_memory));
     OK(PetscMallocPopMaximumUsage(0, &most[in_slices]));
     most[in_slices] -= before + static_cast<double>(P.bytes());
   }
-  EXPECT_LT(most[1], 0.5 * most[0]);
+  PetscLogMemory = PETSC_FALSE;
+  EXPECT_GT(most[1], 0);
+  EXPECT_LT(most[1], 0.7 * most[0]);
 }
+#endif
 
 // Each allocation in turn fails on the last rank; all ranks learn of it.
 TEST(InterpolationFailure, EveryAllocationMayFailOnOneRank)
