@@ -30,6 +30,8 @@ const char *describe(SetupStatus status)
     return "ready";
   case SetupStatus::out_of_memory:
     return "failed: out of memory during setup";
+  case SetupStatus::outdated:
+    return "failed: its levels do not fit the matrix";
   case SetupStatus::error:
     return "failed: the last setup ended in an error";
   }
@@ -62,7 +64,7 @@ PetscErrorCode build(PC pc, AmgPC &data)
     PetscCall(data.solver->can_refresh(pc->pmat, &refresh));
   if (refresh) {
     PetscCall(data.solver->refresh(pc->pmat, &data.status));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    if (data.status != SetupStatus::outdated) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(close_solver(data));
   PetscCall(make_preconditioner(pc->pmat, data.parameters, data.method, data.solver));

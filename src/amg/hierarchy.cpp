@@ -48,7 +48,7 @@ template <class Ex> PetscErrorCode equip_level(Ex &ex, const AmgParameters &para
   const auto cycle = static_cast<CycleKind>(parameters.cycle_type);
 
   PetscFunctionBegin;
-  PetscCall(level.A.stored.create(ex, level.A.diag, static_cast<Storage>(parameters.storage)));
+  if (!level.A.folded()) PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, false));
   PetscCall(level.work.allocate(ex, level.A.rows));
   if (level.number == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(level.x.allocate(ex, level.A.rows));
@@ -148,6 +148,18 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Local: a coarse matrix that is large beside the finest one goes into the cycle's format alone, as soon as the next coarser one is made of
+// it: as compressed rows it would take twice as much memory again.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::fold_if_large(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
+{
+  constexpr std::int64_t share = 3;
+
+  PetscFunctionBegin;
+  if (level.number == 0 || share * level.A.diag.nnz < levels.front()->A.diag.nnz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex>
 PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &parameters, const Prolongation<Ex> &prolongation,
                                             bool *out_of_memory)
@@ -166,6 +178,9 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
       fine.transfer.reset();
       break;
     }
+    PetscCall(attempt(
+        fine.A.comm, [&] { return fold_if_large(ex, parameters, fine); }, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     if (const int ranks = fewer_ranks(parameters, coarse->A)) {
       std::unique_ptr<Level<Ex>> moved;
       PetscCall(move_to_fewer(ex, fine, std::move(coarse), ranks, moved, out_of_memory));
@@ -389,10 +404,23 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const Amg
     Level<Ex> &level = *levels[l];
     level.transposed.reset();
     PetscCall(attempt(
-        comm, [&] { return level.analyse(ex, parameters); }, out_of_memory));
+        comm,
+        [&] {
+          PetscFunctionBegin;
+          PetscCall(level.analyse(ex, parameters));
+          if (level.transfer && !level.to_fewer) PetscCall(levels[l + 1]->A.unfold(ex));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        out_of_memory));
     level.diagonal.release();
     if (*out_of_memory || !level.transfer) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(level.transfer->refresh(ex, level.A, level.to_fewer ? level.unmoved->A : levels[l + 1]->A, out_of_memory));
+    bool sound = true;
+    PetscCall(level.transfer->refresh(ex, level.A, level.to_fewer ? level.unmoved->A : levels[l + 1]->A, &sound, out_of_memory));
+    outdated_ = !sound;
+    if (*out_of_memory || outdated_) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(
+        comm, [&] { return level.A.folds ? level.A.store_values(ex, static_cast<Storage>(parameters.storage)) : PETSC_SUCCESS; },
+        out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     if (level.to_fewer) moving = &level;
   }
@@ -421,10 +449,19 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const A
       },
       &out_of_memory));
   if (!out_of_memory) PetscCall(check_entries(ex, first.A, first.diagonal.data(), &out_of_memory));
+  outdated_ = false;
   if (!out_of_memory) PetscCall(refresh_from(ex, parameters, 0, &out_of_memory));
+  if (int outdated = outdated_; !out_of_memory) { // those know who hold the level in question
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outdated, 1, MPI_INT, MPI_MAX, first.A.comm));
+    if (outdated) {
+      *status = SetupStatus::outdated;
+      PetscCall(finest.release());
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
   if (!out_of_memory) {
     const auto storage = static_cast<Storage>(parameters.storage);
-    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return level.A.stored.refresh(ex, level.A.diag, storage); }, &out_of_memory));
+    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return level.A.store_values(ex, storage); }, &out_of_memory));
   }
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;

@@ -11,7 +11,8 @@
 
 namespace amgkit
 {
-enum class SetupStatus { ready, out_of_memory, error }; // error: a PETSc error was raised
+// outdated: the levels do not fit new values, for which all is to be set up anew; error: a PETSc error was raised.
+enum class SetupStatus { ready, out_of_memory, outdated, error };
 
 // Of one level, over all ranks.
 struct LevelStatistics {
@@ -62,6 +63,7 @@ private:
                                bool *out_of_memory);
   PetscErrorCode complete(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode fold_if_large(Ex &, const AmgParameters &, Level<Ex> &);
   PetscErrorCode attempt_on_levels(const std::function<PetscErrorCode(Level<Ex> &)> &work, bool *out_of_memory);
   PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
   PetscErrorCode prepare_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
@@ -70,5 +72,7 @@ private:
   PetscErrorCode prepare_single(Ex &, bool *fits);
   PetscErrorCode refresh_from(Ex &, const AmgParameters &, std::size_t level, bool *out_of_memory);
   PetscErrorCode count();
+
+  bool outdated_ = false; // as in SetupStatus, on this rank
 };
 } // namespace amgkit

@@ -27,8 +27,8 @@ public:
   // Local, before the first of those with floats. *fits = false: P's entries are not for floats.
   virtual PetscErrorCode prepare_single(Ex &, bool *fits) = 0;
   // coarse = Pᵀ fine P for new values of fine on the same pattern, and new weights in P where the method has it so; P's pattern stays.
-  // *out_of_memory as in attempt().
-  virtual PetscErrorCode refresh(Ex &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) = 0;
+  // *sound <- what Level has of that name, of coarse; the same on all ranks. *out_of_memory as in attempt().
+  virtual PetscErrorCode refresh(Ex &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) = 0;
   // Local: P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
   virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
   virtual std::size_t bytes() const = 0;
@@ -52,9 +52,11 @@ template <class Ex> struct Level {
   // Of the cycle: the solution, the right-hand side, and the other array of an iterate. A cycle in single precision uses the first half of
   // each. On the finest level x and b are the caller's; there a cycle in single precision has its own, b in the second half of work.
   Array<double, Ex> x, b, work;
-  KCycle<Ex> kcycle;               // empty on levels that only a v-cycle visits
-  Array<double, Ex> diagonal;      // a_ii; during setup only
-  Array<double, Ex> smooth_vector; // w, what the hierarchy must represent well; during setup and on the coarsest level
+  KCycle<Ex> kcycle;          // empty on levels that only a v-cycle visits
+  Array<double, Ex> diagonal; // a_ii; during setup only
+  // w: amgmatching represents it exactly on coarse levels; if the coarsest matrix is singular, what it is projected out of. During setup,
+  // and on the coarsest level.
+  Array<double, Ex> smooth_vector;
 
   std::size_t bytes() const
   {

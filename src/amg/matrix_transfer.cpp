@@ -37,9 +37,11 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::prepare_single(Ex &ex, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory)
+template <class Ex>
+PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory)
 {
   PetscFunctionBegin;
+  *sound = true;
   PetscCall(log_begin(Phase::rap));
   PetscCall(product_.refresh(ex, fine, P, coarse, out_of_memory));
   PetscCall(log_end(Phase::rap));

@@ -20,7 +20,7 @@ public:
   PetscErrorCode add_correction(Ex &ex, const double *e, double *x) override { return P.add_product(ex, e, x); }
   PetscErrorCode add_correction(Ex &ex, const float *e, float *x) override { return P.add_product(ex, e, x); }
   PetscErrorCode prepare_single(Ex &, bool *fits) override;
-  PetscErrorCode refresh(Ex &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) override;
+  PetscErrorCode refresh(Ex &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override;
   PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const override;
   std::size_t bytes() const override { return P.bytes() + product_.bytes(); }
 

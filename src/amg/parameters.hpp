@@ -72,7 +72,9 @@ struct AmgParameters {
          "Keep aggregates or coarse points when only the values of the matrix change; else everything is built anew", "PETSc PCGAMG"},
         {"storage", Choice{&storage, {"double", "single"}},
          "Precision, on a GPU, of the matrices that the cycle reads, and with flexible Krylov methods and many rows of its vectors. A "
-         "matrix that would lose entries stays double, and then all vectors",
+         "matrix that would lose entries stays double, and then all vectors. Coarse matrices with a third of the finest one's entries or "
+         "more "
+         "are kept in this precision alone, and given so to whoever asks for them",
          ""},
         {"cuda_graph", Flag{&cuda_graph},
          "On a GPU: launch the kernels of the levels below the finest as one CUDA graph, on several GPUs of those that one holds alone",
@@ -105,7 +107,8 @@ struct ClassicalParameters {
          "Row i depends on column j where -a_ij, with the sign of the diagonal, is more than this share of the largest in the row",
          "Ruge, Stueben 1987"},
         {"max_row_sum", RealRange{&max_row_sum, 0, 1},
-         "Rows whose sum is more than this share of the diagonal depend on nothing and are left to the smoother; 1: none",
+         "Rows whose sum is in absolute value more than this share of the diagonal's depend on nothing and are left to the smoother; 1: "
+         "none",
          "hypre BoomerAMG"},
         {"interp_type", Choice{&interp_type, {"direct", "ext", "ext+i", "ext+e"}},
          "Interpolation: direct, or one of the extended ones in matrix-matrix form, which reach coarse points over fine ones",

@@ -161,8 +161,11 @@ PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, 
           }
           if (level) {
             int rank;
+            Csr<double, Ex> room;
             PetscCallMPI(MPI_Comm_rank(level->A.comm, &rank));
-            PetscCall(download_rows(ex, rows_for_others(level->A, rank), coarse));
+            DistRows rows = rows_for_others(level->A, rank);
+            PetscCall(level->A.compressed_rows(ex, room, rows.diag));
+            PetscCall(download_rows(ex, rows, coarse));
           }
           PetscFunctionReturn(PETSC_SUCCESS);
         },

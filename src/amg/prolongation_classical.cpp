@@ -17,13 +17,38 @@ namespace amgkit
 {
 namespace
 {
+// Collective. Pᵀ A P of a matrix whose rows are of very different size, or that is far from symmetric, may have diagonals of both signs.
+// diagonal <- A's, besides.
+template <class Ex>
+PetscErrorCode check_coarse(Ex &ex, const DistMatrix<Ex> &A, Array<double, Ex> &diagonal, bool *sound, bool *out_of_memory)
+{
+  RowCheck check;
+
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(diagonal.allocate(ex, A.rows));
+        PetscCall(check_rows(ex, A.diag, A.offd, diagonal.data(), &check));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  std::array<int, 3> any = {(check.all_faults & row_not_finite) != 0, check.negative > 0, check.negative < A.rows};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 3, MPI_INT, MPI_MAX, A.comm));
+  *sound = !any[0] && !(any[1] && any[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // P with what makes its weights again.
 template <class Ex> class ClassicalTransfer final : public MatrixTransfer<Ex> {
 public:
   std::variant<std::monostate, Interpolation<Ex>, TwoStageInterpolation<Ex>> interpolation; // nothing: P is kept
 
-  PetscErrorCode refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory) override
+  PetscErrorCode refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
   {
+    Array<double, Ex> diagonal;
+
     PetscFunctionBegin;
     if (interpolation.index() > 0) {
       PetscCall(log_begin(Phase::interp));
@@ -32,7 +57,8 @@ public:
       PetscCall(log_end(Phase::interp));
       PetscCall(this->reweight(ex));
     }
-    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, out_of_memory));
+    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, sound, out_of_memory));
+    if (!*out_of_memory) PetscCall(check_coarse(ex, coarse, diagonal, sound, out_of_memory));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   std::size_t bytes() const override
@@ -78,7 +104,7 @@ public:
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(attempt(
         fine.A.comm, [&] { return inject_all(ex, fine, level.points, coarse); }, out_of_memory));
-    if (!*out_of_memory) PetscCall(check_coarse(ex, coarse, out_of_memory));
+    if (!*out_of_memory) PetscCall(check_coarse(ex, coarse.A, coarse.diagonal, &coarse.sound, out_of_memory));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -203,27 +229,6 @@ private:
     if (fine.unknowns == 1) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(coarse.unknown.allocate(ex, points.count));
     PetscCall(inject(ex, fine.A.rows, points.number.data(), fine.unknown.data(), coarse.unknown.data()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  // Collective. Pᵀ A P of a matrix whose rows are of very different size, or that is far from symmetric, may have diagonals of both signs.
-  PetscErrorCode check_coarse(Ex &ex, Level<Ex> &coarse, bool *out_of_memory) const
-  {
-    RowCheck check;
-
-    PetscFunctionBegin;
-    PetscCall(attempt(
-        coarse.A.comm,
-        [&] {
-          PetscFunctionBegin;
-          PetscCall(coarse.diagonal.allocate(ex, coarse.A.rows));
-          PetscCall(check_rows(ex, coarse.A.diag, coarse.A.offd, coarse.diagonal.data(), &check));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        out_of_memory));
-    std::array<int, 3> any = {(check.faults & row_not_finite) != 0, check.negative > 0, check.negative < coarse.A.rows};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 3, MPI_INT, MPI_MAX, coarse.A.comm));
-    coarse.sound = !any[0] && !(any[1] && any[2]);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -207,15 +207,23 @@ template <class T, class F> struct Returns {
   __device__ T operator()(std::int64_t i) const { return f(i); }
 };
 
-// Calls a CUB algorithm twice, as CUB wants it: for the size of its scratch memory, then for the result.
+// Calls a CUB algorithm twice, as CUB wants it: for the size of its scratch memory, then for the result. Much of it, as sorting takes, is
+// freed at once: it would stand beside everything that the setup makes later.
 template <class Call> PetscErrorCode with_scratch(Cuda &ex, Call call)
 {
+  constexpr std::size_t most_kept = std::size_t{16} << 20;
   std::size_t bytes = 0;
+  Array<unsigned char, Cuda> large;
   void *scratch;
 
   PetscFunctionBegin;
   PetscCallCUDA(call(nullptr, bytes));
-  PetscCall(scratch_memory(ex, std::max<std::size_t>(bytes, 1), &scratch));
+  if (bytes > most_kept) {
+    PetscCall(large.allocate(ex, static_cast<std::int64_t>(bytes)));
+    scratch = large.data();
+  } else {
+    PetscCall(scratch_memory(ex, std::max<std::size_t>(bytes, 1), &scratch));
+  }
   PetscCallCUDA(call(scratch, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -55,6 +55,55 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::complete(Ex &ex, bool *out_of
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage, int block, bool fold)
+{
+  PetscFunctionBegin;
+  PetscCall(stored.create(ex, diag, storage, block, fold ? &own_diag : nullptr));
+  folds = fold && diag.nnz > 0 && own_diag.col.size() == 0;
+  if (folds) {
+    diag.col = nullptr;
+    diag.val = nullptr;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode DistMatrix<Ex>::store_values(Ex &ex, Storage storage)
+{
+  PetscFunctionBegin;
+  if (folded()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(stored.refresh(ex, diag, storage));
+  if (!folds) PetscFunctionReturn(PETSC_SUCCESS);
+  own_diag.col.release();
+  own_diag.val.release();
+  diag.col = nullptr;
+  diag.val = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode DistMatrix<Ex>::unfold(Ex &ex)
+{
+  PetscFunctionBegin;
+  if (!folded()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(own_diag.col.allocate(ex, diag.nnz));
+  PetscCall(own_diag.val.allocate(ex, diag.nnz));
+  PetscCall(stored.entries(ex, own_diag.ptr.data(), own_diag.col.data(), nullptr));
+  diag = own_diag.view();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode DistMatrix<Ex>::compressed_rows(Ex &ex, Csr<double, Ex> &room, CsrView<double> &out) const
+{
+  PetscFunctionBegin;
+  out = diag;
+  if (!folded()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(room.col.allocate(ex, diag.nnz));
+  PetscCall(room.val.allocate(ex, diag.nnz));
+  PetscCall(stored.entries(ex, diag.ptr, room.col.data(), room.val.data()));
+  out.col = room.col.data();
+  out.val = room.val.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Rows that need no ghost are computed while the halo travels.
 template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const V *b, const V *x, V *r)
 {

@@ -14,14 +14,16 @@ namespace amgkit
 // Collective: rank r's n things are range[r] <= i < range[r + 1] among those of all ranks.
 PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &range);
 
+// own_diag of a level that is as large as the finest one is folded: kept in stored alone, twice as compact, while only the cycle needs it.
 template <class Ex> struct DistMatrix {
   MPI_Comm comm = MPI_COMM_NULL;
   int rows = 0;                // of this rank
   std::vector<PetscInt> range; // rank r owns global rows range[r] <= i < range[r + 1]
-  CsrView<double> diag, offd;  // of own_diag and own_offd, or of somebody else's memory
+  CsrView<double> diag, offd;  // of own_diag and own_offd, or of somebody else's memory; diag without columns and values: in stored alone
   Csr<double, Ex> own_diag, own_offd;
   StoredMatrix<Ex> stored;      // diag as the cycle reads it
   std::vector<PetscInt> ghosts; // global index of offd's columns, ascending
+  bool folds = false;           // diag is folded when nobody but the cycle needs it
   Array<int, Ex> boundary;      // rows with entries in offd
   Halo<Ex> halo;
 
@@ -35,6 +37,15 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode allocate(Ex &);
   // Collective, once rows, own blocks and ghosts are set: the rest of a matrix that has its own memory. *out_of_memory as in attempt().
   PetscErrorCode complete(Ex &, bool *out_of_memory);
+  // Local: stored, with blocks of this size where they fit; fold: and diag folded, if stored can give its rows back.
+  PetscErrorCode store(Ex &, Storage, int block, bool fold);
+  // The same for new values of the same pattern.
+  PetscErrorCode store_values(Ex &, Storage);
+  bool folded() const { return diag.nnz > 0 && !diag.col; }
+  // Local: own_diag's columns and room for its values, to be set, where it is folded.
+  PetscErrorCode unfold(Ex &);
+  // Local: diag, or what stored has of it, in room; values as the cycle reads them.
+  PetscErrorCode compressed_rows(Ex &, Csr<double, Ex> &room, CsrView<double> &rows) const;
   // Collective; V is float or double. r = b - A x. r must not be x, but may be b.
   template <class V> PetscErrorCode residual(Ex &, const V *b, const V *x, V *r);
   // y = A x. y must not be x.

@@ -1,12 +1,147 @@
 #include "dist/near_null.hpp"
 
+#include "dist/agree.hpp"
 #include "dist/vec_view.hpp"
+#include "sparse/modes.hpp"
 #include "sparse/spmv.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace amgkit
 {
+namespace
+{
+PetscErrorCode check_length(Vec x, PetscInt k, PetscInt rows)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCheck(n == rows, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "Vector %" PetscInt_FMT " of the near-null space has %" PetscInt_FMT " entries here, the matrix %" PetscInt_FMT " rows", k, n,
+             rows);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What is known of a near-null space before it is made.
+struct Origin {
+  MPI_Comm comm = MPI_COMM_NULL;
+  PetscInt rows = 0, first_row = 0, bs = 1; // rows, first_row: this rank's
+  PetscBool constant = PETSC_FALSE;
+  PetscInt count = 0;
+  const Vec *vectors = nullptr;
+  int dim = 0;                 // of rigid body modes; 0: none
+  std::vector<double> centred; // coordinates less their mean
+
+  PetscErrorCode ask(Mat A)
+  {
+    MatNullSpace space;
+
+    PetscFunctionBegin;
+    PetscCall(PetscObjectGetComm(reinterpret_cast<PetscObject>(A), &comm));
+    PetscCall(MatGetLocalSize(A, &rows, nullptr));
+    PetscCall(MatGetOwnershipRange(A, &first_row, nullptr));
+    PetscCall(MatGetBlockSize(A, &bs));
+    PetscCall(MatGetNearNullSpace(A, &space));
+    if (space) PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  bool attached() const { return count > 0 || constant; }
+  PetscInt size() const { return attached() ? count + (constant ? 1 : 0) : dim == 2 ? 3 : dim == 3 ? 6 : bs; }
+
+  // Local
+  PetscErrorCode check(const Coordinates &x) const
+  {
+    const PetscInt nodes = rows / bs;
+    const auto given = static_cast<PetscInt>(x.of_nodes.size());
+
+    PetscFunctionBegin;
+    PetscCheck(given == nodes * x.dim, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+               "There are coordinates of %" PetscInt_FMT " nodes here, %" PetscInt_FMT
+               " numbers in %d dimensions; the matrix has %" PetscInt_FMT " nodes of block size %" PetscInt_FMT " here",
+               given / x.dim, given, x.dim, nodes, bs);
+    const auto bad = std::find_if(x.of_nodes.begin(), x.of_nodes.end(), [](double c) { return !(c * c <= largest_square); });
+    PetscCheck(bad == x.of_nodes.end(), PETSC_COMM_SELF, PETSC_ERR_FP,
+               "The coordinates of node %" PetscInt_FMT " are NaN, infinite or above 1e150",
+               first_row / bs + static_cast<PetscInt>(bad - x.of_nodes.begin()) / x.dim);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Collective: rigid body modes, if it can be.
+  PetscErrorCode locate(const Coordinates &x, bool *out_of_memory)
+  {
+    const PetscInt nodes = rows / bs;
+    std::array<int, 2> dims = {x.dim, -x.dim};
+    std::array<double, 4> sums{}; // the last: nodes
+
+    PetscFunctionBegin;
+    *out_of_memory = false;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, dims.data(), 2, MPI_INT, MPI_MAX, comm));
+    PetscCheck(dims[0] == -dims[1], comm, PETSC_ERR_ARG_WRONG, "Coordinates have %d dimensions on some ranks, %d on others", -dims[1],
+               dims[0]);
+    if (x.dim == 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(
+        comm,
+        [&] {
+          PetscFunctionBegin;
+          PetscCall(check(x));
+          centred = x.of_nodes;
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        out_of_memory));
+    if (*out_of_memory || x.dim != bs || x.dim < 2 || x.dim > 3) PetscFunctionReturn(PETSC_SUCCESS);
+    dim = x.dim;
+    for (std::size_t k = 0; k < centred.size(); k++) sums[k % dim] += centred[k];
+    sums[3] = static_cast<double>(nodes);
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 4, MPI_DOUBLE, MPI_SUM, comm));
+    for (std::size_t k = 0; k < centred.size(); k++) centred[k] -= sums[k % dim] / sums[3];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+// Local
+template <class Ex> PetscErrorCode take_vectors(Ex &ex, const Origin &from, NearNull<Ex> &space)
+{
+  int column = 0;
+
+  PetscFunctionBegin;
+  if (from.constant) PetscCall(set_vector(ex, from.rows, static_cast<const double *>(nullptr), space.m, column++, space.B.data()));
+  for (PetscInt k = 0; k < from.count; k++) {
+    VecReader<Ex> reader;
+    const double *entries;
+    PetscCall(check_length(from.vectors[k], k, from.rows));
+    PetscCall(reader.access(ex, from.vectors[k], &entries));
+    PetscCall(set_vector(ex, from.rows, entries, space.m, column++, space.B.data()));
+    PetscCall(reader.release(from.vectors[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex> PetscErrorCode make_space(Ex &ex, const Origin &from, NearNull<Ex> &space)
+{
+  std::int64_t bad = 0;
+
+  PetscFunctionBegin;
+  space.m = static_cast<int>(from.size());
+  PetscCall(space.B.allocate(ex, std::int64_t{from.rows} * space.m));
+  if (from.attached()) {
+    PetscCall(take_vectors(ex, from, space));
+  } else if (from.dim > 0) {
+    Array<double, Ex> x;
+    PetscCall(upload(ex, from.centred, x));
+    PetscCall(rigid_body_modes(ex, from.rows / from.dim, from.dim, x.data(), space.B.data()));
+  } else {
+    PetscCall(constants_of_components(ex, from.rows, space.m, space.B.data()));
+  }
+  PetscCall(first_not_finite(ex, space.B.size(), space.B.data(), &bad));
+  PetscCheck(bad == space.B.size(), PETSC_COMM_SELF, PETSC_ERR_FP,
+             "The near-null space has a NaN, an infinite entry or one above 1e150 in row %" PetscInt_FMT " of vector %d",
+             from.first_row + static_cast<PetscInt>(bad / space.m), static_cast<int>(bad % space.m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
 template <class Ex> PetscErrorCode smooth_vector_of(Ex &ex, Mat A, Array<double, Ex> &w)
 {
   MatNullSpace space;
@@ -23,11 +158,7 @@ template <class Ex> PetscErrorCode smooth_vector_of(Ex &ex, Mat A, Array<double,
   for (PetscInt k = 0; k < std::min(count, bs - (constant ? 1 : 0)); k++) {
     VecReader<Ex> reader;
     const double *entries;
-    PetscInt n;
-    PetscCall(VecGetLocalSize(vectors[k], &n));
-    PetscCheck(n == w.size(), PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-               "Vector %" PetscInt_FMT " of the near-null space has %" PetscInt_FMT " entries here, the matrix %d rows", k, n,
-               static_cast<int>(w.size()));
+    PetscCall(check_length(vectors[k], k, static_cast<PetscInt>(w.size())));
     PetscCall(reader.access(ex, vectors[k], &entries));
     PetscCall(add(ex, w.size(), entries, w.data()));
     PetscCall(reader.release(vectors[k]));
@@ -35,7 +166,28 @@ template <class Ex> PetscErrorCode smooth_vector_of(Ex &ex, Mat A, Array<double,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode smooth_vector_of(Ex &, Mat, Array<double, Ex> &);
+template <class Ex>
+PetscErrorCode near_null_space_of(Ex &ex, Mat A, const Coordinates &coordinates, NearNull<Ex> &space, bool *out_of_memory)
+{
+  Origin origin;
+
+  PetscFunctionBegin;
+  PetscCall(origin.ask(A));
+  if (!origin.attached()) {
+    PetscCall(origin.locate(coordinates, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(origin.size() <= most_near_null_vectors, origin.comm, PETSC_ERR_SUP,
+             "A near-null space of %" PetscInt_FMT " vectors; at most %d are possible: attach fewer with MatSetNearNullSpace()",
+             origin.size(), most_near_null_vectors);
+  PetscCall(attempt(
+      origin.comm, [&] { return make_space(ex, origin, space); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template PetscErrorCode smooth_vector_of(Ex &, Mat, Array<double, Ex> &);                                                                \
+  template PetscErrorCode near_null_space_of(Ex &, Mat, const Coordinates &, NearNull<Ex> &, bool *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

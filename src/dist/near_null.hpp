@@ -1,8 +1,9 @@
-// The smooth vector that the user's matrix suggests.
+// What the user's matrix says of the errors that a smoother leaves.
 #pragma once
 #include "base/array.hpp"
 
 #include <petscmat.h>
+#include <vector>
 
 namespace amgkit
 {
@@ -10,4 +11,25 @@ namespace amgkit
 // for rigid body modes the translations. Vectors that are not attached count as constants; w = 1 without any. Local; w has A's rows;
 // a vector of another length is an error.
 template <class Ex> PetscErrorCode smooth_vector_of(Ex &, Mat A, Array<double, Ex> &w);
+
+// The near-null space: m vectors on n rows side by side.
+template <class Ex> struct NearNull {
+  int m = 0;
+  Array<double, Ex> B; // B[i * m + k]: row i of vector k
+
+  std::size_t bytes() const { return B.bytes(); }
+};
+// So many vectors at most: every row of a tentative prolongator has m entries, every coarse entry is a block of m x m.
+inline constexpr int most_near_null_vectors = 32;
+
+// Where the nodes are, of bs rows each; dim = 0: not known.
+struct Coordinates {
+  int dim = 0;
+  std::vector<double> of_nodes; // node I's are of_nodes[I * dim ...]; this rank's nodes
+};
+// Collective. The vectors of MatSetNearNullSpace(), the constant one before all others; without any, where dim = bs is 2 or 3, the rigid
+// body modes about the mean of all coordinates; else the constants of the bs components. MatSetNullSpace() is not asked, as PCGAMG does
+// not. Errors, the same on every rank: vectors or coordinates of another length than the matrix's, entries that are not finite, too many
+// vectors. *out_of_memory as in attempt().
+template <class Ex> PetscErrorCode near_null_space_of(Ex &, Mat A, const Coordinates &, NearNull<Ex> &, bool *out_of_memory);
 } // namespace amgkit

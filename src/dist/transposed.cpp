@@ -7,10 +7,14 @@ namespace amgkit
 {
 template <class Ex> PetscErrorCode TransposedMatrix<Ex>::create(Ex &ex, DistMatrix<Ex> &A)
 {
+  Csr<double, Ex> room;
+  CsrView<double> diag;
+
   PetscFunctionBegin;
   rows = A.rows;
   halo_ = &A.halo;
-  PetscCall(transpose(ex, A.diag, diag_));
+  PetscCall(A.compressed_rows(ex, room, diag));
+  PetscCall(transpose(ex, diag, diag_));
   if (!A.halo.active()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(transpose(ex, A.offd, offd_));
   PetscCall(A.halo.arrivals(ex, rows, arrivals_, boundary_));

@@ -13,7 +13,8 @@ template <class Ex> PetscErrorCode BlockSelection<Ex>::create(Ex &ex, const Mark
 }
 
 template <class Ex>
-PetscErrorCode selected_pattern(Ex &ex, const CsrView<double> &A, const Selection<Ex> &chosen, Csr<double, Ex> &M, int first)
+PetscErrorCode selected_pattern(Ex &ex, const CsrView<double> &A, const Selection<Ex> &chosen, Csr<double, Ex> &M, int first,
+                                bool with_values)
 {
   PetscFunctionBegin;
   M.rows = A.rows;
@@ -21,6 +22,7 @@ PetscErrorCode selected_pattern(Ex &ex, const CsrView<double> &A, const Selectio
   PetscCall(M.ptr.allocate(ex, chosen.ptr.size()));
   PetscCall(memory_copy(ex, M.ptr.data(), chosen.ptr.data(), chosen.ptr.bytes()));
   PetscCall(M.col.allocate(ex, chosen.size()));
+  if (with_values) PetscCall(M.val.allocate(ex, chosen.size()));
   PetscCall(selected_columns(ex, A, chosen, first, M.col.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -36,8 +38,6 @@ PetscErrorCode coarse_columns(Ex &ex, const DistMatrix<Ex> &A, const BlockSelect
   PetscFunctionBegin;
   PetscCall(selected_pattern(ex, A.diag, chosen.diag, B.diag));
   PetscCall(selected_pattern(ex, ghost_block(A), chosen.offd, B.offd));
-  PetscCall(B.diag.val.allocate(ex, chosen.diag.size()));
-  PetscCall(B.offd.val.allocate(ex, chosen.offd.size()));
   PetscCall(key.allocate(ex, points.ghosts.size()));
   PetscCall(memory_copy(ex, key.data(), points.ghosts.data(), key.bytes()));
   PetscCall(position.allocate(ex, key.size()));
@@ -60,8 +60,8 @@ PetscErrorCode split_product(Ex &ex, CsrView<double> W, const unsigned char *kee
   PetscFunctionBegin;
   PetscCall(select_entries(ex, W, keep, 1, {begin, end, true}, chosen.diag));
   PetscCall(select_entries(ex, W, keep, 1, {begin, end, false}, chosen.offd));
-  PetscCall(selected_pattern(ex, W, chosen.diag, P.diag, begin));
-  PetscCall(selected_pattern(ex, W, chosen.offd, P.offd));
+  PetscCall(selected_pattern(ex, W, chosen.diag, P.diag, begin, false));
+  PetscCall(selected_pattern(ex, W, chosen.offd, P.offd, 0, false));
   P.diag.cols = columns.own;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -118,7 +118,7 @@ template <class Ex> PetscErrorCode leave_out_rows(Ex &ex, int n, const int *numb
 #define INSTANTIATE(Ex)                                                                                                                    \
   template struct BlockSelection<Ex>;                                                                                                      \
   template class TruncatedProduct<Ex>;                                                                                                     \
-  template PetscErrorCode selected_pattern(Ex &, const CsrView<double> &, const Selection<Ex> &, Csr<double, Ex> &, int);                  \
+  template PetscErrorCode selected_pattern(Ex &, const CsrView<double> &, const Selection<Ex> &, Csr<double, Ex> &, int, bool);            \
   template PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt,     \
                                          CoarseBlocks<Ex> &);                                                                              \
   template PetscErrorCode split_product(Ex &, CsrView<double>, const unsigned char *, const ProductColumns &, BlockSelection<Ex> &,        \

@@ -36,9 +36,10 @@ template <class Ex> struct BlockSelection {
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };
 
-// The selection as a matrix with A's columns, counted from first; without values.
+// The selection as a matrix with A's columns, counted from first; values allocated, not set, if there shall be any.
 template <class Ex>
-PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M, int first = 0);
+PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M, int first = 0,
+                                bool with_values = true);
 // Entries of A in columns of C points as rows of their own; values allocated, not set. Local.
 template <class Ex>
 PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &A, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt first,

@@ -12,6 +12,7 @@ struct EdgesView {
   const unsigned char *mark = nullptr;
 
   double average() const { return rows > 0 ? static_cast<double>(nnz) / rows : 0; } // entries per row
+  AMGKIT_FN bool is_edge(int k) const { return !mark || mark[k]; }
 };
 
 // A view; no edge leads from a vertex to itself. The halo has its buffers.

@@ -27,7 +27,6 @@ PetscErrorCode Interpolation<Ex>::choose(Ex &ex, const DistMatrix<Ex> &A, const 
   if (kind_ == InterpolationKind::ext_i) {
     PetscCall(select_entries(ex, ghost_block(A), kinds_.offd.data(), to_fine, {}, to_fine_));
     PetscCall(selected_pattern(ex, ghost_block(A), to_fine_, F_offd_));
-    PetscCall(F_offd_.val.allocate(ex, to_fine_.size()));
   }
   if (kind_ == InterpolationKind::ext_e) {
     PetscCall(own_mean_.allocate(ex, A.rows));

@@ -21,21 +21,12 @@ struct Entry {
 };
 // Strong and to F, off the diagonal
 AMGKIT_FN inline bool is_path(const Entry &e) { return (e.kind & (to_fine | lumped)) == to_fine; }
-struct Row {
-  Segment own, other;
-  int below; // entries before the own columns
-
-  AMGKIT_FN Row(const Rows &A, std::int64_t i) : own(entries_of(A.diag, i)), other(entries_of(A.offd, i)), below(0)
-  {
-    below = lower_bound(A.offd.col, other.begin, other.end, A.ghosts_before) - other.begin;
-  }
-  AMGKIT_FN int length() const { return own.end - own.begin + other.end - other.begin; }
+struct Row : SplitRow {
+  AMGKIT_FN Row(const Rows &A, std::int64_t i) : SplitRow(A.diag, A.offd, A.ghosts_before, i) {}
   AMGKIT_FN Entry at(const Rows &A, int t) const
   {
-    const int here = own.end - own.begin;
-    if (t >= below && t < below + here) return {A.diag.val[own.begin + t - below], A.kind[own.begin + t - below]};
-    const int g = other.begin + (t < below ? t : t - here);
-    return {A.offd.val[g], A.ghost_kind[g]};
+    const Place e = SplitRow::at(t);
+    return e.ghost ? Entry{A.offd.val[e.k], A.ghost_kind[e.k]} : Entry{A.diag.val[e.k], A.kind[e.k]};
   }
   // Sum of term(entry)
   template <class Team, class F> AMGKIT_FN double sum(const Team &team, const Rows &A, F term) const

@@ -1,42 +1,140 @@
 #include "base/parallel.hpp"
 #include "graph/nodes.hpp"
 #include "sparse/contract.hpp"
+#include "sparse/search.hpp"
 
+#include <climits>
 #include <cmath>
 
 namespace amgkit
 {
-template <class Ex> PetscErrorCode condense_to_nodes(Ex &ex, CsrView<double> A, int bs, Csr<double, Ex> &nodes)
+namespace
 {
-  Aggregation<Ex> rows;
-  Array<double, Ex> squares, ones;
+// The sum of squares of a block's entries, each a fraction of the square of a power of two above all entries. The fractions are added as
+// integers, so that their order does not matter.
+struct SquareSum {
+  int exponent = INT_MIN; // of the power of two above all entries
+  std::uint64_t sum = 0;
+
+  AMGKIT_FN void measure(double a)
+  {
+    int e = 0;
+    if (a == 0) return;
+    frexp(a, &e);
+    exponent = e > exponent ? e : exponent;
+  }
+  AMGKIT_FN void add(double a, double unit)
+  {
+    const double x = ldexp(a, -exponent);
+    sum += static_cast<std::uint64_t>(x * x * unit);
+  }
+  AMGKIT_FN double root(double unit) const { return sum == 0 ? 0 : ldexp(sqrt(static_cast<double>(sum) / unit), exponent); }
+};
+
+// The largest power of two of which bs^2 fit 62 bits
+double unit_of_squares(int bs)
+{
+  int bits = 62;
+  for (int b = 1; b < bs; b *= 2) bits -= 2;
+  return std::ldexp(1.0, bits);
+}
+
+// Rows 0, ..., bs - 1 form aggregate 0, the next ones aggregate 1, ...
+template <class Ex> PetscErrorCode aggregates_of_blocks(Ex &ex, int n, int bs, Aggregation<Ex> &rows)
+{
+  PetscFunctionBegin;
+  rows.fine = n;
+  rows.coarse = n / bs;
+  PetscCall(rows.id.allocate(ex, n));
+  PetscCall(rows.member.allocate(ex, n));
+  PetscCall(rows.ptr.allocate(ex, rows.coarse + 1));
+  int *id = rows.id.data(), *member = rows.member.data(), *ptr = rows.ptr.data();
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    id[i] = static_cast<int>(i) / bs;
+    member[i] = static_cast<int>(i);
+  }));
+  PetscCall(for_each(ex, rows.coarse + 1, [=] AMGKIT_FN(std::int64_t I) { ptr[I] = static_cast<int>(I) * bs; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// nodes, whose pattern is set: its values
+template <class Ex> PetscErrorCode norms_of_blocks(Ex &ex, CsrView<double> A, int bs, const int *node, bool own, Csr<double, Ex> &nodes)
+{
+  const CsrView<double> N = nodes.view();
+  const double unit = unit_of_squares(bs);
+  double *val = nodes.val.data();
+  return for_rows(ex, N.rows, N.average(), [=] AMGKIT_FN(auto team, std::int64_t I) {
+    const Segment blocks = entries_of(N, I);
+    for (int t : team.share(blocks.begin, blocks.end)) {
+      const int J = N.col[t];
+      const auto visit = [&](auto use) {
+        for (std::int64_t i = I * bs; i < (I + 1) * bs; i++) {
+          const int end = A.ptr[i + 1];
+          int k = first_not_below([=](int at) { return node[A.col[at]]; }, A.ptr[i], end, J);
+          for (; k < end && node[A.col[k]] == J; k++) use(A.val[k]);
+        }
+      };
+      SquareSum squares;
+      visit([&](double a) { squares.measure(a); });
+      visit([&](double a) {
+        if (a != 0) squares.add(a, unit);
+      });
+      val[t] = own && J == I ? squares.root(unit) : -squares.root(unit);
+    }
+  });
+}
+
+template <class Ex>
+PetscErrorCode condense_block(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, int bs, const int *node, int columns, bool own,
+                              Csr<double, Ex> &nodes)
+{
+  Array<double, Ex> ones;
   Array<unsigned char, Ex> slot;
 
   PetscFunctionBegin;
-  rows.fine = A.rows;
-  rows.coarse = A.rows / bs;
-  PetscCall(rows.id.allocate(ex, A.rows));
-  PetscCall(rows.member.allocate(ex, A.rows));
-  PetscCall(rows.ptr.allocate(ex, rows.coarse + 1));
-  PetscCall(ones.allocate(ex, A.rows));
-  PetscCall(squares.allocate(ex, A.nnz));
-  int *id = rows.id.data(), *member = rows.member.data(), *ptr = rows.ptr.data();
-  double *one = ones.data(), *square = squares.data();
-  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
-    id[i] = static_cast<int>(i) / bs;
-    member[i] = static_cast<int>(i);
-    one[i] = 1;
-  }));
-  PetscCall(for_each(ex, rows.coarse + 1, [=] AMGKIT_FN(std::int64_t I) { ptr[I] = static_cast<int>(I) * bs; }));
-  PetscCall(for_each(ex, A.nnz, [=] AMGKIT_FN(std::int64_t k) { square[k] = A.val[k] * A.val[k]; }));
-  CsrView<double> of_squares = A;
-  of_squares.val = square;
-  PetscCall(contract(ex, of_squares, rows, one, id, one, rows.coarse, nodes, slot));
-  const int *node_ptr = nodes.ptr.data(), *node_col = nodes.col.data();
-  double *val = nodes.val.data();
-  PetscCall(for_each(ex, nodes.rows, [=] AMGKIT_FN(std::int64_t I) {
-    for (int k = node_ptr[I]; k < node_ptr[I + 1]; k++) val[k] = node_col[k] == I ? sqrt(val[k]) : -sqrt(val[k]);
-  }));
+  PetscCall(ones.allocate(ex, std::max(A.rows, A.cols)));
+  double *one = ones.data();
+  PetscCall(for_each(ex, ones.size(), [=] AMGKIT_FN(std::int64_t i) { one[i] = 1; }));
+  PetscCall(contract(ex, A, rows, one, node, one, columns, nodes, slot)); // for the pattern
+  PetscCall(norms_of_blocks(ex, A, bs, node, own, nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode no_entries(Ex &ex, int rows, int columns, Csr<double, Ex> &M)
+{
+  PetscFunctionBegin;
+  M.rows = rows;
+  M.cols = columns;
+  PetscCall(M.ptr.allocate(ex, rows + 1));
+  PetscCall(M.col.allocate(ex, 0));
+  PetscCall(M.val.allocate(ex, 0));
+  PetscCall(memory_zero(ex, M.ptr.data(), M.ptr.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex> PetscErrorCode condense_to_nodes(Ex &ex, CsrView<double> A, int bs, Csr<double, Ex> &nodes)
+{
+  Aggregation<Ex> rows;
+
+  PetscFunctionBegin;
+  PetscCall(aggregates_of_blocks(ex, A.rows, bs, rows));
+  PetscCall(condense_block(ex, A, rows, bs, static_cast<const int *>(rows.id.data()), rows.coarse, true, nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode condense_to_nodes(Ex &ex, CsrView<double> A, int bs, const int *node, int columns, Csr<double, Ex> &nodes)
+{
+  Aggregation<Ex> rows;
+
+  PetscFunctionBegin;
+  if (A.nnz == 0) { // A.ptr may be nullptr
+    PetscCall(no_entries(ex, A.rows / bs, columns, nodes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(aggregates_of_blocks(ex, A.rows, bs, rows));
+  PetscCall(condense_block(ex, A, rows, bs, node, columns, false, nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,5 +168,6 @@ template <class Ex> PetscErrorCode expand_to_unknowns(Ex &ex, const Aggregation<
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode condense_to_nodes(Space &, CsrView<double>, int, Csr<double, Space> &);
+template PetscErrorCode condense_to_nodes(Space &, CsrView<double>, int, const int *, int, Csr<double, Space> &);
 template PetscErrorCode expand_to_unknowns(Space &, const Aggregation<Space> &, int, Aggregation<Space> &);
 } // namespace amgkit

@@ -10,8 +10,6 @@ namespace
 constexpr PointWord state_bits = 3, fine_state = 1, coarse_state = 2; // 0: undecided
 constexpr int hash_bits = 30;
 
-AMGKIT_FN inline bool is_edge(const EdgesView &E, int k) { return !E.mark || E.mark[k]; }
-
 AMGKIT_FN inline PointWord word_of(int m, PetscInt global)
 {
   const PointWord hash = hash64(static_cast<std::uint64_t>(global)) >> (64 - hash_bits);
@@ -45,12 +43,12 @@ PetscErrorCode count_dependents(Ex &ex, const EdgesView &diag, const EdgesView &
     const Segment own = entries_of(D, i), other = entries_of(O, i);
     bool any = false;
     for (int k : team.share(own.begin, own.end)) {
-      if (!is_edge(D, k)) continue;
+      if (!D.is_edge(k)) continue;
       any = true;
       atomic_add(m + D.col[k], 1);
     }
     for (int k : team.share(other.begin, other.end)) {
-      if (!is_edge(O, k)) continue;
+      if (!O.is_edge(k)) continue;
       any = true;
       atomic_add(ghost_m + O.col[k], 1);
     }
@@ -96,12 +94,12 @@ PetscErrorCode decide_points(Ex &ex, std::int64_t n, const int *list, const Edge
     const Segment own = entries_of(D, i), other = entries_of(O, i);
     Ahead ahead;
     for (int k : team.share(own.begin, own.end)) {
-      if (!is_edge(D, k)) continue;
+      if (!D.is_edge(k)) continue;
       const PointWord theirs = atomic_load(word + D.col[k]);
       if (larger(theirs, first + D.col[k], mine, global)) ahead.see(theirs);
     }
     for (int k : team.share(other.begin, other.end)) {
-      if (!is_edge(O, k)) continue;
+      if (!O.is_edge(k)) continue;
       const PointWord theirs = ghost_word[O.col[k]];
       if (larger(theirs, ghost[O.col[k]], mine, global)) ahead.see(theirs);
     }

@@ -17,6 +17,7 @@ struct RowCheck {
   std::int64_t negative = 0;        // rows with a_ii < 0
   int first_negative = -1;          // the first of them, -1: none
   int first_fault = -1, faults = 0; // the first row with one of the other faults, and its RowFault bits
+  int all_faults = 0;               // those of all rows
 };
 
 // a[i] = a_ii, 0 when missing, besides

@@ -81,6 +81,8 @@ template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrV
     check->first_fault = static_cast<int>(first);
     PetscCall(memory_to_host(ex, &check->faults, f + first, sizeof(int)));
     check->faults &= real_faults;
+    PetscCall(reduce<int>(
+        ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & real_faults; }, 0, Or{}, &check->all_faults));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,6 +27,30 @@ AMGKIT_FN inline int lower_bound(const int *x, int begin, int end, int value)
   return first_not_below([=](int k) { return x[k]; }, begin, end, value);
 }
 
+// A row in two blocks, its entries t = 0, 1, ... in the order of the global columns; of the ghosts ghosts_before stand before the own
+// columns.
+struct SplitRow {
+  struct Place {
+    bool ghost;
+    int k; // in its block
+  };
+  Segment own, other;
+  int below; // entries before the own columns
+
+  AMGKIT_FN SplitRow(const CsrView<double> &diag, const CsrView<double> &offd, int ghosts_before, std::int64_t i)
+      : own(entries_of(diag, i)), other(entries_of(offd, i)), below(0)
+  {
+    below = lower_bound(offd.col, other.begin, other.end, ghosts_before) - other.begin;
+  }
+  AMGKIT_FN int length() const { return own.end - own.begin + other.end - other.begin; }
+  AMGKIT_FN Place at(int t) const
+  {
+    const int here = own.end - own.begin;
+    if (t >= below && t < below + here) return {false, own.begin + t - below};
+    return {true, other.begin + (t < below ? t : t - here)};
+  }
+};
+
 // The piece that holds k, of pieces that follow each other; some may be empty.
 AMGKIT_FN inline int piece_of(const int *begin, int pieces, std::int64_t k)
 {

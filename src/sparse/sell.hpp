@@ -31,20 +31,42 @@ template <class T> struct SellView {
   const SellPair<T> *val = nullptr;
 };
 
-template <class T, class Ex> struct Sell {
+// Where the entries are.
+template <class Ex> struct SellPattern {
   int rows = 0;
   Array<int, Ex> start, base, high_start;
   Array<SellPair<std::uint16_t>, Ex> low, high;
-  Array<SellPair<T>, Ex> val;
 
-  SellView<T> view() const { return {rows, start.data(), base.data(), high_start.data(), low.data(), high.data(), val.data()}; }
-  std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes() + val.bytes(); }
+  std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes(); }
 };
 
-// *fits = false, and nothing stored, when the padding would be more than half of A's entries. *representable: as sell_fill() has it.
-template <class Ex, class T> PetscErrorCode sell_create(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *fits, bool *representable);
-// New values of the same pattern. *representable: whether every entry is representable in T; waits where T is float.
+template <class T, class Ex> struct Sell : SellPattern<Ex> {
+  Array<SellPair<T>, Ex> val;
+
+  SellView<T> view() const
+  {
+    return {this->rows, this->start.data(), this->base.data(), this->high_start.data(), this->low.data(), this->high.data(), val.data()};
+  }
+  std::size_t bytes() const { return SellPattern<Ex>::bytes() + val.bytes(); }
+};
+
+// A's pattern, of which no value is read. *fits = false, and nothing stored, when the padding would be more than half of A's entries.
+template <class Ex> PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellPattern<Ex> &, bool *fits);
+// A's values, of which no column is read, as often as wanted. *representable: whether every entry is representable in T; waits where T is
+// float.
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *representable);
+// Both
+template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *representable)
+{
+  PetscFunctionBegin;
+  out = Sell<T, Ex>{};
+  *representable = false;
+  PetscCall(sell_pattern(ex, A, out, fits));
+  if (*fits) PetscCall(sell_fill(ex, A, out, representable));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+// The way back to compressed rows, ptr given: col[k], and val[k] unless val is nullptr, which are A's as they are stored.
+template <class Ex, class T> PetscErrorCode sell_entries(Ex &, SellView<T> A, const int *ptr, int *col, double *val);
 // Whether every entry survives the rounding to float: none but 0 becomes 0 or loses digits to underflow, and none is so large (1e18) that
 // its products might overflow.
 template <class Ex> PetscErrorCode representable_in_single(Ex &, CsrView<double> A, bool *representable);

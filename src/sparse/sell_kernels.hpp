@@ -1,28 +1,9 @@
-#include "base/parallel.hpp"
-#include "sparse/sell.hpp"
+#include "sparse/sell_tiles.hpp"
 
 namespace amgkit
 {
 namespace
 {
-inline std::int64_t sell_slices(int rows) { return (std::int64_t{rows} + sell_rows - 1) / sell_rows; }
-
-AMGKIT_FN inline bool is_representable_in_single(double a)
-{
-  constexpr double most = 1e18, least = 1.2e-38;
-  const double size = a < 0 ? -a : a;
-  return size == 0 || (size >= least && size <= most);
-}
-
-struct RowRange {
-  int begin, length;
-};
-AMGKIT_FN inline RowRange row_range(const CsrView<double> &A, std::int64_t i)
-{
-  if (i >= A.rows) return {0, 0};
-  return {A.ptr[i], A.ptr[i + 1] - A.ptr[i]};
-}
-
 constexpr int sell_batch = 4; // positions whose entries are on their way at once
 constexpr int sell_registers = 48;
 
@@ -98,25 +79,6 @@ template <class Ex> PetscErrorCode sell_starts(Ex &ex, CsrView<double> A, Array<
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A slice's rows are read as they lie in memory, some positions at a time, and turned round in scratch memory.
-constexpr int tile_positions = 8;
-template <class T> struct SliceTile {
-  T of[tile_positions][sell_rows + 4]; // more than 64, so that lanes that fill a tile of 4-byte entries use 32 banks
-};
-
-// tile.of[j][r] = f(entry p + j of row r), filler where the row has no such entry
-template <class Team, class T, class F>
-AMGKIT_FN void read_tile(const Team &team, const CsrView<double> &A, std::int64_t slice, int p, T filler, SliceTile<T> &tile, F f)
-{
-  team.sync(); // with what came before
-  for (int e : team.share(0, tile_positions * sell_rows)) {
-    const int r = e / tile_positions, j = e % tile_positions;
-    const RowRange row = row_range(A, slice * sell_rows + r);
-    tile.of[j][r] = p + j < row.length ? f(row.begin + p + j) : filler;
-  }
-  team.sync();
-}
-
 // base of each position and low; the number of positions of the wide slices in width, 0 for the others.
 template <class Ex>
 PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, const int *start, int *base, SellPair<std::uint16_t> *low, int *width)
@@ -125,7 +87,10 @@ PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, const int *start, int *ba
     const int positions = start[s + 1] - start[s];
     bool wide = false;
     for (int p = 0; p < positions; p += tile_positions) {
-      read_tile(team, A, s, p, -1, tile, [&](int k) { return A.col[k]; });
+      read_tile(team, tile, [&](int r, int j) {
+        const RowRange row = row_range(A, s * sell_rows + r);
+        return p + j < row.length ? A.col[row.begin + p + j] : -1;
+      });
       for (int j = 0; j < tile_positions && p + j < positions; j++) {
         int least = INT32_MAX, most = 0;
         for (int r : team.share(0, sell_rows)) {
@@ -169,28 +134,26 @@ PetscErrorCode sell_high(Ex &ex, CsrView<double> A, const int *start, const int 
   });
 }
 
-template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *representable)
+template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellPattern<Ex> &out, bool *fits)
 {
   constexpr double most_padding = 1.5;
   const std::int64_t slices = sell_slices(A.rows);
   std::int64_t positions = 0, high = 0;
 
   PetscFunctionBegin;
-  out = Sell<T, Ex>{};
-  *representable = false;
+  out = SellPattern<Ex>{};
   PetscCall(sell_starts(ex, A, out.start, &positions));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
   *fits = full * static_cast<double>(positions) <= most_padding * static_cast<double>(A.nnz);
   if (!*fits) {
-    out = Sell<T, Ex>{};
+    out = SellPattern<Ex>{};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   out.rows = A.rows;
   PetscCall(out.base.allocate(ex, positions));
   PetscCall(out.high_start.allocate(ex, slices + 1));
   PetscCall(out.low.allocate(ex, positions * sell_threads));
-  PetscCall(out.val.allocate(ex, positions * sell_threads));
   PetscCall(sell_columns(ex, A, out.start.data(), out.base.data(), out.low.data(), out.high_start.data()));
   PetscCall(exclusive_scan(ex, slices, out.high_start.data(), &high));
   if (high == 0) {
@@ -199,7 +162,6 @@ template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> 
     PetscCall(out.high.allocate(ex, high * sell_threads));
     PetscCall(sell_high(ex, A, out.start.data(), out.base.data(), out.high_start.data(), out.high.data()));
   }
-  PetscCall(sell_fill(ex, A, out, representable));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -210,9 +172,11 @@ template <class Ex, class T> PetscErrorCode sell_values(Ex &ex, CsrView<double> 
     const int positions = start[s + 1] - start[s];
     bool lost = false;
     for (int p = 0; p < positions; p += tile_positions) {
-      read_tile(team, A, s, p, T{0}, tile, [&](int k) {
-        if constexpr (std::is_same_v<T, float>) lost = lost || !is_representable_in_single(A.val[k]);
-        return static_cast<T>(A.val[k]);
+      read_tile(team, tile, [&](int r, int j) {
+        const RowRange row = row_range(A, s * sell_rows + r);
+        const double a = p + j < row.length ? A.val[row.begin + p + j] : 0;
+        if constexpr (std::is_same_v<T, float>) lost = lost || !is_representable_in_single(a);
+        return static_cast<T>(a);
       });
       for (int e : team.share(0, tile_positions * sell_threads)) {
         const int j = e / sell_threads, t = e % sell_threads;
@@ -229,6 +193,7 @@ template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A,
   unsigned lost = 0;
 
   PetscFunctionBegin;
+  if (out.val.size() == 0) PetscCall(out.val.allocate(ex, out.low.size()));
   if constexpr (std::is_same_v<T, float>) {
     PetscCall(flag.allocate(ex, 1));
     PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
@@ -236,6 +201,43 @@ template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A,
   PetscCall(sell_values(ex, A, out.start.data(), out.val.data(), flag.data()));
   if constexpr (std::is_same_v<T, float>) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
   *representable = lost == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// to[k] <- f(position, thread and half) for the entries k of all rows
+template <class Ex, class U, class F> PetscErrorCode scatter_entries(Ex &ex, int n, const int *start, const int *ptr, U *to, F f)
+{
+  return for_rows_with<sell_threads, SliceTile<U>>(ex, sell_slices(n), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+    const int positions = start[s + 1] - start[s];
+    for (int p = 0; p < positions; p += tile_positions) {
+      for (int e : team.share(0, tile_positions * sell_rows)) {
+        const int j = e / sell_rows, r = e % sell_rows;
+        if (p + j < positions) tile.of[j][r] = f(s, p + j, r);
+      }
+      team.sync();
+      for (int e : team.share(0, tile_positions * sell_rows)) {
+        const std::int64_t i = s * sell_rows + e / tile_positions;
+        const int j = p + e % tile_positions;
+        if (i < n && j < ptr[i + 1] - ptr[i]) to[ptr[i] + j] = tile.of[e % tile_positions][e / tile_positions];
+      }
+      team.sync();
+    }
+  });
+}
+
+template <class Ex, class T> PetscErrorCode sell_entries(Ex &ex, SellView<T> A, const int *ptr, int *col, double *val)
+{
+  PetscFunctionBegin;
+  PetscCall(scatter_entries(ex, A.rows, A.start, ptr, col, [=] AMGKIT_FN(std::int64_t s, int p, int r) {
+    const int t = r % sell_threads, h = r / sell_threads, high = A.high_start ? A.high_start[s] : 0;
+    const bool wide = A.high_start && high < A.high_start[s + 1];
+    const int low = A.low[(std::int64_t{A.start[s]} + p) * sell_threads + t].of[h];
+    return A.base[A.start[s] + p] + (wide ? A.high[(std::int64_t{high} + p) * sell_threads + t].of[h] << 16 | low : low);
+  }));
+  if (!val) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(scatter_entries(ex, A.rows, A.start, ptr, val, [=] AMGKIT_FN(std::int64_t s, int p, int r) {
+    return static_cast<double>(A.val[(std::int64_t{A.start[s]} + p) * sell_threads + r % sell_threads].of[r / sell_threads]);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,13 +280,14 @@ PetscErrorCode relax(Ex &ex, SellView<T> A, const D *d, RelaxStep step, const V 
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode representable_in_single(Space &, CsrView<double>, bool *);
+template PetscErrorCode sell_pattern(Space &, CsrView<double>, SellPattern<Space> &, bool *);
 #define INSTANTIATE_RELAX(T, D, V)                                                                                                         \
   template PetscErrorCode relax(Space &, SellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_PRODUCTS(T, V)                                                                                                         \
   template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *);                                                                      \
   template PetscErrorCode residual(Space &, SellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \
-  template PetscErrorCode sell_create(Space &, CsrView<double>, Sell<T, Space> &, bool *, bool *);                                         \
+  template PetscErrorCode sell_entries(Space &, SellView<T>, const int *, int *, double *);                                                \
   template PetscErrorCode sell_fill(Space &, CsrView<double>, Sell<T, Space> &, bool *);                                                   \
   INSTANTIATE_PRODUCTS(T, float)                                                                                                           \
   INSTANTIATE_PRODUCTS(T, double)                                                                                                          \

@@ -14,6 +14,9 @@ PetscErrorCode begin_symbolic(Ex &ex, const SpgemmOptions &options, int rows, in
   PetscFunctionBegin;
   PetscCheck(spgemm_available<Ex>(options.kind), PETSC_COMM_SELF, PETSC_ERR_SUP, "No sparse products by %s in this build for the space %s",
              names[static_cast<int>(options.kind)], Ex::name);
+  PetscCheck(options.run > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Runs of %d columns", options.run);
+  PetscCheck(options.kind != SpgemmKind::native || cols % options.run == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "%d columns are no runs of %d", cols, options.run);
   plan = {};
   plan.kind = options.kind;
   C = {};
@@ -95,7 +98,7 @@ PetscErrorCode spgemm_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   if constexpr (has_other<Ex>) {
     if (plan.kind != SpgemmKind::native) PetscFunctionReturn(other_symbolic(ex, A, B, C, plan));
   }
-  PetscCall(native_symbolic(ex, options.work_bytes, A, B, C, plan));
+  PetscCall(native_symbolic(ex, options, A, B, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +128,7 @@ PetscErrorCode triple_product_symbolic(Ex &ex, const SpgemmOptions &options, Csr
   PetscCall(check_fit(A, P));
   PetscCall(begin_symbolic(ex, options, R.rows, P.cols, empty, C, plan));
   if (empty) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(native_symbolic(ex, options.work_bytes, R, A, P, C, plan));
+  PetscCall(native_symbolic(ex, options, R, A, P, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,11 @@
 // A numeric A P of 7-point 256³ with 3.25 entries in a row of P, 0.38 G terms, must read A, 1.4 GB, P, 0.7 GB, and of C, 196 M entries, the
 // columns, 0.8 GB, and write its values, 1.6 GB: 1.1 ms on an H200. At 12 bytes a term, from caches, 30 G terms/s are 0.36 TB/s. So it is
 // latency and instructions that bind: few lanes a row and small tables, to have many rows under way.
+//
+// Where the columns of B come in runs, as those of smoothed aggregation's prolongators do, native looks up runs, not columns: a lane takes
+// a run of B, 8 bytes a term and 4 more a run, finds its place once and adds all its terms. C has the same runs, and its pattern is found
+// on runs alone. For 6 runs of 6 in a row of P the SASS has about 35 instructions of a lane a term, idle lanes counted, where lanes that
+// take an entry each have 130.
 #pragma once
 #include "base/array.hpp"
 
@@ -19,6 +24,9 @@ enum class SpgemmKind { native, cusparse, kokkos };
 struct SpgemmOptions {
   SpgemmKind kind = SpgemmKind::native;
   std::int64_t work_bytes = std::int64_t{256} << 20; // native: at most so many for long rows, which are done in slices, a row at least
+  // The right factor's columns come in complete aligned runs: a row that has one of the columns run I to run I + run - 1 has them all.
+  // native uses it, values by runs of 2, 3 and 6 in A B, patterns by any; it changes no bit of C.
+  int run = 1;
 };
 
 // What a back end other than native keeps of a pattern.
@@ -35,8 +43,10 @@ template <class Ex> struct SpgemmPlan {
 
   SpgemmKind kind = SpgemmKind::native;
   std::int64_t products = 0; // native: so many terms a numeric call sums
+  int run = 1;               // native: columns of a run that are summed together
+  Csr<double, Ex> runs;      // native, run > 1: which runs the rows of B have; no values
   // native: row[k], begin[t] <= k < begin[t + 1], are C's rows for tables of size t, ascending. Those from begin[tables] on are too long,
-  // and are summed in windows of their entries: the l-th of them in window[l] to window[l + 1] - 1.
+  // and are summed in windows of their runs: the l-th of them in window[l] to window[l + 1] - 1.
   Array<int, Ex> row, window;
   std::int64_t begin[tables + 2] = {}, windows = 0;
   std::unique_ptr<SpgemmState> state;
@@ -46,7 +56,8 @@ template <class Ex> struct SpgemmPlan {
 template <class Ex> bool spgemm_available(SpgemmKind);
 
 // C's pattern: columns ascending; values allocated, not set. Reads no values. Waits. Errors: PETSC_ERR_ARG_OUTOFRANGE when C would have
-// more than 2^31 - 1 entries, PETSC_ERR_SUP for a back end that is not available, PETSC_ERR_MEM. C is then undefined.
+// more than 2^31 - 1 entries, PETSC_ERR_SUP for a back end that is not available, PETSC_ERR_ARG_INCOMP where native finds that the right
+// factor has no such runs, PETSC_ERR_MEM. C is then undefined.
 template <class Ex>
 PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
 // C's values, as often as wanted, for any values of A and B with the patterns that the plan was made for. native neither waits nor

@@ -5,12 +5,11 @@
 namespace amgkit
 {
 template <class Ex>
-PetscErrorCode native_symbolic(Ex &, std::int64_t work_bytes, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
-                               SpgemmPlan<Ex> &plan);
+PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
 template <class Ex>
 PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
 template <class Ex>
-PetscErrorCode native_symbolic(Ex &, std::int64_t work_bytes, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
+PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
                                SpgemmPlan<Ex> &plan);
 template <class Ex>
 PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,

@@ -1,15 +1,16 @@
 // The terms of a row of A B or of R A P, for the kernels of both.
 //
-// A row of the left factor is a run of its entries; each entry leads to parts: entries k of A that are multiplied with the rows B_col(k).
+// Each entry of the left factor leads to parts: entries k of A that are multiplied with the rows B_col(k). The right factor may be given by
+// runs of M columns: its columns are then runs, and the values of its entry k are M k to M k + M - 1.
 #pragma once
 #include "sparse/search.hpp"
 
 namespace amgkit::spgemm
 {
-// What the right factor's entry brings to a sum.
-struct Product {
+// What the right factor's entry brings to M sums.
+template <int M> struct Product {
   int column;
-  double value;
+  double value[M];
 };
 
 struct TwoFactors {
@@ -63,16 +64,19 @@ template <class Team, class In, class Use> AMGKIT_FN void for_columns(const Team
 
 // use(product) for all products of these entries of the left factor: those of one column in the order of the entries, by lanes that see
 // what the lanes before them did
-template <class Team, class In, class Columns, class Use>
+template <int M, class Team, class In, class Columns, class Use>
 AMGKIT_FN void for_products(const Team &team, const In &in, const Segment &left, const Columns &columns, Use use)
 {
   in.for_parts(left, [&](const Segment &part, int e) {
     team.for_entries_in_order(
         part.end - part.begin, [&](int r) { return columns.of(in.B, in.A.col[part.begin + r]); },
         [&](int r, int k) {
-          return Product{in.B.col[k], in.weighted(e, in.A.val[part.begin + r]) * in.B.val[k]};
+          const double a = in.weighted(e, in.A.val[part.begin + r]);
+          Product<M> product{in.B.col[k], {}};
+          for (int c = 0; c < M; c++) product.value[c] = a * in.B.val[M * k + c];
+          return product;
         },
-        [&](int, const Product &product) { use(product); });
+        [&](int, const Product<M> &product) { use(product); });
   });
 }
 } // namespace amgkit::spgemm

@@ -4,8 +4,11 @@
 //
 // The tables grow fourfold from size to size. A row's first try is with the smallest that has half as many slots as the row has products,
 // as these repeat columns; where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
+//
+// Where B comes in runs, columns and entries below are runs, until C is written.
 #include "sparse/spgemm_backends.hpp"
 #include "sparse/spgemm_bitmaps.hpp"
+#include "sparse/spgemm_runs.hpp"
 #include "sparse/spgemm_tables.hpp"
 
 namespace amgkit
@@ -13,6 +16,8 @@ namespace amgkit
 namespace spgemm
 {
 constexpr int tables = SpgemmPlan<Host>::tables, largest = tables - 1;
+// of those with sums for runs: 48 KiB of scratch hold it
+constexpr int largest_with_sums(int run) { return run > 1 ? largest - 1 : largest; }
 constexpr int done = tables + 1; // no table is to be tried
 
 // f(Size<t>) for the sizes of tables
@@ -30,17 +35,21 @@ template <class F> PetscErrorCode for_sizes(F f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// f(lanes) with as many lanes a row of C as suit rows of B of this length; at least so many that a warp's tables fit in 24 KiB.
+// f(lanes) with as many lanes a row of C as suit rows of B of this length; at least so many that a warp's tables with sums for runs of M
+// fit in 24 KiB.
 template <int Count> struct Lanes {
   static constexpr int value = Count;
 };
-template <int T, class F> PetscErrorCode with_lanes(double average, F f)
+template <int T, int M = 1, class F> PetscErrorCode with_lanes(double average, F f)
 {
-  if constexpr (slots_of(T) <= 128) {
+  constexpr std::size_t most = 24576, bytes = sizeof(KeyedSums<T, M>);
+  if constexpr (8 * bytes <= most) {
     if (average <= 5) return f(Lanes<4>{});
   }
-  if constexpr (slots_of(T) <= 512) {
+  if constexpr (4 * bytes <= most) {
     if (average <= 10) return f(Lanes<8>{});
+  }
+  if constexpr (2 * bytes <= most) {
     if (average <= 24) return f(Lanes<16>{});
   }
   return f(Lanes<32>{});
@@ -142,26 +151,35 @@ template <class In, class Ex> PetscErrorCode count_all_columns(Ex &ex, std::int6
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Which rows of C go to which table, by their lengths.
-template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, SpgemmPlan<Ex> &plan)
+// Which rows of C go to which table with sums, by their lengths, each entry of which stands for so many sums.
+template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, int each, SpgemmPlan<Ex> &plan)
 {
+  const int last = largest_with_sums(plan.run), length = columns_of(last);
+  int above = 0;
+
   PetscFunctionBegin;
   PetscCall(plan.row.allocate(ex, rows));
   for (int t = 0; t <= tables; t++) {
-    const int above = t > 0 ? columns_of(t - 1) : 0, most = t < tables ? columns_of(t) : INT32_MAX;
+    const int most = t == tables ? INT32_MAX : columns_of(std::min(t, last));
     std::int64_t n = 0;
-    PetscCall(compact(
-        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return ptr[i + 1] - ptr[i] > above && ptr[i + 1] - ptr[i] <= most; },
-        plan.row.data() + plan.begin[t], &n));
+    if (above < most) {
+      PetscCall(compact(
+          ex, rows,
+          [=] AMGKIT_FN(std::int64_t i) {
+            const int sums = (ptr[i + 1] - ptr[i]) * each;
+            return sums > above && sums <= most;
+          },
+          plan.row.data() + plan.begin[t], &n));
+    }
     plan.begin[t + 1] = plan.begin[t] + n;
+    above = most;
   }
   const std::int64_t longs = plan.begin[tables + 1] - plan.begin[tables];
   if (longs == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  constexpr int length = columns_of(largest);
   PetscCall(plan.window.allocate(ex, longs + 1));
   const int *row = plan.row.data() + plan.begin[tables];
   int *window = plan.window.data();
-  PetscCall(for_each(ex, longs, [=] AMGKIT_FN(std::int64_t l) { window[l] = (ptr[row[l] + 1] - ptr[row[l]] - 1) / length + 1; }));
+  PetscCall(for_each(ex, longs, [=] AMGKIT_FN(std::int64_t l) { window[l] = ((ptr[row[l] + 1] - ptr[row[l]]) * each - 1) / length + 1; }));
   PetscCall(exclusive_scan(ex, longs, window, &plan.windows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -183,10 +201,11 @@ PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n
   });
 }
 
+// B comes in runs of so many columns; plan.run of them, or 1, are to be summed together.
 template <class In, class Ex>
-PetscErrorCode symbolic(Ex &ex, std::int64_t work_bytes, const In &in, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+PetscErrorCode symbolic(Ex &ex, std::int64_t work_bytes, const In &in, int run, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
-  Array<int, Ex> weights;
+  Array<int, Ex> weights, columns;
   const CsrView<double> &left = left_factor(in);
   std::int64_t nnz = 0;
 
@@ -197,12 +216,15 @@ PetscErrorCode symbolic(Ex &ex, std::int64_t work_bytes, const In &in, Csr<doubl
   const int *weight = weights.data();
   PetscCall(reduce<std::int64_t>(
       ex, left.nnz, [=] AMGKIT_FN(std::int64_t k) { return static_cast<std::int64_t>(weight[left.col[k]]); }, 0, Sum{}, &plan.products));
+  plan.products *= run;
   PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
   PetscCall(count_all_columns(ex, work_bytes, in, C.rows, ptr));
   PetscCall(exclusive_scan(ex, C.rows, ptr, &nnz));
-  PetscCall(sort_rows(ex, C.rows, ptr, plan));
-  PetscCall(C.col.allocate(ex, nnz));
-  int *col = C.col.data();
+  PetscCheck(nnz * run <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "More than 2^31 - 1 entries on one process: use more processes");
+  PetscCall(sort_rows(ex, C.rows, ptr, run / plan.run, plan));
+  PetscCall(columns.allocate(ex, nnz));
+  int *col = columns.data();
   const int *row = plan.row.data();
   PetscCall(for_sizes([&](auto size) {
     constexpr int T = decltype(size)::value;
@@ -213,97 +235,134 @@ PetscErrorCode symbolic(Ex &ex, std::int64_t work_bytes, const In &in, Csr<doubl
   if (plan.windows > 0)
     PetscCall(for_slices(ex, in, row + plan.begin[tables], plan.begin[tables + 1] - plan.begin[tables], work_bytes,
                          [&](const Slice &slice) { return fill_slice(ex, slice, ptr, col); }));
-  PetscCall(C.val.allocate(ex, nnz));
+  if (run == 1)
+    C.col = std::move(columns);
+  else
+    PetscCall(write_runs(ex, run, columns, C));
+  PetscCall(C.val.allocate(ex, C.col.size()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// val[t] <- the sum at column col[t], for the n ascending columns that the table holds
-template <class Team, class In, class Columns, class Table>
+// val[t] <- the sum at column col[t], for the n ascending runs of M columns that the table holds
+template <int M, class Team, class In, class Columns, class Table>
 AMGKIT_FN void sum_products(const Team &team, const In &in, const Segment &left, const Columns &columns, Table &table, int n,
                             const int *col, double *val)
 {
   clear(team, table);
-  for (int t : team.share(0, n)) table.sum[t] = 0;
+  for (int t : team.share(0, n)) {
+    for (int c = 0; c < M; c++) table.sum[c][t] = 0;
+  }
   team.sync();
-  for (int t : team.share(0, n)) table.place[insert(table, col[t]).at] = static_cast<unsigned short>(t);
+  for (int t : team.share(0, n)) table.place[insert(table, col[M * t] / M).at] = static_cast<unsigned short>(t);
   team.sync();
-  for_products(team, in, left, columns, [&](const Product &product) {
+  for_products<M>(team, in, left, columns, [&](const Product<M> &product) {
     const int slot = find(table, product.column);
-    if (slot >= 0) table.sum[table.place[slot]] += product.value;
+    if (slot < 0) return;
+    const int place = table.place[slot];
+    for (int c = 0; c < M; c++) table.sum[c][place] += product.value[c];
   });
   team.sync();
-  for (int t : team.share(0, n)) val[t] = table.sum[t];
+  for (int t : team.share(0, M * n)) val[t] = table.sum[t % M][t / M];
 }
 
-template <int Lanes, int T, class In, class Ex>
+template <int Lanes, int T, int M, class In, class Ex>
 PetscErrorCode sum_rows(Ex &ex, const In &in, const int *row, std::int64_t n, Csr<double, Ex> &C)
 {
   const int *ptr = C.ptr.data(), *col = C.col.data();
   double *val = C.val.data();
-  return for_rows_with<Lanes, KeyedSums<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+  return for_rows_with<Lanes, KeyedSums<T, M>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
     const int i = row[l], begin = ptr[i];
-    sum_products(team, in, in.row(i), WholeRows{}, table, ptr[i + 1] - begin, col + begin, val + begin);
+    sum_products<M>(team, in, in.row(i), WholeRows{}, table, (ptr[i + 1] - begin) / M, col + begin, val + begin);
   });
 }
 
-// The rows that are longer than a table: every window of their entries goes through all steps of the row, and takes what belongs to it.
-template <class In, class Ex> PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, Csr<double, Ex> &C)
+// The rows that are longer than a table: every window of their runs goes through all steps of the row, and takes what belongs to it.
+template <int M, class In, class Ex> PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, Csr<double, Ex> &C)
 {
-  constexpr int length = columns_of(largest);
+  constexpr int last = largest_with_sums(M), length = columns_of(last);
   const int *ptr = C.ptr.data(), *col = C.col.data(), *row = plan.row.data() + plan.begin[tables], *window = plan.window.data();
   const int longs = static_cast<int>(plan.begin[tables + 1] - plan.begin[tables]);
   double *val = C.val.data();
-  return for_rows_with<32, KeyedSums<largest>>(ex, plan.windows, [=] AMGKIT_FN(auto team, std::int64_t w, auto &table) {
+  return for_rows_with<32, KeyedSums<last, M>>(ex, plan.windows, [=] AMGKIT_FN(auto team, std::int64_t w, auto &table) {
     const int l = piece_of(window, longs, w), i = row[l];
-    const int begin = ptr[i] + (static_cast<int>(w) - window[l]) * length, left = ptr[i + 1] - begin, n = left < length ? left : length;
-    sum_products(team, in, in.row(i), Window{col[begin], col[begin + n - 1]}, table, n, col + begin, val + begin);
+    const int begin = ptr[i] + (static_cast<int>(w) - window[l]) * length * M, left = (ptr[i + 1] - begin) / M;
+    const int n = left < length ? left : length;
+    sum_products<M>(team, in, in.row(i), Window{col[begin] / M, col[begin + M * (n - 1)] / M}, table, n, col + begin, val + begin);
   });
 }
 
-template <class In, class Ex> PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, Csr<double, Ex> &C)
+template <int M, class In, class Ex> PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, Csr<double, Ex> &C)
 {
   const int *row = plan.row.data();
 
   PetscFunctionBegin;
   PetscCall(for_sizes([&](auto size) {
     constexpr int T = decltype(size)::value;
-    return with_lanes<T>(in.B.average(), [&](auto lanes) {
-      return sum_rows<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], C);
-    });
+    if constexpr (T > largest_with_sums(M))
+      return PETSC_SUCCESS;
+    else
+      return with_lanes<T, M>(in.B.average(), [&](auto lanes) {
+        return sum_rows<decltype(lanes)::value, T, M>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], C);
+      });
   }));
-  PetscCall(sum_windows(ex, in, plan, C));
+  PetscCall(sum_windows<M>(ex, in, plan, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace spgemm
 
 template <class Ex>
-PetscErrorCode native_symbolic(Ex &ex, std::int64_t work_bytes, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
+PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
                                SpgemmPlan<Ex> &plan)
 {
-  return spgemm::symbolic(ex, work_bytes, spgemm::TwoFactors{A, B}, C, plan);
+  const int run = options.run;
+
+  PetscFunctionBegin;
+  if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options.work_bytes, spgemm::TwoFactors{A, B}, 1, C, plan));
+  PetscCall(spgemm::find_runs(ex, B, run, plan.runs));
+  plan.run = run == 2 || run == 3 || run == 6 ? run : 1;
+  PetscCall(spgemm::symbolic(ex, options.work_bytes, spgemm::TwoFactors{A, plan.runs.view()}, run, C, plan));
+  if (plan.run == 1) plan.runs = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Ex>
 PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C)
 {
-  return spgemm::numeric(ex, spgemm::TwoFactors{A, B}, plan, C);
+  spgemm::TwoFactors by_runs{A, plan.runs.view()};
+  by_runs.B.val = B.val;
+  switch (plan.run) {
+  case 2:
+    return spgemm::numeric<2>(ex, by_runs, plan, C);
+  case 3:
+    return spgemm::numeric<3>(ex, by_runs, plan, C);
+  case 6:
+    return spgemm::numeric<6>(ex, by_runs, plan, C);
+  default:
+    return spgemm::numeric<1>(ex, spgemm::TwoFactors{A, B}, plan, C);
+  }
 }
+// The pattern alone by runs.
 template <class Ex>
-PetscErrorCode native_symbolic(Ex &ex, std::int64_t work_bytes, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
-                               SpgemmPlan<Ex> &plan)
+PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> R, CsrView<double> A, CsrView<double> P,
+                               Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
-  return spgemm::symbolic(ex, work_bytes, spgemm::ThreeFactors{R, A, P}, C, plan);
+  Csr<double, Ex> runs;
+
+  PetscFunctionBegin;
+  if (options.run > 1) PetscCall(spgemm::find_runs(ex, P, options.run, runs));
+  PetscCall(spgemm::symbolic(ex, options.work_bytes, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, C, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Ex>
 PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,
                               Csr<double, Ex> &C)
 {
-  return spgemm::numeric(ex, spgemm::ThreeFactors{R, A, P}, plan, C);
+  return spgemm::numeric<1>(ex, spgemm::ThreeFactors{R, A, P}, plan, C);
 }
 
 using Space = AMGKIT_SPACE;
 using View = CsrView<double>;
-template PetscErrorCode native_symbolic(Space &, std::int64_t, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
+template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
 template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, Csr<double, Space> &);
-template PetscErrorCode native_symbolic(Space &, std::int64_t, View, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
+template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
 template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, View, Csr<double, Space> &);
 } // namespace amgkit

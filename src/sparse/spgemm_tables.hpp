@@ -18,10 +18,10 @@ template <int T> struct ListedKeys : Keys<T> {
   int used;
   int list[columns_of(T)];
 };
-// A sum for each column; place[s]: which one belongs to slot s
-template <int T> struct KeyedSums : Keys<T> {
+// M sums for each column; place[s]: which ones belong to slot s. Lanes that add to those of different columns use different banks.
+template <int T, int M> struct KeyedSums : Keys<T> {
   unsigned short place[slots_of(T)];
-  double sum[columns_of(T)];
+  double sum[M][columns_of(T)];
 };
 
 template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table &table)

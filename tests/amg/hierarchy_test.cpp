@@ -33,6 +33,18 @@ AmgParameters small()
   parameters.coarse_eq_limit = 30;
   return parameters;
 }
+
+// The values of a level's blocks, as they are to be had.
+template <class Ex> std::vector<std::vector<double>> values_of(Ex &ex, const DistMatrix<Ex> &A)
+{
+  Csr<double, Ex> room;
+  CsrView<double> diag;
+  std::vector<std::vector<double>> values(2);
+  EXPECT_EQ(A.compressed_rows(ex, room, diag), PETSC_SUCCESS);
+  EXPECT_EQ(download(ex, diag.val, diag.nnz, values[0]), PETSC_SUCCESS);
+  EXPECT_EQ(download(ex, A.offd.val, A.offd.nnz, values[1]), PETSC_SUCCESS);
+  return values;
+}
 } // namespace
 
 TYPED_TEST(HierarchyTest, IsTheSameInEverySpace)
@@ -41,8 +53,10 @@ TYPED_TEST(HierarchyTest, IsTheSameInEverySpace)
     if (name == "positive couplings") continue; // indefinite: its coarse matrix may be singular
     Host host;
     Shape expected, got;
-    OK(shape_of(host, M, small(), expected));
-    OK(shape_of(this->ex, M, small(), got));
+    AmgParameters parameters = small();
+    parameters.storage = static_cast<int>(Storage::in_double);
+    OK(shape_of(host, M, parameters, expected));
+    OK(shape_of(this->ex, M, parameters, got));
     EXPECT_EQ(got.rows, expected.rows) << name;
     EXPECT_EQ(got.patterns, expected.patterns) << name;
     EXPECT_EQ(got.values, expected.values) << name; // contract() sums in one order in every space
@@ -113,9 +127,7 @@ TYPED_TEST(HierarchyTest, RefreshEqualsAFreshSetup)
       ASSERT_EQ(refreshed.levels.size(), fresh.levels.size());
       EXPECT_EQ(refreshed.coarse_solver.description(), fresh.coarse_solver.description());
       for (std::size_t l = 1; l < fresh.levels.size(); l++) {
-        const DistMatrix<TypeParam> &one = refreshed.levels[l]->A, &other = fresh.levels[l]->A;
-        EXPECT_EQ(this->to_host(one.diag.val, one.diag.nnz), this->to_host(other.diag.val, other.diag.nnz));
-        EXPECT_EQ(this->to_host(one.offd.val, one.offd.nnz), this->to_host(other.offd.val, other.offd.nnz));
+        EXPECT_EQ(values_of(this->ex, refreshed.levels[l]->A), values_of(this->ex, fresh.levels[l]->A));
       }
       std::vector<double> b(fresh.levels[0]->A.rows), x[2];
       for (std::size_t i = 0; i < b.size(); i++) b[i] = static_cast<double>(i % 17) - 8;
@@ -159,10 +171,9 @@ TYPED_TEST(HierarchyTest, ClassicalFollowsNewValues)
       ASSERT_GT(hierarchy.statistics.size(), 2U);
       const auto values = [&] {
         std::vector<std::vector<double>> all;
-        for (const auto &level : hierarchy.levels) {
-          for (const CsrView<double> &block : {level->A.diag, level->A.offd}) all.push_back(this->to_host(block.val, block.nnz));
+        for (std::size_t l = 1; l < hierarchy.levels.size(); l++) { // the finest one is the user's
+          for (auto &block : values_of(this->ex, hierarchy.levels[l]->A)) all.push_back(std::move(block));
         }
-        all.front().clear(); // the user's
         return all;
       };
       const auto fresh = values();
@@ -179,6 +190,39 @@ TYPED_TEST(HierarchyTest, ClassicalFollowsNewValues)
       EXPECT_EQ(status, SetupStatus::ready);
     }
   }
+}
+
+// New values may give a coarse matrix that multigrid cannot go on with, which all ranks are told of: rows scaled apart, whose interpolation
+// was made before.
+TYPED_TEST(HierarchyTest, TellsThatItsLevelsDoNotFitNewValues)
+{
+  int outdated = 0;
+  for (const char *limit : {"", "fewer ranks"}) {
+    for (int most = 2; most <= 60; most += 10) {
+      OwnedMat A;
+      OwnedVec d;
+      AmgParameters parameters = small();
+      SetupStatus status;
+      PetscInt first, end;
+      if (*limit) parameters.process_eq_limit = 100;
+      OK(distribute(grid7(9, 8, 7), TypeParam::on_device, A.out()));
+      OK(MatCreateVecs(A, d.out(), nullptr));
+      OK(VecGetOwnershipRange(d, &first, &end));
+      for (PetscInt i = first; i < end; i++) OK(VecSetValue(d, i, std::pow(10, most * std::sin(1.7 * i * i)), INSERT_VALUES));
+      OK(VecAssemblyBegin(d));
+      OK(VecAssemblyEnd(d));
+      Hierarchy<TypeParam> hierarchy;
+      OK(hierarchy.build(this->ex, A, parameters, *make_classical_prolongation<TypeParam>({}), &status));
+      EXPECT_EQ(status, SetupStatus::ready);
+      OK(MatDiagonalScale(A, d, nullptr));
+      OK(hierarchy.refresh(this->ex, A, parameters, &status));
+      int codes[2] = {static_cast<int>(status), -static_cast<int>(status)};
+      MPI_Allreduce(MPI_IN_PLACE, codes, 2, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
+      EXPECT_EQ(codes[0], -codes[1]);
+      outdated += status == SetupStatus::outdated;
+    }
+  }
+  EXPECT_GE(outdated, 2);
 }
 
 // Identity rows of Dirichlet conditions do not come along to coarser levels.

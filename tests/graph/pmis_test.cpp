@@ -4,6 +4,7 @@
 #include "sparse/rearrange.hpp"
 #include "support/distributed_graph.hpp"
 #include "support/failing_allocations.hpp"
+#include "support/neighbours.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -18,39 +19,6 @@ TYPED_TEST_SUITE(Pmis, Spaces, SpaceName);
 
 namespace
 {
-using Neighbours = std::vector<std::vector<int>>; // S_i of every point
-using Flags = std::vector<unsigned char>;
-
-// S_i: the columns of row i but i where the value is not 0.
-Neighbours neighbours_of(const HostCsr &A)
-{
-  Neighbours S(A.rows);
-  for (int i = 0; i < A.rows; i++) {
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
-      if (A.col[k] != i && A.val[k] != 0) S[i].push_back(A.col[k]);
-    }
-  }
-  return S;
-}
-HostCsr matrix_of(const Neighbours &S)
-{
-  std::map<std::pair<int, int>, double> entries;
-  const int n = static_cast<int>(S.size());
-  for (int i = 0; i < n; i++) {
-    entries[{i, i}] = 1;
-    for (int j : S[i]) entries[{i, j}] = -1;
-  }
-  return make_csr(n, n, entries);
-}
-Neighbours transposed(const Neighbours &S)
-{
-  Neighbours T(S.size());
-  for (std::size_t i = 0; i < S.size(); i++) {
-    for (int j : S[i]) T[j].push_back(static_cast<int>(i));
-  }
-  return T;
-}
-
 using Key = std::tuple<std::size_t, std::uint64_t, int>;
 Key key_of(const Neighbours &T, int i) { return {T[i].size(), hash64(static_cast<std::uint64_t>(i)), i}; }
 
@@ -116,18 +84,6 @@ Flags greedy(const Neighbours &S, Isolated isolated)
   return coarse_of(state);
 }
 
-// All ranks' flags on every rank.
-Flags all_of(const Flags &mine)
-{
-  int n = static_cast<int>(mine.size());
-  std::vector<int> counts(size_of_world()), at(size_of_world() + 1, 0);
-  MPI_Allgather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, PETSC_COMM_WORLD);
-  std::partial_sum(counts.begin(), counts.end(), at.begin() + 1);
-  Flags all(at.back());
-  MPI_Allgatherv(mine.data(), n, MPI_UNSIGNED_CHAR, all.data(), counts.data(), at.data(), MPI_UNSIGNED_CHAR, PETSC_COMM_WORLD);
-  return all;
-}
-
 template <class Ex> PetscErrorCode split(Ex &ex, const DistGraph<Ex> &G, Isolated isolated, Flags &all)
 {
   Array<unsigned char, Ex> coarse_points;
@@ -154,29 +110,6 @@ template <class Ex> void split_everywhere(Ex &ex, const HostCsr &A, Isolated iso
     if (out.empty()) out = all;
     EXPECT_EQ(all, out);
   }
-}
-
-// Graphs whose edges lead in one direction only, and others that the gallery has not
-std::vector<Named> graphs()
-{
-  std::vector<Named> all = gallery();
-  Neighbours cycle(31), out_star(40), in_star(40), dag(30);
-  for (int i = 0; i < 31; i++) cycle[i] = {(i + 1) % 31};
-  for (int i = 1; i < 40; i++) {
-    out_star[0].push_back(i);
-    in_star[i] = {0};
-  }
-  for (int i = 0; i < 30; i++) {
-    for (int j = i + 1; j < 30; j++) dag[i].push_back(j);
-  }
-  all.push_back({"one-way cycle", matrix_of(cycle)});
-  all.push_back({"dense row", matrix_of(out_star)});
-  all.push_back({"dense column", matrix_of(in_star)});
-  all.push_back({"ordered clique", matrix_of(dag)});
-  all.push_back({"one-sided grid", one_sided(grid7(9, 8, 3))});
-  all.push_back({"one-way random", random_graph(400, 800, 11, false)});
-  all.push_back({"one-way sparse", random_graph(500, 250, 12, false)});
-  return all;
 }
 } // namespace
 

@@ -132,6 +132,7 @@ protected:
     AmgParameters parameters;
     SetupStatus status;
     parameters.coarse_eq_limit = 12;
+    parameters.storage = static_cast<int>(Storage::in_double);
     make_matrix(matrix, Ex::on_device, A.out());
     OK(open(ex));
     OK(shape_of(ex, static_cast<Mat>(A), parameters, &status, shape, classical()));

@@ -63,6 +63,22 @@ HostCsr with_other_values(HostCsr A)
   return A;
 }
 
+// Every column becomes a run of so many, with values of their own.
+HostCsr widened(const HostCsr &B, int run)
+{
+  HostCsr out;
+  out.rows = B.rows;
+  out.cols = run * B.cols;
+  for (int i = 0; i < B.rows; i++) out.ptr.push_back(run * B.ptr[i + 1]);
+  for (std::size_t k = 0; k < B.col.size(); k++) {
+    for (int c = 0; c < run; c++) {
+      out.col.push_back(run * B.col[k] + c);
+      out.val.push_back(B.val[k] * (1 + 0.3 * c));
+    }
+  }
+  return out;
+}
+
 // The definitions, in the order that spgemm.hpp promises.
 HostCsr product_of(const HostCsr &A, const HostCsr &B)
 {
@@ -100,6 +116,12 @@ struct Factors {
   std::string name;
   HostCsr A, B;
 };
+std::int64_t count_products(const Factors &in)
+{
+  std::int64_t n = 0;
+  for (int j : in.A.col) n += in.B.ptr[j + 1] - in.B.ptr[j];
+  return n;
+}
 
 // Lengths about all sizes of table, and far beyond the largest.
 const std::vector<int> lengths = {1,   0,   15,  16,  17,  31,  32,  33,  63,   64,   65,   127,  128,  129,  255,
@@ -140,6 +162,16 @@ std::vector<Factors> long_products()
   return out;
 }
 
+// The right factors in runs.
+std::vector<Factors> in_runs(std::vector<Factors> products, int run)
+{
+  for (Factors &in : products) {
+    in.name += ", run " + std::to_string(run);
+    in.B = widened(in.B, run);
+  }
+  return products;
+}
+
 template <class Ex> void check_product(Ex &ex, const Factors &in, const SpgemmOptions &options)
 {
   Csr<double, Ex> A, B, C;
@@ -152,6 +184,7 @@ template <class Ex> void check_product(Ex &ex, const Factors &in, const SpgemmOp
   OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
   OK(download(ex, C, got));
   expect_equal(got, product_of(in.A, in.B), in.name);
+  EXPECT_EQ(plan.products, count_products(in)) << in.name;
   const HostCsr other_A = with_other_values(in.A), other_B = with_other_values(in.B);
   OK(upload(ex, other_A, A));
   OK(upload(ex, other_B, B));
@@ -159,6 +192,8 @@ template <class Ex> void check_product(Ex &ex, const Factors &in, const SpgemmOp
   OK(download(ex, C, got));
   expect_equal(got, product_of(other_A, other_B), in.name + ", other values");
 }
+
+const std::vector<int> runs = {2, 3, 4, 6}; // 4: the pattern alone is found by them
 
 struct TripleFactors {
   std::string name;
@@ -204,26 +239,83 @@ TYPED_TEST(Spgemm, SlicesGiveTheSame)
   for (std::int64_t bytes : {1, 1500, 4000}) {
     for (const Factors &in : long_products()) check_product(this->ex, in, {.work_bytes = bytes});
   }
+  for (const Factors &in : in_runs(long_products(), 3)) check_product(this->ex, in, {.work_bytes = 1500, .run = 3});
 }
 
-TYPED_TEST(Spgemm, TripleProductEqualsItsDefinitionBitForBit)
+TYPED_TEST(Spgemm, RunsGiveTheSameBits)
 {
-  for (const TripleFactors &in : triple_products()) {
-    Csr<double, TypeParam> R, A, P, C;
+  for (int run : runs) {
+    for (const Factors &in : in_runs(small_products(), run)) check_product(this->ex, in, {.run = run});
+    for (const Factors &in : in_runs(long_products(), run)) check_product(this->ex, in, {.run = run});
+  }
+  for (const Factors &in : in_runs(small_products(), 6)) { // shorter runs that fit too
+    for (int run : {1, 2, 3}) check_product(this->ex, in, {.run = run});
+  }
+}
+
+TYPED_TEST(Spgemm, RefusesBrokenRuns)
+{
+  struct Case {
+    int cols, run;
+    std::vector<std::set<int>> rows;
+    int error;
+  };
+  const std::vector<Case> cases = {{6, 2, {{0, 1, 4, 5}, {}, {2, 3}}, 0},
+                                   {6, 2, {{1, 2}, {}, {2, 3}}, PETSC_ERR_ARG_INCOMP},  // not aligned
+                                   {6, 2, {{0, 2}, {}, {2, 3}}, PETSC_ERR_ARG_INCOMP},  // halves
+                                   {6, 2, {{0, 1}, {2}, {3}}, PETSC_ERR_ARG_INCOMP},    // a run in two rows
+                                   {6, 2, {{0, 1}, {2, 3}, {4}}, PETSC_ERR_ARG_INCOMP}, // the last one is short
+                                   {6, 3, {{0, 1, 2}, {}, {3, 5, 4}}, 0},
+                                   {6, 3, {{0, 1, 2}, {}, {2, 3, 4}}, PETSC_ERR_ARG_INCOMP},
+                                   {6, 4, {{0, 1, 2, 3}, {}, {}}, PETSC_ERR_ARG_INCOMP}, // six columns are no runs of four
+                                   {6, 6, {{0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}, {}}, 0},
+                                   {6, 6, {{0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 5}, {}}, PETSC_ERR_ARG_INCOMP},
+                                   {6, 0, {{0}, {}, {}}, PETSC_ERR_ARG_OUTOFRANGE}};
+  for (std::size_t c = 0; c < cases.size(); c++) {
+    const Case &in = cases[c];
+    Csr<double, TypeParam> A, B, C;
     SpgemmPlan<TypeParam> plan;
+    OK(upload(this->ex, random_rows(5, 3, 1, 3), A));
+    OK(upload(this->ex, from_rows(in.cols, in.rows), B));
+    const SpgemmOptions options = {.run = in.run};
+    EXPECT_EQ(error_of([&] { return spgemm_symbolic(this->ex, options, A.view(), B.view(), C, plan); }), in.error) << c;
+    EXPECT_EQ(error_of([&] { return triple_product_symbolic(this->ex, options, A.view(), B.view(), B.view(), C, plan); }),
+              PETSC_ERR_ARG_SIZ);
+    Csr<double, TypeParam> I;
+    OK(upload(this->ex, from_rows(3, {{0}, {1}, {2}}), I));
+    EXPECT_EQ(error_of([&] { return triple_product_symbolic(this->ex, options, A.view(), I.view(), B.view(), C, plan); }), in.error) << c;
+  }
+}
+
+template <class Ex> void check_triple_products(Ex &ex, const std::vector<TripleFactors> &products, const SpgemmOptions &options)
+{
+  for (const TripleFactors &in : products) {
+    Csr<double, Ex> R, A, P, C;
+    SpgemmPlan<Ex> plan;
     HostCsr got;
-    OK(upload(this->ex, in.R, R));
-    OK(upload(this->ex, in.A, A));
-    OK(upload(this->ex, in.P, P));
-    OK(triple_product_symbolic(this->ex, {}, R.view(), A.view(), P.view(), C, plan));
-    OK(triple_product_numeric(this->ex, plan, R.view(), A.view(), P.view(), C));
-    OK(download(this->ex, C, got));
+    OK(upload(ex, in.R, R));
+    OK(upload(ex, in.A, A));
+    OK(upload(ex, in.P, P));
+    OK(triple_product_symbolic(ex, options, R.view(), A.view(), P.view(), C, plan));
+    OK(triple_product_numeric(ex, plan, R.view(), A.view(), P.view(), C));
+    OK(download(ex, C, got));
     expect_equal(got, product_of(in.R, in.A, in.P), in.name);
     const HostCsr other = with_other_values(in.A);
-    OK(upload(this->ex, other, A));
-    OK(triple_product_numeric(this->ex, plan, R.view(), A.view(), P.view(), C));
-    OK(download(this->ex, C, got));
+    OK(upload(ex, other, A));
+    OK(triple_product_numeric(ex, plan, R.view(), A.view(), P.view(), C));
+    OK(download(ex, C, got));
     expect_equal(got, product_of(in.R, other, in.P), in.name + ", other values");
+  }
+}
+
+TYPED_TEST(Spgemm, TripleProductEqualsItsDefinitionBitForBit) { check_triple_products(this->ex, triple_products(), {}); }
+
+TYPED_TEST(Spgemm, TripleProductsByRunsGiveTheSameBits)
+{
+  for (int run : runs) {
+    std::vector<TripleFactors> products = triple_products();
+    for (TripleFactors &in : products) in.P = widened(in.P, run);
+    check_triple_products(this->ex, products, {.run = run});
   }
 }
 
@@ -268,10 +360,9 @@ TYPED_TEST(Spgemm, RefusesMoreEntriesThanIndicesCount)
   column.col = this->to_space(std::vector<int>(n, 0));
   row.ptr = this->to_space(std::vector<int>{0, n});
   row.col = this->to_space(all);
-  for (SpgemmKind kind : {SpgemmKind::native, SpgemmKind::kokkos}) {
-    if (!spgemm_available<TypeParam>(kind)) continue;
-    EXPECT_EQ(error_of([&] { return spgemm_symbolic(this->ex, {.kind = kind}, column.view(), row.view(), C, plan); }),
-              PETSC_ERR_ARG_OUTOFRANGE);
+  for (SpgemmOptions options : {SpgemmOptions{}, {.run = 3}, {.kind = SpgemmKind::kokkos}}) { // n is a multiple of 3
+    if (!spgemm_available<TypeParam>(options.kind)) continue;
+    EXPECT_EQ(error_of([&] { return spgemm_symbolic(this->ex, options, column.view(), row.view(), C, plan); }), PETSC_ERR_ARG_OUTOFRANGE);
   }
 }
 
@@ -292,7 +383,7 @@ TYPED_TEST(Spgemm, BackEndsAgreeOrAreRefused)
       HostCsr got;
       OK(upload(this->ex, in.A, A));
       OK(upload(this->ex, in.B, B));
-      OK(spgemm_symbolic(this->ex, {.kind = kind}, A.view(), B.view(), C, plan));
+      OK(spgemm_symbolic(this->ex, {.kind = kind, .run = 7}, A.view(), B.view(), C, plan)); // which they ignore
       OK(upload(this->ex, std::vector<double>(C.val.size(), NAN), C.val));
       for (int run = 0; run < 3; run++) { // new values, in new places the last time
         const HostCsr changed_A = run == 0 ? in.A : with_other_values(in.A), changed_B = run == 0 ? in.B : with_other_values(in.B);
@@ -328,10 +419,10 @@ TYPED_TEST(Spgemm, RefusesWhatDoesNotFit)
 }
 
 // Whatever allocation fails: an error or, where smaller slices do, the product.
-TEST(SpgemmMemory, EveryAllocationMayFail)
+void check_failing_allocations(int run)
 {
   Debug ex;
-  const Factors in = long_products()[4];
+  const Factors in = in_runs(long_products(), run)[4];
   const HostCsr expected = product_of(in.A, in.B);
   Csr<double, Debug> A, B, C;
   SpgemmPlan<Debug> plan;
@@ -341,7 +432,7 @@ TEST(SpgemmMemory, EveryAllocationMayFail)
   for (bool more = true; more;) {
     const std::int64_t before = ex.allocations;
     ex.fail_at = before + succeeded + failed;
-    const int code = error_of([&] { return spgemm_symbolic(ex, {}, A.view(), B.view(), C, plan); });
+    const int code = error_of([&] { return spgemm_symbolic(ex, {.run = run}, A.view(), B.view(), C, plan); });
     more = ex.allocations > ex.fail_at;
     ex.fail_at = -1;
     (code ? failed : succeeded)++;
@@ -357,4 +448,7 @@ TEST(SpgemmMemory, EveryAllocationMayFail)
   EXPECT_EQ(succeeded, 5); // bits, blocks, each for counting and for filling; and the call whose allocations all succeed
   EXPECT_GT(failed, 5);
 }
+
+TEST(SpgemmMemory, EveryAllocationMayFail) { check_failing_allocations(1); }
+TEST(SpgemmMemory, EveryAllocationMayFailWithRuns) { check_failing_allocations(3); }
 } // namespace amgkit::test

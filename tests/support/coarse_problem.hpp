@@ -52,15 +52,23 @@ inline std::vector<CoarseProblem> coarse_problems()
   return problems;
 }
 
-// This rank's part of a problem.
+// The same range for things of which `size` belong together
+inline std::vector<PetscInt> in_blocks(std::vector<PetscInt> range, int size)
+{
+  for (PetscInt &first : range) first *= size;
+  return range;
+}
+
+// This rank's part of a problem; row_block rows stay together, and point_block coarse points.
 template <class Ex> struct DistributedProblem {
   HostCsr whole_A, whole_P;
   std::vector<PetscInt> rows, points;
   DistMatrix<Ex> A;
   Prolongator<Ex> P;
 
-  DistributedProblem(const CoarseProblem &problem, Split of_rows, Split of_points)
-      : whole_A(problem.A), whole_P(problem.P), rows(split_range(of_rows, problem.A.rows)), points(split_range(of_points, problem.P.cols))
+  DistributedProblem(const CoarseProblem &problem, Split of_rows, Split of_points, int row_block = 1, int point_block = 1)
+      : whole_A(problem.A), whole_P(problem.P), rows(in_blocks(split_range(of_rows, problem.A.rows / row_block), row_block)),
+        points(in_blocks(split_range(of_points, problem.P.cols / point_block), point_block))
   {}
   int first_row() const { return static_cast<int>(rows[rank_of_world()]); }
   int first_point() const { return static_cast<int>(points[rank_of_world()]); }

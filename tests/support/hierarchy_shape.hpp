@@ -8,7 +8,8 @@
 
 namespace amgkit::test
 {
-// Rows of every level; all patterns and values of this rank on the levels below the finest, which is the user's.
+// Rows of every level; all patterns and values of this rank on the levels below the finest, which is the user's. Values of large coarse
+// matrices are those of the cycle, in single precision where the parameters have it so.
 struct Shape {
   std::vector<PetscInt> rows;
   std::vector<int> patterns;
@@ -25,7 +26,10 @@ PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &parameters, SetupSta
   PetscCall(hierarchy.build(ex, A, parameters, *prolongation, status));
   for (const LevelStatistics &level : hierarchy.statistics) out.rows.push_back(level.rows);
   for (std::size_t l = 1; l < hierarchy.levels.size(); l++) {
-    for (const CsrView<double> &block : {hierarchy.levels[l]->A.diag, hierarchy.levels[l]->A.offd}) {
+    Csr<double, Ex> room;
+    CsrView<double> diag;
+    PetscCall(hierarchy.levels[l]->A.compressed_rows(ex, room, diag));
+    for (const CsrView<double> &block : {diag, hierarchy.levels[l]->A.offd}) {
       std::vector<int> ptr, col;
       std::vector<double> val;
       PetscCall(download(ex, block.ptr, block.rows + 1, ptr));

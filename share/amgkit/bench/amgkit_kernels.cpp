@@ -1,15 +1,18 @@
 // Times one pass over a matrix in each storage of the cycle: product y = A x, residual r = b - A x, sweep y = x + D (b - A x); and the
 // sparse products of a setup.
 //
-//   amgkit_kernels [-n7 256] [-n27 160] [-nrap 200] [-repeat 20] [-samples 5]
+//   amgkit_kernels [-n7 256] [-n27 160] [-nrap 200] [-nelasticity 60] [-repeat 20] [-samples 5]
 //
-// on 7-point n³ and 27-point n³ grids, the sparse products on a 7-point one; 0 leaves a grid out. It runs on the GPU where there is one,
-// else on one core of the host. A time is the best of the samples, each the mean over `repeat` calls in a row. GB/s counts the bytes that
-// the storage must move once: its own, 8 for each entry of each vector read or written. The first line of a grid, x = D b, moves vectors
-// only: what the card gives. create and fill: from compressed rows to the storage, pattern and values or new values only. Sparse products:
-// A P, R (A P) and, at once, R A P, each by all back ends of the space, pattern (symbolic) and values (numeric) apart, with the terms that
-// are summed per second. P has up to 4 entries a row, in the neighbourhood, for every fourth point a coarse one; R = P^T.
-#include "sparse/sell.hpp"
+// on 7-point n³ and 27-point n³ grids, the sparse products on a 7-point one and on n³ nodes of 3 unknowns; 0 leaves a grid out. It runs on
+// the GPU where there is one, else on one core of the host. A time is the best of the samples, each the mean over `repeat` calls in a row.
+// GB/s counts the bytes that the storage must move once: its own, 8 for each entry of each vector read or written. The first line of a
+// grid, x = D b, moves vectors only: what the card gives. create and fill: from compressed rows to the storage, pattern and values or new
+// values only. Sparse products: A P, R (A P) and, at once, R A P, each by all back ends of the space, pattern (symbolic) and values
+// (numeric) apart, with the terms that are summed per second. P has up to 4 entries a row, in the neighbourhood, for every fourth point a
+// coarse one; R = P^T. Elasticity: rows of 27 nodes; P has 6 columns for each of the aggregates, boxes of 3³ nodes, of a node and its
+// neighbours. Its columns one by one, and in runs.
+// The storages there too, and on (n / 3)³ nodes of 6 unknowns, with those by blocks.
+#include "sparse/block_sell.hpp"
 #include "sparse/spgemm.hpp"
 #include "sparse/transpose.hpp"
 
@@ -28,7 +31,7 @@ using namespace amgkit;
 const char help[] = "Times products with the matrices of the cycle in each storage.\n";
 
 struct Options {
-  PetscInt n7 = 256, n27 = 160, nrap = 200, repeat = 20, samples = 5;
+  PetscInt n7 = 256, n27 = 160, nrap = 200, nelasticity = 60, repeat = 20, samples = 5;
 };
 
 struct HostMatrix {
@@ -60,6 +63,17 @@ HostMatrix grid(int n, bool full)
   return A;
 }
 
+template <class Ex> PetscErrorCode load(Ex &ex, const HostMatrix &from, int cols, Csr<double, Ex> &to)
+{
+  PetscFunctionBegin;
+  to.rows = static_cast<int>(from.ptr.size() - 1);
+  to.cols = cols;
+  PetscCall(upload(ex, from.ptr, to.ptr));
+  PetscCall(upload(ex, from.col, to.col));
+  PetscCall(upload(ex, from.val, to.val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // What the kernels of a space read and write.
 template <class Ex> struct Data {
   Csr<double, Ex> A;
@@ -70,10 +84,7 @@ template <class Ex> struct Data {
     const std::size_t n = from.ptr.size() - 1;
 
     PetscFunctionBegin;
-    A.rows = A.cols = static_cast<int>(n);
-    PetscCall(upload(ex, from.ptr, A.ptr));
-    PetscCall(upload(ex, from.col, A.col));
-    PetscCall(upload(ex, from.val, A.val));
+    PetscCall(load(ex, from, static_cast<int>(n), A));
     PetscCall(upload(ex, std::vector<double>(n, 1), x));
     PetscCall(upload(ex, std::vector<double>(n, 0.5), b));
     PetscCall(upload(ex, std::vector<double>(n, 0.1), d));
@@ -103,7 +114,7 @@ PetscErrorCode time_call(Ex &ex, const Options &options, const Data<Ex> &data, c
     PetscCall(wait(ex, data));
     best = std::min(best, (MPI_Wtime() - start) / static_cast<double>(options.repeat));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s %-9s %9.4f ms %8.1f GB/s %7.1f B a row\n", storage, what, 1e3 * best, 1e-9 * bytes / best,
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-18s %-9s %9.4f ms %8.1f GB/s %7.1f B a row\n", storage, what, 1e3 * best, 1e-9 * bytes / best,
                         bytes / static_cast<double>(data.x.size())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,26 +135,69 @@ PetscErrorCode time_products(Ex &ex, const Options &options, Data<Ex> &data, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T, class V, class Ex> PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, const char *storage)
+// Both kinds of sliced ELL.
+template <class Ex, class T> PetscErrorCode store(Ex &ex, CsrView<double> A, int, Sell<T, Ex> &S, bool *fits, bool *representable)
 {
-  Sell<T, Ex> S;
+  return sell_create(ex, A, S, fits, representable);
+}
+template <class Ex, class T>
+PetscErrorCode store(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &S, bool *fits, bool *representable)
+{
+  return block_sell_create(ex, A, block, S, fits, representable);
+}
+template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, Sell<T, Ex> &S, bool *representable)
+{
+  return sell_fill(ex, A, S, representable);
+}
+template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, BlockSell<T, Ex> &S, bool *representable)
+{
+  return block_sell_fill(ex, A, S, representable);
+}
+template <class T, class Ex> const SellPattern<Ex> &pattern_of(const Sell<T, Ex> &S) { return S; }
+template <class T, class Ex> const SellPattern<Ex> &pattern_of(const BlockSell<T, Ex> &S) { return S.nodes; }
+
+template <template <class, class> class Format, class T, class V, class Ex>
+PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, int block, const char *storage)
+{
+  Format<T, Ex> S;
   bool fits = false, representable = false;
   const auto rows_bytes = static_cast<double>(data.A.bytes());
   Options once = options;
 
   PetscFunctionBegin;
   once.repeat = 1;
-  PetscCall(sell_create(ex, data.A.view(), S, &fits, &representable));
+  PetscCall(store(ex, data.A.view(), block, S, &fits, &representable));
   PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a grid's rows do not fit");
   const auto bytes = static_cast<double>(S.bytes());
-  const double stored = static_cast<double>(S.val.size()) * 2, wide = static_cast<double>(S.high.size()) * 2;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-12s padding %.2f %%, with 32-bit columns %.2f %%\n", storage,
+  const double stored = static_cast<double>(S.val.size()) * 2, wide = static_cast<double>(pattern_of(S).high.size() * block * block) * 2;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-18s padding %.2f %%, with 32-bit columns %.2f %%\n", storage,
                         100 * (stored / static_cast<double>(data.A.view().nnz) - 1), 100 * wide / stored));
   PetscCall(time_products<V>(ex, options, data, storage, S.view(), S.bytes()));
   PetscCall(time_call(ex, options, data, storage, "fill", rows_bytes + static_cast<double>(S.val.bytes()),
-                      [&] { return sell_fill(ex, data.A.view(), S, &representable); }));
+                      [&] { return store_values(ex, data.A.view(), S, &representable); }));
   PetscCall(time_call(ex, once, data, storage, "create", 2 * rows_bytes + bytes,
-                      [&] { return sell_create(ex, data.A.view(), S, &fits, &representable); }));
+                      [&] { return store(ex, data.A.view(), block, S, &fits, &representable); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// block > 1: by blocks too
+template <class Ex> PetscErrorCode time_storages(Ex &ex, const Options &options, Data<Ex> &data, int block)
+{
+  const CsrView<double> A = data.A.view();
+
+  PetscFunctionBegin;
+  PetscCall(time_call(ex, options, data, "vectors", "x = D b", 24.0 * A.rows,
+                      [&] { return scale(ex, A.rows, 1, data.d.data(), data.b.data(), data.y.data()); }));
+  PetscCall(time_products<double>(ex, options, data, "CSR, double", A, data.A.bytes()));
+  PetscCall(time_sell<Sell, double, double>(ex, options, data, 1, "SELL, double"));
+  if (block > 1) PetscCall(time_sell<BlockSell, double, double>(ex, options, data, block, "block SELL, double"));
+  PetscCall(time_sell<Sell, float, double>(ex, options, data, 1, "SELL, single"));
+  if (block > 1) PetscCall(time_sell<BlockSell, float, double>(ex, options, data, block, "block SELL, single"));
+  PetscCall(fill(ex, A.rows, 1, data.x.template as<float>()));
+  PetscCall(fill(ex, A.rows, 0.5, data.b.template as<float>()));
+  PetscCall(fill(ex, A.rows, 0.1, data.d.template as<float>()));
+  PetscCall(time_sell<Sell, float, float>(ex, options, data, 1, "all single"));
+  if (block > 1) PetscCall(time_sell<BlockSell, float, float>(ex, options, data, block, "block, all single"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,15 +212,7 @@ template <class Ex> PetscErrorCode time_grid(Ex &ex, const Options &options, Pet
   const CsrView<double> A = data.A.view();
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s %d^3, %s: %d rows, %lld entries\n", full ? "27-point" : "7-point", static_cast<int>(n),
                         Ex::name, A.rows, static_cast<long long>(A.nnz)));
-  PetscCall(time_call(ex, options, data, "vectors", "x = D b", 24.0 * A.rows,
-                      [&] { return scale(ex, A.rows, 1, data.d.data(), data.b.data(), data.y.data()); }));
-  PetscCall(time_products<double>(ex, options, data, "CSR, double", A, data.A.bytes()));
-  PetscCall(time_sell<double, double>(ex, options, data, "SELL, double"));
-  PetscCall(time_sell<float, double>(ex, options, data, "SELL, single"));
-  PetscCall(fill(ex, A.rows, 1, data.x.template as<float>()));
-  PetscCall(fill(ex, A.rows, 0.5, data.b.template as<float>()));
-  PetscCall(fill(ex, A.rows, 0.1, data.d.template as<float>()));
-  PetscCall(time_sell<float, float>(ex, options, data, "all single"));
+  PetscCall(time_storages(ex, options, data, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,24 +257,35 @@ PetscErrorCode time_part(Ex &ex, const Options &options, const char *kind, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A way to form a product.
+struct Way {
+  const char *label;
+  SpgemmKind kind;
+  int run;
+};
+const std::vector<Way> back_ends = {
+    {"native", SpgemmKind::native, 1}, {"cusparse", SpgemmKind::cusparse, 1}, {"kokkos", SpgemmKind::kokkos, 1}};
+const std::vector<Way> runs_of_6 = {{"native", SpgemmKind::native, 1}, {"native, runs", SpgemmKind::native, 6}};
+
+// C: by the first of the ways
 template <class Ex>
-PetscErrorCode time_product(Ex &ex, const Options &options, const char *name, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C)
+PetscErrorCode time_product(Ex &ex, const Options &options, const std::vector<Way> &ways, const char *name, CsrView<double> A,
+                            CsrView<double> B, Csr<double, Ex> &C)
 {
-  static const char *const kinds[] = {"native", "cusparse", "kokkos"};
   double terms = 0;
 
   PetscFunctionBegin;
-  for (SpgemmKind kind : {SpgemmKind::native, SpgemmKind::cusparse, SpgemmKind::kokkos}) {
+  for (const Way &way : ways) {
     SpgemmPlan<Ex> plan;
     Csr<double, Ex> other;
-    Csr<double, Ex> &result = kind == SpgemmKind::native ? C : other;
-    const char *label = kinds[static_cast<int>(kind)];
-    if (!spgemm_available<Ex>(kind)) continue;
-    PetscCall(spgemm_symbolic(ex, {.kind = kind}, A, B, result, plan));
-    if (kind == SpgemmKind::native) terms = static_cast<double>(plan.products);
-    PetscCall(time_part(ex, options, label, (std::string(name) + " symbolic").c_str(), terms, result,
-                        [&] { return spgemm_symbolic(ex, {.kind = kind}, A, B, result, plan); }));
-    PetscCall(time_part(ex, options, label, (std::string(name) + " numeric").c_str(), terms, result,
+    const SpgemmOptions how = {.kind = way.kind, .run = way.run};
+    Csr<double, Ex> &result = &way == &ways.front() ? C : other;
+    if (!spgemm_available<Ex>(way.kind)) continue;
+    PetscCall(spgemm_symbolic(ex, how, A, B, result, plan));
+    if (&way == &ways.front()) terms = static_cast<double>(plan.products);
+    PetscCall(time_part(ex, options, way.label, (std::string(name) + " symbolic").c_str(), terms, result,
+                        [&] { return spgemm_symbolic(ex, how, A, B, result, plan); }));
+    PetscCall(time_part(ex, options, way.label, (std::string(name) + " numeric").c_str(), terms, result,
                         [&] { return spgemm_numeric(ex, plan, A, B, result); }));
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s: %.3f G terms, %d rows, %lld entries\n", name, 1e-9 * terms, C.rows,
@@ -245,19 +302,14 @@ template <class Ex> PetscErrorCode time_spgemm(Ex &ex, const Options &options, P
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(n > 0 && n <= 430, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-nrap must be 0 to 430");
   const HostMatrix fine = grid(static_cast<int>(n), false), coarse = prolongation(fine);
-  A.rows = A.cols = P.rows = static_cast<int>(fine.ptr.size() - 1);
-  P.cols = (P.rows + 3) / 4;
-  PetscCall(upload(ex, fine.ptr, A.ptr));
-  PetscCall(upload(ex, fine.col, A.col));
-  PetscCall(upload(ex, fine.val, A.val));
-  PetscCall(upload(ex, coarse.ptr, P.ptr));
-  PetscCall(upload(ex, coarse.col, P.col));
-  PetscCall(upload(ex, coarse.val, P.val));
+  const int rows = static_cast<int>(fine.ptr.size() - 1);
+  PetscCall(load(ex, fine, rows, A));
+  PetscCall(load(ex, coarse, (rows + 3) / 4, P));
   PetscCall(transpose(ex, P.view(), R));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "sparse products, 7-point %d^3, %s: %d rows, P %.2f entries a row\n", static_cast<int>(n),
                         Ex::name, A.rows, P.view().average()));
-  PetscCall(time_product(ex, options, "A P", A.view(), P.view(), AP));
-  PetscCall(time_product(ex, options, "R (A P)", R.view(), AP.view(), C));
+  PetscCall(time_product(ex, options, back_ends, "A P", A.view(), P.view(), AP));
+  PetscCall(time_product(ex, options, back_ends, "R (A P)", R.view(), AP.view(), C));
   const auto symbolic = [&] { return triple_product_symbolic(ex, {}, R.view(), A.view(), P.view(), C, plan); };
   PetscCall(symbolic());
   const auto terms = static_cast<double>(plan.products);
@@ -265,6 +317,80 @@ template <class Ex> PetscErrorCode time_spgemm(Ex &ex, const Options &options, P
   PetscCall(time_part(ex, options, "native", "R A P numeric", terms, C,
                       [&] { return triple_product_numeric(ex, plan, R.view(), A.view(), P.view(), C); }));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  R A P: %.3f G terms\n", 1e-9 * terms));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Every entry of A a block of rows x cols.
+HostMatrix blocks_of(const HostMatrix &A, int rows, int cols)
+{
+  HostMatrix out;
+  out.col.reserve(A.col.size() * rows * cols);
+  out.val.reserve(A.col.size() * rows * cols);
+  for (std::size_t i = 0; i + 1 < A.ptr.size(); i++) {
+    for (int r = 0; r < rows; r++) {
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+        for (int c = 0; c < cols; c++) {
+          out.col.push_back(cols * A.col[k] + c);
+          out.val.push_back(A.val[k] / (1 + r + c));
+        }
+      }
+      out.ptr.push_back(static_cast<int>(out.col.size()));
+    }
+  }
+  return out;
+}
+
+// The boxes of 3³ nodes that each node and its neighbours lie in.
+HostMatrix smoothed_boxes(int n)
+{
+  HostMatrix P;
+  const int m = (n + 2) / 3;
+  const auto first = [](int i) { return std::max(i - 1, 0) / 3; };
+  const auto last = [n](int i) { return std::min(i + 1, n - 1) / 3; };
+  for (int z = 0; z < n; z++) {
+    for (int y = 0; y < n; y++) {
+      for (int x = 0; x < n; x++) {
+        for (int Z = first(z); Z <= last(z); Z++) {
+          for (int Y = first(y); Y <= last(y); Y++) {
+            for (int X = first(x); X <= last(x); X++) P.col.push_back((Z * m + Y) * m + X);
+          }
+        }
+        P.ptr.push_back(static_cast<int>(P.col.size()));
+      }
+    }
+  }
+  P.val.assign(P.col.size(), 0.25);
+  return P;
+}
+
+template <class Ex> PetscErrorCode time_blocks(Ex &ex, const Options &options, int n, int block)
+{
+  Data<Ex> data;
+
+  PetscFunctionBegin;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(data.create(ex, blocks_of(grid(n, true), block, block)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%d^3 nodes of %d unknowns, %s: %d rows, %lld entries\n", n, block, Ex::name, data.A.rows,
+                        static_cast<long long>(data.A.col.size())));
+  PetscCall(time_storages(ex, options, data, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode time_elasticity(Ex &ex, const Options &options, PetscInt nodes)
+{
+  Csr<double, Ex> A, P, R, AP, C;
+  const int n = static_cast<int>(nodes), boxes = (n + 2) / 3;
+
+  PetscFunctionBegin;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(nodes > 0 && nodes <= 200, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-nelasticity must be 0 to 200");
+  PetscCall(load(ex, blocks_of(grid(n, true), 3, 3), 3 * n * n * n, A));
+  PetscCall(load(ex, blocks_of(smoothed_boxes(n), 3, 6), 6 * boxes * boxes * boxes, P));
+  PetscCall(transpose(ex, P.view(), R));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "sparse products, elasticity %d^3, %s: %d rows, %.2f entries a row, P %.2f\n", n, Ex::name, A.rows,
+                        A.view().average(), P.view().average()));
+  PetscCall(time_product(ex, options, runs_of_6, "A P", A.view(), P.view(), AP));
+  PetscCall(time_product(ex, options, runs_of_6, "R (A P)", R.view(), AP.view(), C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,6 +403,9 @@ template <class Ex> PetscErrorCode time_grids(const Options &options)
   PetscCall(time_grid(ex, options, options.n7, false));
   PetscCall(time_grid(ex, options, options.n27, true));
   PetscCall(time_spgemm(ex, options, options.nrap));
+  PetscCall(time_elasticity(ex, options, options.nelasticity));
+  PetscCall(time_blocks(ex, options, static_cast<int>(options.nelasticity), 3));
+  PetscCall(time_blocks(ex, options, static_cast<int>(options.nelasticity / 3), 6));
   PetscCall(close(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -289,6 +418,7 @@ PetscErrorCode run()
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n7", &options.n7, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n27", &options.n27, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-nrap", &options.nrap, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-nelasticity", &options.nelasticity, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &options.repeat, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-samples", &options.samples, nullptr));
   PetscCheck(options.repeat > 0 && options.samples > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-repeat and -samples must be positive");

@@ -1,0 +1,88 @@
+#include "graph/mis.hpp"
+
+#include "dist/agree.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// Steps between two counts of what is left, which the host waits for. Grids with 7 and 27 points take 10 to 16 steps for k = 2, by turns
+// one that finds roots and one that finds what they reach.
+constexpr int steps_a_count = 4;
+
+template <class Ex> struct Vertices {
+  Array<VertexWord, Ex> word;
+  std::vector<Array<VertexWord, Ex>> reach; // reach[r]: the largest words after r + 1 rounds; for k = 1, the words before the round
+  Array<int, Ex> list;                      // the undecided ones
+  std::int64_t left = 0;                    // of them
+
+  // Local. Later lists need no more memory than the first.
+  PetscErrorCode create(Ex &ex, const DistGraph<Ex> &G, int k, PetscInt first, Array<unsigned char, Ex> &root)
+  {
+    const int n = G.diag.rows;
+
+    PetscFunctionBegin;
+    PetscCall(root.allocate(ex, n));
+    PetscCall(list.allocate(ex, n));
+    PetscCall(word.allocate(ex, n));
+    PetscCall(words_of_vertices(ex, G.diag, G.offd, first, word.data()));
+    reach.resize(static_cast<std::size_t>(std::max(k - 1, 1)));
+    for (Array<VertexWord, Ex> &largest : reach) {
+      PetscCall(largest.allocate(ex, n));
+      PetscCall(memory_copy(ex, largest.data(), word.data(), word.bytes()));
+    }
+    PetscCall(undecided_vertices(ex, n, word.data(), list.data(), &left));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Collective
+  PetscErrorCode step(Ex &ex, const DistGraph<Ex> &G, int k)
+  {
+    const VertexWord *from = word.data();
+
+    PetscFunctionBegin;
+    if (k == 1) {
+      PetscCall(memory_copy(ex, reach[0].data(), word.data(), word.bytes()));
+      from = reach[0].data();
+    }
+    for (int round = 0; round < k; round++) {
+      PetscCall(G.halo->begin(ex, from));
+      PetscCall(G.halo->template end<VertexWord>());
+      const auto *ghost = G.halo->template ghost<VertexWord>();
+      if (round == k - 1) {
+        PetscCall(decide_vertices(ex, left, list.data(), G.diag, G.offd, from, ghost, word.data()));
+      } else {
+        VertexWord *largest = reach[static_cast<std::size_t>(round)].data();
+        PetscCall(widen_reach(ex, G.diag, G.offd, from, ghost, largest));
+        from = largest;
+      }
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+} // namespace
+
+template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Array<unsigned char, Ex> &root, bool *out_of_memory)
+{
+  Vertices<Ex> vertices;
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(G.comm, &rank));
+  PetscCall(attempt(
+      G.comm, [&] { return vertices.create(ex, G, k, (*G.range)[static_cast<std::size_t>(rank)], root); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  for (;;) {
+    std::int64_t left = vertices.left;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT64_T, MPI_SUM, G.comm));
+    if (left == 0) break;
+    for (int step = 0; step < steps_a_count; step++) PetscCall(vertices.step(ex, G, k));
+    if (vertices.left > 0) PetscCall(undecided_vertices(ex, G.diag.rows, vertices.word.data(), vertices.list.data(), &vertices.left));
+  }
+  PetscCall(roots_of_words(ex, G.diag.rows, vertices.word.data(), root.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template PetscErrorCode mis(Ex &, const DistGraph<Ex> &, int, Array<unsigned char, Ex> &, bool *);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

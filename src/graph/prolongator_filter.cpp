@@ -1,0 +1,99 @@
+#include "graph/prolongator_filter.hpp"
+
+#include "dist/agree.hpp"
+
+namespace amgkit
+{
+namespace
+{
+template <class Ex> FilterRows rows_of(const CoarseBlocks<Ex> &P, const Array<double, Ex> &B, const Array<double, Ex> &ghost_B)
+{
+  return {P.diag.view(), P.offd.view(), ghosts_before(P.ghosts, P.first), B.data(), ghost_B.data()};
+}
+} // namespace
+
+// Local
+template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::begin(Ex &ex, const CoarseBlocks<Ex> &P, const double *B_c)
+{
+  const int bs = rule_.bs, m = rule_.m;
+
+  PetscFunctionBegin;
+  PetscCheck(m >= 1 && m <= most_m, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "A prolongator with %d near-null vectors cannot be filtered: at most %d", m, most_m);
+  PetscCheck(bs >= 1 && P.diag.rows % bs == 0 && P.diag.cols % m == 0 && P.offd.cols % m == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "A prolongator of %d rows and %d + %d columns is not made of blocks of %d x %d", P.diag.rows, P.diag.cols, P.offd.cols, bs, m);
+  PetscCall(B_.allocate(ex, std::int64_t{m} * P.diag.cols));
+  PetscCall(memory_copy(ex, B_.data(), B_c, B_.bytes()));
+  PetscCall(ghost_B_.allocate(ex, std::int64_t{m} * P.offd.cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: the ghosts' B_c, by a halo in which every one of the m numbers of a coarse point is a row.
+template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm comm, const CoarseBlocks<Ex> &P, bool *out_of_memory)
+{
+  Halo<Ex> halo;
+  std::vector<PetscInt> range, ghosts;
+
+  PetscFunctionBegin;
+  PetscCall(number_over_ranks(comm, P.diag.cols, range));
+  PetscCheck(range.back() <= PETSC_MAX_INT / rule_.m, comm, PETSC_ERR_ARG_OUTOFRANGE, "Too many coarse points for PetscInt");
+  for (PetscInt &first : range) first *= rule_.m;
+  for (const PetscInt g : P.ghosts) {
+    for (int c = 0; c < rule_.m; c++) ghosts.push_back(g * rule_.m + c);
+  }
+  PetscCall(halo.create(comm, range, ghosts));
+  PetscCall(attempt(
+      comm, [&] { return halo.allocate(ex); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(halo.begin(ex, static_cast<const double *>(B_.data())));
+  PetscCall(halo.template end<double>());
+  PetscCall(memory_copy(ex, ghost_B_.data(), halo.template ghost<double>(), ghost_B_.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: F's pattern and values.
+template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::choose(Ex &ex, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F)
+{
+  const FilterRows rows = rows_of(P, B_, ghost_B_);
+  std::vector<int> kept;
+
+  PetscFunctionBegin;
+  PetscCall(mark_large_blocks(ex, rows, rule_, keep_));
+  PetscCall(keep_uncorrectable(ex, rows, rule_.m, keep_));
+  PetscCall(select_entries(ex, rows.diag, keep_.diag.data(), 1, {}, chosen_.diag));
+  PetscCall(select_entries(ex, rows.offd, keep_.offd.data(), 1, {}, chosen_.offd));
+  PetscCall(selected_pattern(ex, rows.diag, chosen_.diag, F.diag));
+  PetscCall(selected_pattern(ex, rows.offd, chosen_.offd, F.offd));
+  PetscCall(drop_empty_columns(ex, F.offd, kept));
+  F.first = P.first;
+  F.ghosts.clear();
+  for (const int g : kept) F.ghosts.push_back(P.ghosts[static_cast<std::size_t>(g)]);
+  PetscCall(values(ex, P, F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode ProlongatorFilter<Ex>::create(Ex &ex, MPI_Comm comm, const CoarseBlocks<Ex> &P, const double *B_c, const FilterRule &rule,
+                                             CoarseBlocks<Ex> &F, bool *out_of_memory)
+{
+  PetscFunctionBegin;
+  rule_ = rule;
+  PetscCall(attempt(
+      comm, [&] { return begin(ex, P, B_c); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(fetch(ex, comm, P, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(
+      comm, [&] { return choose(ex, P, F); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::values(Ex &ex, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F)
+{
+  return corrected_values(ex, rows_of(P, B_, ghost_B_), rule_.m, keep_, chosen_, F);
+}
+
+#define INSTANTIATE(Ex) template class ProlongatorFilter<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,96 @@
+#include "graph/root_aggregates.hpp"
+
+#include "dist/agree.hpp"
+#include "graph/pmis.hpp"
+#include "sparse/rearrange.hpp"
+
+namespace amgkit
+{
+namespace
+{
+template <class Ex> struct Joining {
+  CoarsePoints<Ex> roots;
+  Array<PetscInt, Ex> ghost;
+  Array<std::uint64_t, Ex> joined, next;
+  PetscInt first = 0; // this rank's first aggregate
+
+  // Local
+  PetscErrorCode begin(Ex &ex, const DistGraph<Ex> &G)
+  {
+    const int n = G.diag.rows;
+
+    PetscFunctionBegin;
+    PetscCall(joined.allocate(ex, n));
+    PetscCall(next.allocate(ex, n));
+    PetscCall(upload(ex, *G.ghosts, ghost));
+    PetscCall(begin_aggregates(ex, n, roots.number.data(), first, joined.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Collective
+  PetscErrorCode rounds(Ex &ex, const DistGraph<Ex> &G, const CouplingsView &couplings, int k)
+  {
+    const std::uint64_t *ghost_joined = roots.ghosts.data();
+
+    PetscFunctionBegin;
+    for (int round = 0; round < k; round++) {
+      if (round > 0) {
+        PetscCall(G.halo->begin(ex, static_cast<const std::uint64_t *>(joined.data())));
+        PetscCall(G.halo->template end<std::uint64_t>());
+        ghost_joined = G.halo->template ghost<std::uint64_t>();
+      }
+      PetscCall(join_neighbours(ex, couplings, joined.data(), ghost_joined, next.data()));
+      std::swap(joined, next);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Local
+  PetscErrorCode finish(Ex &ex, NodeAggregates<Ex> &aggregates)
+  {
+    std::vector<std::uint64_t> distinct;
+    Array<std::uint64_t, Ex> theirs;
+    Array<int, Ex> strangers, position;
+
+    PetscFunctionBegin;
+    aggregates.count = roots.count;
+    aggregates.range = roots.range;
+    PetscCall(aggregates.id.allocate(ex, joined.size()));
+    PetscCall(number_own_aggregates(ex, joined, first, first + roots.count, aggregates.id.data(), strangers, theirs));
+    const std::int64_t count = theirs.size();
+    PetscCall(position.allocate(ex, count));
+    PetscCall(number_distinct(ex, theirs, position.data(), distinct));
+    PetscCall(number_ghost_aggregates(ex, count, strangers.data(), position.data(), roots.count, aggregates.id.data()));
+    aggregates.ghosts.assign(distinct.begin(), distinct.end());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+} // namespace
+
+template <class Ex>
+PetscErrorCode root_aggregates(Ex &ex, const DistGraph<Ex> &G, const DistMatrix<Ex> &nodes, const unsigned char *root, int k,
+                               NodeAggregates<Ex> &aggregates, bool *out_of_memory)
+{
+  Joining<Ex> joining;
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(G.comm, &rank));
+  PetscCall(number_coarse_points(ex, G, root, joining.roots, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  joining.first = joining.roots.range[static_cast<std::size_t>(rank)];
+  PetscCall(attempt(
+      G.comm, [&] { return joining.begin(ex, G); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  const CouplingsView couplings = {
+      G.diag, G.offd, nodes.diag.val, nodes.offd.val, (*G.range)[static_cast<std::size_t>(rank)], joining.ghost.data()};
+  PetscCall(joining.rounds(ex, G, couplings, k));
+  PetscCall(attempt(
+      G.comm, [&] { return joining.finish(ex, aggregates); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template PetscErrorCode root_aggregates(Ex &, const DistGraph<Ex> &, const DistMatrix<Ex> &, const unsigned char *, int,                 \
+                                          NodeAggregates<Ex> &, bool *);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

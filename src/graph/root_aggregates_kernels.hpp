@@ -1,0 +1,97 @@
+#include "base/hash.hpp"
+#include "base/parallel.hpp"
+#include "graph/root_aggregates.hpp"
+#include "sparse/rearrange.hpp"
+#include "sparse/search.hpp"
+
+#include <cmath>
+
+namespace amgkit
+{
+namespace
+{
+// A neighbour's aggregate; different neighbours have different hashes.
+struct Offer {
+  double coupling = -1;
+  std::uint64_t hash = 0, aggregate = no_key;
+};
+struct Better {
+  AMGKIT_FN Offer operator()(const Offer &a, const Offer &b) const
+  {
+    if (a.coupling != b.coupling) return a.coupling > b.coupling ? a : b;
+    return a.hash > b.hash ? a : b;
+  }
+};
+} // namespace
+
+template <class Ex> PetscErrorCode begin_aggregates(Ex &ex, int n, const int *number, PetscInt first, std::uint64_t *joined)
+{
+  return for_each(ex, n,
+                  [=] AMGKIT_FN(std::int64_t i) { joined[i] = number[i] < 0 ? no_key : static_cast<std::uint64_t>(first + number[i]); });
+}
+
+template <class Ex>
+PetscErrorCode join_neighbours(Ex &ex, const CouplingsView &couplings, const std::uint64_t *before, const std::uint64_t *ghost_before,
+                               std::uint64_t *after)
+{
+  const CouplingsView A = couplings;
+  return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const std::uint64_t mine = before[i];
+    if (mine != no_key) {
+      team.once([&] { after[i] = mine; });
+      return;
+    }
+    const Segment own = entries_of(A.diag, i), other = entries_of(A.offd, i);
+    Offer best;
+    for (int k : team.share(own.begin, own.end)) {
+      const int j = A.diag.col[k];
+      const PetscInt global = A.first + j;
+      if (A.diag.is_edge(k) && before[j] != no_key)
+        best = Better{}(best, Offer{fabs(A.val[k]), hash64(static_cast<std::uint64_t>(global)), before[j]});
+    }
+    for (int k : team.share(other.begin, other.end)) {
+      const int g = A.offd.col[k];
+      if (A.offd.is_edge(k) && ghost_before[g] != no_key)
+        best = Better{}(best, Offer{fabs(A.ghost_val[k]), hash64(static_cast<std::uint64_t>(A.ghost[g])), ghost_before[g]});
+    }
+    const std::uint64_t joined = team.combine(best, Better{}).aggregate;
+    team.once([&] { after[i] = joined; });
+  });
+}
+
+template <class Ex>
+PetscErrorCode number_own_aggregates(Ex &ex, const Array<std::uint64_t, Ex> &all, PetscInt first, PetscInt end, int *id,
+                                     Array<int, Ex> &strangers, Array<std::uint64_t, Ex> &theirs)
+{
+  const std::uint64_t *joined = all.data(), begin = static_cast<std::uint64_t>(first);
+  const auto own = static_cast<std::uint64_t>(end - first);
+  std::int64_t count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(for_each(ex, all.size(), [=] AMGKIT_FN(std::int64_t i) {
+    const std::uint64_t place = joined[i] - begin; // wraps around for what is before
+    id[i] = joined[i] != no_key && place < own ? static_cast<int>(place) : -1;
+  }));
+  PetscCall(strangers.allocate(ex, all.size()));
+  PetscCall(compact(
+      ex, all.size(), [=] AMGKIT_FN(std::int64_t i) { return joined[i] != no_key && joined[i] - begin >= own; }, strangers.data(), &count));
+  PetscCall(theirs.allocate(ex, count));
+  const int *vertex = strangers.data();
+  std::uint64_t *aggregate = theirs.data();
+  PetscCall(for_each(ex, count, [=] AMGKIT_FN(std::int64_t t) { aggregate[t] = joined[vertex[t]]; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode number_ghost_aggregates(Ex &ex, std::int64_t n, const int *vertex, const int *position, int count, int *id)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t t) { id[vertex[t]] = count + position[t]; });
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode begin_aggregates(Space &, int, const int *, PetscInt, std::uint64_t *);
+template PetscErrorCode join_neighbours(Space &, const CouplingsView &, const std::uint64_t *, const std::uint64_t *, std::uint64_t *);
+template PetscErrorCode number_own_aggregates(Space &, const Array<std::uint64_t, Space> &, PetscInt, PetscInt, int *, Array<int, Space> &,
+                                              Array<std::uint64_t, Space> &);
+template PetscErrorCode number_ghost_aggregates(Space &, std::int64_t, const int *, const int *, int, int *);
+} // namespace amgkit

@@ -1,0 +1,182 @@
+#include "graph/smoothed_prolongator.hpp"
+
+#include "dist/agree.hpp"
+
+#include <algorithm>
+
+namespace amgkit
+{
+namespace
+{
+// Place of each of A's ghosts among the unknowns of the ghosts of nodes
+template <class Ex>
+PetscErrorCode unknowns_of_ghosts(Ex &ex, const DistMatrix<Ex> &A, const StrongNodes<Ex> &strong, Array<int, Ex> &unknown)
+{
+  const std::vector<PetscInt> &nodes = strong.nodes->ghosts;
+  std::vector<int> place;
+
+  PetscFunctionBegin;
+  for (const PetscInt g : A.ghosts) {
+    const auto node = std::lower_bound(nodes.begin(), nodes.end(), g / strong.bs);
+    PetscCheck(node != nodes.end() && *node == g / strong.bs, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+               "The matrix of nodes has no column for row %" PetscInt_FMT, g);
+    place.push_back(static_cast<int>((node - nodes.begin()) * strong.bs + g % strong.bs));
+  }
+  PetscCall(upload(ex, place, unknown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+// Local: Q, pattern and values.
+template <class Ex>
+PetscErrorCode SmoothingStep<Ex>::make_product(Ex &ex, CsrView<double> S, const CoarseBlocks<Ex> &T, const SpgemmOptions &options,
+                                               CoarseBlocks<Ex> &Q)
+{
+  std::vector<int> kept;
+
+  PetscFunctionBegin;
+  Q.first = T.first;
+  Q.ghosts.clear();
+  PetscCall(spgemm_symbolic(ex, options, S, right_.rows(T.rows()), product(Q), plan_));
+  PetscCall(spgemm_numeric(ex, plan_, S, right_.rows(T.rows()), product(Q)));
+  if (apart()) {
+    Q.offd = {};
+    Q.offd.rows = S.rows;
+    PetscCall(Q.offd.ptr.allocate(ex, std::int64_t{S.rows} + 1));
+    PetscCall(memory_zero(ex, Q.offd.ptr.data(), Q.offd.ptr.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(split_rows(ex, product_rows(T.diag.cols), static_cast<int>(right_.ghosts().size()), Q.diag, Q.offd));
+  PetscCall(drop_empty_columns(ex, Q.offd, kept));
+  for (const int g : kept) Q.ghosts.push_back(right_.ghosts()[static_cast<std::size_t>(g)]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode SmoothingStep<Ex>::create(Ex &ex, DistMatrix<Ex> &A, CsrView<double> S, const CoarseBlocks<Ex> &T,
+                                         const SpgemmOptions &options, CoarseBlocks<Ex> &Q, bool *out_of_memory)
+{
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  PetscCall(right_.create(ex, A.comm, A.halo, T.rows(), ghosts_before(A.ghosts, A.first(rank)), out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(
+      A.comm, [&] { return make_product(ex, S, T, options, Q); }, out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode SmoothingStep<Ex>::multiply(Ex &ex, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q)
+{
+  PetscFunctionBegin;
+  PetscCall(spgemm_numeric(ex, plan_, S, right_.rows(T.rows()), product(Q)));
+  if (!apart()) PetscCall(split_values(ex, product_rows(Q.diag.cols), Q.diag, Q.offd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: which entries of A are used, and S.
+template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const DistMatrix<Ex> &A, const StrongNodes<Ex> &strong)
+{
+  Array<int, Ex> unknown;
+  BlockSelection<Ex> chosen;
+  std::int64_t missing = 0;
+
+  PetscFunctionBegin;
+  PetscCheck(bs_ >= 1 && bs_ <= entry_stays && A.rows % bs_ == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "%d rows cannot be smoothed in blocks of %d: at most %d that divide them", A.rows, bs_, static_cast<int>(entry_stays));
+  if (strong.marks) {
+    PetscCall(unknowns_of_ghosts(ex, A, strong, unknown));
+    PetscCall(lumping_of(ex, rows_of(A), strong.nodes->diag, strong.nodes->offd, *strong.marks, bs_, unknown.data(), lumping_));
+    const MarkedRows rows = marked_rows(A, lumping_.diag, lumping_.offd);
+    PetscCall(chosen.create(ex, rows, entry_stays));
+    PetscCall(stack_rows(ex, chosen.of(rows, ghosts_before_), S_));
+    if (S_.col.size() == A.diag.nnz + A.offd.nnz) lumping_ = {};
+  } else {
+    PetscCall(stack_rows(ex, {{A.diag}, {A.offd}, ghosts_before_}, S_));
+  }
+  PetscCall(complete_diagonal(ex, ghosts_before_, S_, &missing));
+  as_A_ = missing == 0 && A.ghosts.empty() && S_.col.size() == A.diag.nnz;
+  if (as_A_) {
+    S_.ptr.release();
+    S_.col.release();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::take_values(Ex &ex, const DistMatrix<Ex> &A, double rho)
+{
+  PetscFunctionBegin;
+  PetscCall(smoothing_values(ex, rows_of(A), lumping_, bs_, rho > 0 ? omega_ / rho : 0, S_of(A), S_.val.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode SmoothedProlongator<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const StrongNodes<Ex> &strong, double rho,
+                                               const SmoothingRule &rule, CoarseBlocks<Ex> &&T, CoarseBlocks<Ex> &P, bool *out_of_memory)
+{
+  const auto steps = static_cast<std::size_t>(std::max(rule.steps, 0));
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  omega_ = rule.omega;
+  bs_ = strong.bs;
+  ghosts_before_ = ghosts_before(A.ghosts, A.first(rank));
+  *out_of_memory = false;
+  if (steps == 0) {
+    P = std::move(T);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  T_ = std::move(T);
+  between_.resize(steps - 1);
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(choose(ex, A, strong));
+        PetscCall(take_values(ex, A, rho));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  for (std::size_t k = 0; k < steps && !*out_of_memory; k++) {
+    step_.push_back(std::make_unique<SmoothingStep<Ex>>());
+    PetscCall(
+        step_[k]->create(ex, A, S_of(A), k == 0 ? T_ : between_[k - 1], rule.spgemm, k + 1 == steps ? P : between_[k], out_of_memory));
+  }
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  if (step_[0]->has_copy(T_)) T_.diag = {};
+  T_.offd = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::update(Ex &ex, DistMatrix<Ex> &A, double rho, CoarseBlocks<Ex> &P)
+{
+  const std::size_t steps = step_.size();
+
+  PetscFunctionBegin;
+  if (steps == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(take_values(ex, A, rho));
+  for (std::size_t k = 0; k < steps; k++) {
+    const CoarseBlocks<Ex> &from = k == 0 ? T_ : between_[k - 1];
+    if (k > 0) PetscCall(step_[k]->take(ex, from));
+    PetscCall(step_[k]->multiply(ex, S_of(A), from, k + 1 == steps ? P : between_[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> std::size_t SmoothedProlongator<Ex>::bytes() const
+{
+  std::size_t sum = lumping_.bytes() + S_.bytes() + T_.bytes();
+  for (const auto &step : step_) sum += step->bytes();
+  for (const auto &P : between_) sum += P.bytes();
+  return sum;
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class SmoothingStep<Ex>;                                                                                                        \
+  template class SmoothedProlongator<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,112 @@
+// The prolongator of smoothed aggregation (Vaněk, Mandel, Brezina 1996), distributed: P = S T, as many times S as there are steps,
+//   S = I - (omega / rho) D^-1 A_f,  D = diag(A),  rho = rho(D^-1 A),  T the tentative prolongator.
+// A_f is A, or what lumping leaves of it: a block of A that couples the nodes I and J weakly is added to the diagonal block of its row,
+//   a_(Ip)(Iq) += a_(Ip)(Jq),  p and q the components,
+// where a_(Ip)(Iq) is stored; elsewhere the entry is dropped. So what A does to translations stays as it is. Diagonal blocks are strong.
+// D^-1 is 0 where a_ii is 0: P's row is T's then. A row that does not store a_ii has T's pattern, too.
+//
+// P's pattern is that of the product, entries that are 0 by chance included. T's rows have their entries in whole runs of columns
+// m I, ..., m I + m - 1, and so have P's. All sums are taken in the order of the global indices: the same bits in every space, by native
+// products, and on any number of ranks.
+#pragma once
+#include "dist/gathered_rows.hpp"
+#include "graph/coarse_blocks.hpp"
+#include "graph/strength.hpp"
+#include "sparse/spgemm.hpp"
+
+#include <memory>
+
+namespace amgkit
+{
+struct SmoothingRule {
+  double omega = 4.0 / 3;
+  int steps = 1; // 0: P = T
+  SpgemmOptions spgemm;
+};
+
+// Which nodes are strongly coupled: marks of the entries of `nodes`, the matrix of A's bs x bs blocks, for bs = 1 A itself. Without marks:
+// all.
+template <class Ex> struct StrongNodes {
+  const DistMatrix<Ex> *nodes = nullptr;
+  const Strength<Ex> *marks = nullptr;
+  int bs = 1;
+};
+
+// What becomes of A's entries.
+inline constexpr unsigned char entry_stays = 128; // less than that: the component q to which a weak entry is lumped
+template <class Ex> struct Lumping {
+  Array<unsigned char, Ex> diag, offd;
+
+  std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
+};
+
+// One step, Q = S T.
+template <class Ex> class SmoothingStep {
+public:
+  // Collective, once; S has A's rows, its columns in the order of the global indices. *out_of_memory as in attempt().
+  PetscErrorCode create(Ex &, DistMatrix<Ex> &A, CsrView<double> S, const CoarseBlocks<Ex> &T, const SpgemmOptions &, CoarseBlocks<Ex> &Q,
+                        bool *out_of_memory);
+  // Collective: T's values have changed.
+  PetscErrorCode take(Ex &ex, const CoarseBlocks<Ex> &T) { return right_.update(ex, T.rows()); }
+  // Local: Q's values, for S's on the same pattern. Neither waits nor allocates, with native products.
+  PetscErrorCode multiply(Ex &, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q);
+  // Whether T's blocks are no longer read but by take().
+  bool has_copy(const CoarseBlocks<Ex> &T) const { return right_.rows(T.rows()).ptr != T.diag.ptr.data(); }
+  std::size_t bytes() const { return right_.bytes() + W_.bytes() + plan_.row.bytes() + plan_.window.bytes(); }
+
+private:
+  PetscErrorCode make_product(Ex &, CsrView<double> S, const CoarseBlocks<Ex> &T, const SpgemmOptions &, CoarseBlocks<Ex> &Q);
+  // The product, whose columns are in the order of the global indices: Q's own block where there are no others.
+  bool apart() const { return right_.ghosts().empty(); }
+  Csr<double, Ex> &product(CoarseBlocks<Ex> &Q) { return apart() ? Q.diag : W_; }
+  ChosenRows product_rows(int own) const { return {W_.rows, own, {W_.view(), right_.before()}}; }
+
+  GatheredRows<Ex> right_; // of T
+  Csr<double, Ex> W_;
+  SpgemmPlan<Ex> plan_;
+};
+
+// Makes P, and P's values again. Holds what the latter needs; forgotten with the object, without which P is complete.
+template <class Ex> class SmoothedProlongator {
+public:
+  // Collective, once. A's halo has its buffers, and must outlive this object, as must nothing else. T is taken; its rows of a node have
+  // all columns of one aggregate, or none. bs divides the rows of every rank, and is 128 at most. rho = 0 stands for S = I.
+  // *out_of_memory as in attempt().
+  PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const StrongNodes<Ex> &, double rho, const SmoothingRule &, CoarseBlocks<Ex> &&T,
+                        CoarseBlocks<Ex> &P, bool *out_of_memory);
+  // Collective: P's values for other values of A on the same pattern, and their rho; T and what is strong stay what they are. The same bits
+  // as create() gives. Allocates nothing with native products.
+  PetscErrorCode update(Ex &, DistMatrix<Ex> &A, double rho, CoarseBlocks<Ex> &P);
+  std::size_t bytes() const;
+
+private:
+  SplitRows rows_of(const DistMatrix<Ex> &A) const { return {A.diag, A.offd, 0, nullptr, ghosts_before_}; }
+  CsrView<double> S_of(const DistMatrix<Ex> &A) const
+  {
+    CsrView<double> S = as_A_ ? A.diag : S_.view();
+    S.val = S_.val.data();
+    return S;
+  }
+  PetscErrorCode choose(Ex &, const DistMatrix<Ex> &A, const StrongNodes<Ex> &);
+  PetscErrorCode take_values(Ex &, const DistMatrix<Ex> &A, double rho);
+
+  double omega_ = 0;
+  int bs_ = 1, ghosts_before_ = 0; // of A's ghosts
+  Lumping<Ex> lumping_;            // empty where nothing is lumped
+  bool as_A_ = false;              // S has the pattern of A.diag, and holds none
+  Csr<double, Ex> S_;
+  CoarseBlocks<Ex> T_;
+  std::vector<std::unique_ptr<SmoothingStep<Ex>>> step_;
+  std::vector<CoarseBlocks<Ex>> between_; // what the steps but the last make
+};
+
+// The local steps. unknown[g] of A's ghost g: bs J + q for component q of the J-th ghost of nodes.
+template <class Ex>
+PetscErrorCode lumping_of(Ex &, const SplitRows &A, CsrView<double> nodes, CsrView<double> ghost_nodes, const Strength<Ex> &, int bs,
+                          const int *unknown, Lumping<Ex> &);
+// Rows i of S without an entry in column first + i become rows of the identity; how many are missing. Waits.
+template <class Ex> PetscErrorCode complete_diagonal(Ex &, int first, Csr<double, Ex> &S, std::int64_t *missing);
+// val: S's values, I - factor D^-1 A_f. Neither waits nor allocates.
+template <class Ex>
+PetscErrorCode smoothing_values(Ex &, const SplitRows &A, const Lumping<Ex> &, int bs, double factor, CsrView<double> S, double *val);
+} // namespace amgkit

@@ -1,0 +1,29 @@
+// Strength of connection for aggregation: j is strong for i != j iff
+//   |a_ij| > theta sqrt(d_i d_j),
+//   relative:  d_i = m_i = max_{k != i} |a_ik|, which does not depend on the size of the diagonal;
+//   symmetric: d_i = |a_ii|, so that a_ij^2 > theta^2 |a_ii a_jj| (Vaněk, Mandel, Brezina 1996).
+// theta = 0 keeps all that is not 0. Both sides are the same bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the
+// marks are symmetric. Entries of any size may stand beside each other: d_i d_j neither overflows nor underflows.
+#pragma once
+#include "dist/matrix.hpp"
+#include "graph/strength.hpp"
+
+namespace amgkit
+{
+enum class StrengthKind { relative, symmetric };
+
+// Collective; *out_of_memory as in attempt().
+template <class Ex>
+PetscErrorCode symmetric_strength(Ex &, DistMatrix<Ex> &A, StrengthKind, double theta, Strength<Ex> &, bool *out_of_memory);
+
+// The local steps: d
+template <class Ex> PetscErrorCode strength_scales(Ex &, CsrView<double> diag, CsrView<double> offd, StrengthKind, double *d);
+// The marks of a block in these rows, row = nullptr: in all; d, column_d: of its rows and columns. own: whether it holds the diagonal.
+struct ScaledBlock {
+  CsrView<double> A;
+  const double *d, *column_d;
+  bool own;
+};
+template <class Ex>
+PetscErrorCode mark_symmetric(Ex &, const ScaledBlock &, std::int64_t rows, const int *row, double theta, unsigned char *mark);
+} // namespace amgkit

@@ -1,0 +1,247 @@
+#include "graph/mis.hpp"
+
+#include "base/hash.hpp"
+#include "support/distributed_graph.hpp"
+#include "support/failing_allocations.hpp"
+#include "support/neighbours.hpp"
+
+#include <set>
+
+namespace amgkit::test
+{
+template <class Ex> using Mis = SpaceTest<Ex>;
+TYPED_TEST_SUITE(Mis, Spaces, SpaceName);
+
+namespace
+{
+bool larger(int i, int j) { return hash64(static_cast<std::uint64_t>(i)) > hash64(static_cast<std::uint64_t>(j)); }
+
+bool is_symmetric(const Neighbours &S)
+{
+  std::set<std::pair<int, int>> edges;
+  for (int i = 0; i < static_cast<int>(S.size()); i++) {
+    for (int j : S[i]) edges.insert({i, j});
+  }
+  return std::all_of(edges.begin(), edges.end(), [&](const auto &e) { return edges.count({e.second, e.first}) > 0; });
+}
+
+std::vector<std::vector<int>> reaches_of(const Neighbours &S, int k)
+{
+  std::vector<std::vector<int>> reaches;
+  for (int i = 0; i < static_cast<int>(S.size()); i++) reaches.push_back(reach_of(S, i, k));
+  return reaches;
+}
+
+// The steps of the header, read literally.
+Flags by_steps(const Neighbours &S, int k)
+{
+  enum : unsigned char { out, root, undecided };
+  const auto reach = reaches_of(S, k);
+  const int n = static_cast<int>(S.size());
+  Flags state;
+  for (const auto &neighbours : S) state.push_back(neighbours.empty() ? out : undecided);
+  while (std::count(state.begin(), state.end(), undecided) > 0) {
+    const Flags before = state;
+    for (int i = 0; i < n; i++) {
+      if (before[i] != undecided) continue;
+      const auto is_root = [&](int j) { return before[j] == root; };
+      const auto is_larger = [&](int j) { return before[j] == undecided && larger(j, i); };
+      if (std::any_of(reach[i].begin(), reach[i].end(), is_root))
+        state[i] = out;
+      else if (std::none_of(reach[i].begin(), reach[i].end(), is_larger))
+        state[i] = root;
+    }
+  }
+  return state;
+}
+
+// One vertex after the other, by decreasing key.
+Flags greedy(const Neighbours &S, int k)
+{
+  const int n = static_cast<int>(S.size());
+  std::vector<int> order(n);
+  Flags root(n, 0);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), larger);
+  for (int i : order) {
+    const std::vector<int> reach = reach_of(S, i, k);
+    root[i] = !S[i].empty() && std::none_of(reach.begin(), reach.end(), [&](int j) { return root[j] != 0; });
+  }
+  return root;
+}
+
+// What the header promises.
+void expect_maximal_independent(const Neighbours &S, int k, const Flags &root)
+{
+  const auto reach = reaches_of(S, k);
+  const bool symmetric = is_symmetric(S);
+  ASSERT_EQ(root.size(), S.size());
+  for (std::size_t i = 0; i < S.size(); i++) {
+    const auto roots = std::count_if(reach[i].begin(), reach[i].end(), [&](int j) { return root[j] != 0; });
+    if (S[i].empty()) {
+      EXPECT_EQ(root[i], 0);
+    } else {
+      EXPECT_GE(roots, 1);
+    }
+    if (symmetric && root[i]) {
+      EXPECT_EQ(roots, 1);
+    }
+  }
+}
+
+template <class Ex> PetscErrorCode roots_of(Ex &ex, const DistGraph<Ex> &G, int k, Flags &all)
+{
+  Array<unsigned char, Ex> root;
+  Flags mine;
+  bool out_of_memory = true;
+
+  PetscFunctionBegin;
+  PetscCall(mis(ex, G, k, root, &out_of_memory));
+  EXPECT_FALSE(out_of_memory);
+  PetscCall(download(ex, root.data(), root.size(), mine));
+  all = all_of(mine);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The roots of A's couplings, which are the same in every distribution.
+template <class Ex> void roots_everywhere(Ex &ex, const HostCsr &A, int k, Flags &out)
+{
+  for (const PetscInt local_rows : layouts(A.rows)) {
+    DistributedGraph<Ex> problem;
+    Flags all;
+    OK(problem.create(ex, A, local_rows));
+    OK(problem.mark_couplings(ex));
+    OK(roots_of(ex, problem.G, k, all));
+    if (out.empty()) out = all;
+    ASSERT_EQ(all, out);
+  }
+}
+} // namespace
+
+TYPED_TEST(Mis, IsItsDefinitionOnAnyNumberOfRanks)
+{
+  for (const auto &[name, A] : graphs()) {
+    const Neighbours S = neighbours_of(A);
+    for (const int k : {1, 2, 4}) {
+      SCOPED_TRACE(name + ", k = " + std::to_string(k));
+      Flags all;
+      roots_everywhere(this->ex, A, k, all);
+      expect_maximal_independent(S, k, all);
+      EXPECT_EQ(all, by_steps(S, k));
+      if (is_symmetric(S)) {
+        EXPECT_EQ(all, greedy(S, k));
+      }
+    }
+  }
+}
+
+// Whatever the keys: one root of a clique, a star, a pair and a path of three; none where nothing depends on anything.
+TYPED_TEST(Mis, ByHand)
+{
+  Neighbours S = {{1}, {0}, {}, {4}, {3, 5}, {4}, {7, 8, 9}, {6}, {6}, {6}, {11, 12, 13}, {10, 12, 13}, {10, 11, 13}, {10, 11, 12}};
+  Flags all;
+  roots_everywhere(this->ex, matrix_of(S), 2, all);
+  EXPECT_EQ(all[0] + all[1], 1);
+  EXPECT_EQ(all[2], 0);
+  EXPECT_EQ(all[3] + all[4] + all[5], 1);
+  EXPECT_EQ(all[6] + all[7] + all[8] + all[9], 1);
+  EXPECT_EQ(all[10] + all[11] + all[12] + all[13], 1);
+}
+
+// 0 and 3 lead to nothing else than 1, which is alone: they are roots. 2 reaches 0.
+TYPED_TEST(Mis, WhatDependsOnIsolatedVerticesIsDecided)
+{
+  const Neighbours S = {{1}, {}, {0}, {1}};
+  for (int k = 1; k <= 3; k++) {
+    Flags all;
+    roots_everywhere(this->ex, matrix_of(S), k, all);
+    EXPECT_EQ(all, (Flags{1, 0, larger(2, 0), 1}));
+  }
+}
+
+// MIS(4) is MIS(2) of the graph of two steps.
+TYPED_TEST(Mis, FourStepsAreTwoOfTheSquare)
+{
+  for (const HostCsr &A : {grid7(12, 11, 1), grid7(8, 7, 6), random_graph(300, 500, 6)}) {
+    const Neighbours S = neighbours_of(A);
+    Neighbours square(S.size());
+    for (int i = 0; i < A.rows; i++) {
+      square[i] = reach_of(S, i, 2);
+      square[i].erase(std::find(square[i].begin(), square[i].end(), i));
+    }
+    Flags four, two;
+    roots_everywhere(this->ex, A, 4, four);
+    roots_everywhere(this->ex, matrix_of(square), 2, two);
+    EXPECT_EQ(four, two);
+  }
+}
+
+// Without marks every entry is an edge.
+TYPED_TEST(Mis, OfAPatternWithoutMarks)
+{
+  std::map<std::pair<int, int>, double> edges; // no diagonal
+  const Neighbours S = neighbours_of(random_graph(150, 300, 21));
+  for (int i = 0; i < 150; i++) {
+    for (int j : S[i]) edges[{i, j}] = 0;
+  }
+  for (const PetscInt local_rows : layouts(150)) {
+    DistributedGraph<TypeParam> problem;
+    Flags all;
+    OK(problem.create(this->ex, make_csr(150, 150, edges), local_rows));
+    problem.G = graph_of<TypeParam>(problem.A, nullptr, nullptr);
+    OK(roots_of(this->ex, problem.G, 2, all));
+    EXPECT_EQ(all, greedy(S, 2));
+  }
+}
+
+// Along a path of falling keys only one root can be found after the other.
+TYPED_TEST(Mis, APathOfFallingKeysEnds)
+{
+  constexpr int n = 120;
+  std::vector<int> order(n);
+  Neighbours S(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), larger);
+  for (int t = 0; t + 1 < n; t++) {
+    S[order[t]].push_back(order[t + 1]);
+    S[order[t + 1]].push_back(order[t]);
+  }
+  Flags expected(n, 0), all;
+  for (int t = 0; t < n; t += 3) expected[order[t]] = 1;
+  roots_everywhere(this->ex, matrix_of(S), 2, all);
+  EXPECT_EQ(all, expected);
+}
+
+TYPED_TEST(Mis, RepeatsItself)
+{
+  const HostCsr A = random_graph(20000, 60000, 9);
+  DistributedGraph<TypeParam> problem;
+  Flags first, all;
+  OK(problem.create(this->ex, A, -1));
+  OK(problem.mark_couplings(this->ex));
+  OK(roots_of(this->ex, problem.G, 2, first));
+  EXPECT_EQ(first, greedy(neighbours_of(A), 2));
+  for (int run = 0; run < 5; run++) {
+    OK(roots_of(this->ex, problem.G, 2, all));
+    ASSERT_EQ(all, first);
+  }
+}
+
+// Each allocation in turn fails on the last rank; all ranks learn of it.
+TEST(MisFailure, EveryAllocationMayFailOnOneRank)
+{
+  Debug ex;
+  DistributedGraph<Debug> problem;
+  OK(problem.create(ex, grid7(6, 5, 2), -1));
+  OK(problem.mark_couplings(ex));
+  FailingAllocations failing;
+  for (bool more = true; more;) {
+    Array<unsigned char, Debug> root;
+    bool out_of_memory = false;
+    failing.begin(ex);
+    OK(mis(ex, problem.G, 3, root, &out_of_memory));
+    more = failing.next(ex, out_of_memory);
+  }
+  EXPECT_EQ(failing.failures(), 5); // root, list, words and two reaches
+}
+} // namespace amgkit::test

@@ -1,0 +1,222 @@
+#include "graph/symmetric_strength.hpp"
+
+#include "support/distributed_graph.hpp"
+#include "support/failing_allocations.hpp"
+
+#include <cmath>
+#include <random>
+
+namespace amgkit::test
+{
+template <class Ex> using SymmetricStrength = SpaceTest<Ex>;
+TYPED_TEST_SUITE(SymmetricStrength, Spaces, SpaceName);
+
+namespace
+{
+using Marks = std::vector<int>; // one an entry
+using Entries = std::map<std::pair<int, int>, double>;
+constexpr StrengthKind kinds[] = {StrengthKind::relative, StrengthKind::symmetric};
+
+// The formulas of the header, with a wider range of exponents than double has.
+Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta)
+{
+  std::vector<long double> d(A.rows, 0);
+  Marks marks;
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if ((A.col[k] == i) == (kind == StrengthKind::symmetric)) d[i] = std::max(d[i], std::abs(static_cast<long double>(A.val[k])));
+    }
+  }
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      const long double a = A.val[k];
+      marks.push_back(A.col[k] != i && a * a > theta * theta * d[i] * d[A.col[k]]);
+    }
+  }
+  return marks;
+}
+
+// All ranks' marks, in the order of A's entries; each rank's are its rows'.
+template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKind kind, double theta, PetscInt local_rows, Marks &all)
+{
+  DistributedGraph<Ex> problem;
+  Strength<Ex> S;
+  bool out_of_memory = true;
+  std::vector<int> ptr(1, 0), ghost_ptr(1, 0), col, ghost_col;
+  std::vector<unsigned char> mark, ghost_mark;
+
+  PetscFunctionBegin;
+  PetscCall(problem.create(ex, A, local_rows));
+  const DistMatrix<Ex> &M = problem.A;
+  PetscCall(symmetric_strength(ex, problem.A, kind, theta, S, &out_of_memory));
+  EXPECT_FALSE(out_of_memory);
+  if (M.diag.nnz > 0) PetscCall(download(ex, M.diag.ptr, M.rows + 1, ptr));
+  if (M.offd.nnz > 0) PetscCall(download(ex, M.offd.ptr, M.rows + 1, ghost_ptr));
+  PetscCall(download(ex, M.diag.col, M.diag.nnz, col));
+  PetscCall(download(ex, M.offd.col, M.offd.nnz, ghost_col));
+  PetscCall(download(ex, S.diag.data(), S.diag.size(), mark));
+  PetscCall(download(ex, S.offd.data(), S.offd.size(), ghost_mark));
+  const PetscInt first = M.first(rank_of_world());
+  const auto place = [&](PetscInt i, PetscInt j) {
+    return std::lower_bound(A.col.begin() + A.ptr[i], A.col.begin() + A.ptr[i + 1], j) - A.col.begin();
+  };
+  all.assign(A.col.size(), -1);
+  for (int i = 0; i + 1 < static_cast<int>(ptr.size()); i++) {
+    for (int k = ptr[i]; k < ptr[i + 1]; k++) all[place(first + i, first + col[k])] = mark[k];
+  }
+  for (int i = 0; i + 1 < static_cast<int>(ghost_ptr.size()); i++) {
+    for (int k = ghost_ptr[i]; k < ghost_ptr[i + 1]; k++) all[place(first + i, M.ghosts[ghost_col[k]])] = ghost_mark[k];
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> void marks_everywhere(Ex &ex, const HostCsr &A, StrengthKind kind, double theta, Marks &out)
+{
+  for (const PetscInt local_rows : layouts(A.rows)) {
+    Marks all;
+    OK(marks_of(ex, A, kind, theta, local_rows, all));
+    if (out.empty()) out = all;
+    ASSERT_EQ(all, out);
+  }
+}
+
+// Entries of any size and sign; where |a_ij| and |a_ji| differ, by much.
+HostCsr random_entries(int n, int count, unsigned seed, bool symmetric)
+{
+  std::mt19937 random(seed);
+  std::uniform_int_distribution<int> vertex(0, n - 1);
+  std::uniform_real_distribution<double> value(-1, 1);
+  Entries entries;
+  for (int i = 0; i < n; i++) entries[{i, i}] = 2 * value(random);
+  for (int e = 0; e < count; e++) {
+    const int i = vertex(random), j = vertex(random);
+    if (i == j) continue;
+    entries[{i, j}] = std::pow(value(random), 3);
+    if (symmetric) entries[{j, i}] = -entries[{i, j}];
+  }
+  return make_csr(n, n, entries);
+}
+
+bool are_symmetric(const HostCsr &A, const Marks &marks)
+{
+  Entries mark;
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) mark[{i, A.col[k]}] = marks[k];
+  }
+  return std::all_of(mark.begin(), mark.end(), [&](const auto &m) { return mark.at({m.first.second, m.first.first}) == m.second; });
+}
+
+// Entry (i, j) times 2^(e_i + e_j), e_i = most, -most, 0 by turns
+HostCsr scaled(const HostCsr &A, int most)
+{
+  const auto exponent = [=](int i) { return (i % 3 == 2 ? 0 : i % 3 == 1 ? -most : most); };
+  HostCsr B = A;
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) B.val[k] = std::ldexp(A.val[k], exponent(i) + exponent(A.col[k]));
+  }
+  return B;
+}
+} // namespace
+
+TYPED_TEST(SymmetricStrength, IsTheFormula)
+{
+  std::vector<Named> matrices = gallery();
+  matrices.push_back({"symmetric", random_entries(150, 1200, 31, true)});
+  matrices.push_back({"non-symmetric", random_entries(150, 1200, 32, false)});
+  matrices.push_back({"entries of all sizes", scaled(random_entries(150, 1200, 33, true), 480)});
+  for (const auto &[name, A] : matrices) {
+    for (const StrengthKind kind : kinds) {
+      for (const double theta : {0.0, 0.08, 0.25, 0.5}) {
+        Marks marks;
+        marks_everywhere(this->ex, A, kind, theta, marks);
+        ASSERT_EQ(marks, strong_entries(A, kind, theta)) << name << ", theta " << theta;
+      }
+    }
+  }
+}
+
+TYPED_TEST(SymmetricStrength, IsSymmetricWhereTheMatrixIs)
+{
+  const HostCsr A = random_entries(400, 4000, 41, true);
+  for (const HostCsr &B : {A, scaled(A, 300)}) {
+    for (const StrengthKind kind : kinds) {
+      for (const double theta : {0.0, 0.1, 0.3}) {
+        Marks marks;
+        marks_everywhere(this->ex, B, kind, theta, marks);
+        EXPECT_TRUE(are_symmetric(B, marks));
+        const auto strong = std::count(marks.begin(), marks.end(), 1);
+        EXPECT_GT(strong, 100);
+        if (theta > 0) {
+          EXPECT_LT(strong, static_cast<std::ptrdiff_t>(marks.size()) - 500);
+        }
+      }
+    }
+  }
+}
+
+// To the last bit where the mean of d_i and d_j is exact; and neither all nor nothing where d_i d_j is no double.
+TYPED_TEST(SymmetricStrength, TheThresholdItselfIsWeak)
+{
+  for (const double m : {1.0, 3.0, 0.1, 7e150, 3e-170}) {
+    // rows 0 and 1 have the largest entry m; their coupling is theta m
+    const HostCsr A = make_csr(4, 4,
+                               {{{0, 0}, m},
+                                {{0, 1}, 0.25 * m},
+                                {{0, 2}, -m},
+                                {{1, 0}, 0.25 * m},
+                                {{1, 1}, m},
+                                {{1, 3}, m},
+                                {{2, 0}, -m},
+                                {{2, 2}, m},
+                                {{3, 1}, m},
+                                {{3, 3}, m}});
+    if (m > 1e-160 && m < 1e150) {
+      for (const StrengthKind kind : kinds) {
+        Marks at, below;
+        marks_everywhere(this->ex, A, kind, 0.25, at);
+        EXPECT_EQ(at, (Marks{0, 0, 1, 0, 0, 1, 1, 0, 1, 0})) << m;
+        marks_everywhere(this->ex, A, kind, std::nextafter(0.25, 0), below);
+        EXPECT_EQ(below, (Marks{0, 1, 1, 1, 0, 1, 1, 0, 1, 0})) << m;
+      }
+    }
+    for (const StrengthKind kind : kinds) { // neither all nor nothing, where m^2 is no double
+      Marks marks;
+      marks_everywhere(this->ex, A, kind, 0.26, marks);
+      EXPECT_EQ(marks, (Marks{0, 0, 1, 0, 0, 1, 1, 0, 1, 0})) << m;
+      marks.clear();
+      marks_everywhere(this->ex, A, kind, 0.24, marks);
+      EXPECT_EQ(marks, (Marks{0, 1, 1, 1, 0, 1, 1, 0, 1, 0})) << m;
+    }
+  }
+}
+
+// theta = 0: all that is not 0, but the diagonal.
+TYPED_TEST(SymmetricStrength, ZeroKeepsAll)
+{
+  const HostCsr A =
+      make_csr(3, 3, {{{0, 0}, 4}, {{0, 1}, 1e-300}, {{0, 2}, 0}, {{1, 0}, 1e200}, {{1, 1}, 1}, {{2, 2}, 1e300}, {{2, 1}, -5e-324}});
+  for (const StrengthKind kind : kinds) {
+    Marks marks;
+    marks_everywhere(this->ex, A, kind, 0, marks);
+    EXPECT_EQ(marks, (Marks{0, 1, 0, 1, 0, 1, 0}));
+  }
+}
+
+// Each allocation in turn fails on the last rank; all ranks learn of it.
+TEST(SymmetricStrengthFailure, EveryAllocationMayFailOnOneRank)
+{
+  Debug ex;
+  DistributedGraph<Debug> problem;
+  OK(problem.create(ex, grid7(6, 5, 2), -1));
+  FailingAllocations failing;
+  for (bool more = true; more;) {
+    Strength<Debug> S;
+    bool out_of_memory = false;
+    failing.begin(ex);
+    OK(symmetric_strength(ex, problem.A, StrengthKind::relative, 0.25, S, &out_of_memory));
+    more = failing.next(ex, out_of_memory);
+  }
+  EXPECT_GE(failing.failures(), 2);
+}
+} // namespace amgkit::test
