@@ -25,6 +25,6 @@ PetscErrorCode compress_columns(Ex &, CsrView<double> A, const RowSlice &, Csr<d
 // Row t of some is row row[t] of A; without values some.val stays empty. Waits.
 template <class Ex> PetscErrorCode copy_rows(Ex &, CsrView<double> A, const Array<int, Ex> &row, bool with_values, Csr<double, Ex> &some);
 
-// to[i] = first + from[i]
-template <class Ex> PetscErrorCode add_to_all(Ex &, std::int64_t n, const int *from, int first, int *to);
+// to[i] <- from[i] + by, 0 <= i < n
+template <class Ex> PetscErrorCode shift_offsets(Ex &, std::int64_t n, const int *from, int by, int *to);
 } // namespace amgkit

@@ -96,14 +96,14 @@ template <class Ex> PetscErrorCode copy_rows(Ex &ex, CsrView<double> A, const Ar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode add_to_all(Ex &ex, std::int64_t n, const int *from, int first, int *to)
+template <class Ex> PetscErrorCode shift_offsets(Ex &ex, std::int64_t n, const int *from, int by, int *to)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = first + from[i]; });
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = from[i] + by; });
 }
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode cut_rows(Space &, CsrView<double>, std::int64_t, std::vector<RowSlice> &);
 template PetscErrorCode compress_columns(Space &, CsrView<double>, const RowSlice &, Csr<double, Space> &, Array<int, Space> &);
 template PetscErrorCode copy_rows(Space &, CsrView<double>, const Array<int, Space> &, bool, Csr<double, Space> &);
-template PetscErrorCode add_to_all(Space &, std::int64_t, const int *, int, int *);
+template PetscErrorCode shift_offsets(Space &, std::int64_t, const int *, int, int *);
 } // namespace amgkit

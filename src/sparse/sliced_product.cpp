@@ -56,7 +56,7 @@ PetscErrorCode find_slice(Ex &ex, const SpgemmOptions &options, CsrView<double> 
   slice.entries = rows.col.size();
   PetscCheck(slice.first + slice.entries <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries on one process: use more processes");
-  PetscCall(add_to_all(ex, rows.ptr.size(), rows.ptr.data(), static_cast<int>(slice.first), C.ptr.data() + slice.rows.begin));
+  PetscCall(shift_offsets(ex, rows.ptr.size(), rows.ptr.data(), static_cast<int>(slice.first), C.ptr.data() + slice.rows.begin));
   col = std::move(rows.col);
   if (options.kind == SpgemmKind::native) slice.plan = std::move(plan);
   PetscFunctionReturn(PETSC_SUCCESS);
