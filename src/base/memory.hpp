@@ -18,6 +18,31 @@ PetscErrorCode memory_allocate(Cuda &, Memory, std::size_t bytes, void **p);
 PetscErrorCode memory_free(Host &, Memory, void *p);
 PetscErrorCode memory_free(Cuda &, Memory, void *p);
 
+// How many bytes are free, for allocations of the space and of others. A host's memory counts as endless.
+inline PetscErrorCode memory_available(Host &, std::int64_t *bytes)
+{
+  *bytes = INT64_MAX;
+  return PETSC_SUCCESS;
+}
+inline PetscErrorCode memory_available(Debug &ex, std::int64_t *bytes)
+{
+  *bytes = ex.available;
+  return PETSC_SUCCESS;
+}
+PetscErrorCode memory_available(Cuda &, std::int64_t *bytes);
+// What a product may take that is estimated to take so many bytes: as many as are asked for, or for 0, where it would take more than half
+// of what is free, that half, else all that there is. Asks the device only for products of a size that may matter.
+template <class Ex> PetscErrorCode memory_for_product(Ex &ex, std::int64_t asked, double estimate, double *bytes)
+{
+  constexpr double matters = Ex::on_device ? 1 << 28 : 0;
+  std::int64_t available = INT64_MAX;
+
+  PetscFunctionBegin;
+  if (asked == 0 && estimate > matters) PetscCall(memory_available(ex, &available));
+  *bytes = asked > 0 ? static_cast<double>(asked) : static_cast<double>(available) / 2;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // At least so many bytes of the device, which the space keeps: what the next call gives may be the same. Errors as memory_allocate().
 PetscErrorCode scratch_memory(Cuda &, std::size_t bytes, void **p);
 

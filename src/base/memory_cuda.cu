@@ -211,6 +211,19 @@ PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode memory_available(Cuda &ex, std::int64_t *bytes)
+{
+  std::size_t free, total;
+  std::uint64_t used, reserved;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemGetInfo(&free, &total));
+  PetscCallCUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  PetscCallCUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  *bytes = static_cast<std::int64_t>(free + reserved - used);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode memory_free(Cuda &ex, Memory kind, void *p)
 {
   PetscFunctionBegin;

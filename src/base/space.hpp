@@ -32,9 +32,10 @@ struct Host {
 struct Debug : Host {
   static constexpr const char *name = "debug";
   static constexpr bool sliced_rows = true;
-  std::uint64_t seed = 1;       // of the next shuffle
-  std::int64_t allocations = 0; // counted so far
-  std::int64_t fail_at = -1;    // the allocation with this number fails with PETSC_ERR_MEM; -1: none
+  std::uint64_t seed = 1;             // of the next shuffle
+  std::int64_t allocations = 0;       // counted so far
+  std::int64_t fail_at = -1;          // the allocation with this number fails with PETSC_ERR_MEM; -1: none
+  std::int64_t available = INT64_MAX; // what memory_available() says
 };
 
 struct Cuda {

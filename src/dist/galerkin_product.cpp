@@ -80,7 +80,8 @@ PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &
   const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
 
   PetscFunctionBegin;
-  slices_ = form_ == ProductForm::two_products ? slices_of_product(options_, L, M) : 1;
+  slices_ = 1;
+  if (form_ == ProductForm::two_products) PetscCall(slices_of_product(ex, options_, L, M, &slices_));
   if (slices_ > 1) {
     PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, P), to_own, L, M, own, sliced_own_));
     if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, P), to_ghosts, L, M, others_, sliced_others_));

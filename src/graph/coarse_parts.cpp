@@ -11,16 +11,18 @@ PetscErrorCode count_slices(Ex &ex, const MarkedRows &rows, unsigned char bits, 
   // of a factor or a product: column, value, place in what it was chosen from, and the list that it is chosen by
   constexpr std::int64_t bytes = 3 * sizeof(int) + sizeof(double);
   const double of_right = 1 + right.average();
+  const double most_bytes = static_cast<double>(rows.diag.nnz + rows.offd.nnz) * of_right * bytes;
   std::int64_t terms = 0;
+  double allowed;
 
   PetscFunctionBegin;
   *slices = 1;
-  if (static_cast<double>(rows.diag.nnz + rows.offd.nnz) * of_right * bytes <= static_cast<double>(slice_bytes))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(memory_for_product(ex, slice_bytes, most_bytes, &allowed));
+  if (most_bytes <= allowed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(count_terms(ex, rows.diag, rows.mark, bits, right, before, &terms));
   terms += static_cast<std::int64_t>(static_cast<double>(rows.offd.nnz) * of_right);
-  const std::int64_t wanted = terms * bytes / slice_bytes + 1, most = rows.diag.rows;
-  *slices = static_cast<int>(std::max<std::int64_t>(1, std::min(wanted, most)));
+  const double wanted = static_cast<double>(terms * bytes) / allowed + 1, most = rows.diag.rows;
+  *slices = static_cast<int>(std::max(1.0, std::min(wanted, most)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,7 +33,7 @@ struct InterpolationRule {
   const int *wanted = nullptr;
   // Whether update() shall be possible. If not, the product is made in slices of about so many bytes, and the object is of no more use.
   bool keep = false;
-  std::int64_t slice_bytes = default_slice_bytes;
+  std::int64_t slice_bytes = 0;
 };
 
 // Makes P, and P's values again. Holds what the latter needs, the product before truncation among it; forgotten with the object, without

@@ -29,7 +29,7 @@ template <class Ex> struct SecondStrength {
 struct SecondStrengthRule {
   int least_count = 1;
   SpgemmOptions spgemm;
-  std::int64_t slice_bytes = default_slice_bytes; // as in InterpolationRule
+  std::int64_t slice_bytes = 0; // as in InterpolationRule
 };
 // Collective, once. marks: of A's entries, the strong ones. A stores its diagonal. *out_of_memory as in attempt().
 template <class Ex>

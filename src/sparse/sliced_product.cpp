@@ -85,12 +85,18 @@ PetscErrorCode fill_slice(Ex &ex, const SpgemmOptions &options, CsrView<double> 
 }
 } // namespace
 
-std::int64_t slices_of_product(const SpgemmOptions &options, const CsrView<double> &A, const CsrView<double> &P)
+template <class Ex>
+PetscErrorCode slices_of_product(Ex &ex, const SpgemmOptions &options, const CsrView<double> &A, const CsrView<double> &P,
+                                 std::int64_t *slices)
 {
-  const double bytes = std::max(1.0, static_cast<double>(options.product_bytes)), bytes_of_A = 12.0 * static_cast<double>(A.nnz);
-  const double bytes_of_AP = bytes_of_A * P.average() / 2;
-  if (bytes_of_AP <= bytes) return 1;
-  return static_cast<std::int64_t>(std::min(std::ceil((bytes_of_A + bytes_of_AP) / bytes), 1.0 * INT32_MAX));
+  const double bytes_of_A = 12.0 * static_cast<double>(A.nnz), bytes_of_AP = bytes_of_A * P.average() / 2;
+  double bytes;
+
+  PetscFunctionBegin;
+  *slices = 1;
+  PetscCall(memory_for_product(ex, options.product_bytes, bytes_of_AP, &bytes));
+  if (bytes_of_AP > bytes) *slices = static_cast<std::int64_t>(std::min(std::ceil((bytes_of_A + bytes_of_AP) / bytes), 1.0 * INT32_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
@@ -139,6 +145,7 @@ PetscErrorCode sliced_product_numeric(Ex &ex, const SlicedPlan<Ex> &plan, CsrVie
 
 using View = CsrView<double>;
 #define AMGKIT_INSTANTIATE(Ex)                                                                                                             \
+  template PetscErrorCode slices_of_product(Ex &, const SpgemmOptions &, const View &, const View &, std::int64_t *);                      \
   template PetscErrorCode sliced_product_symbolic(Ex &, const SpgemmOptions &, std::int64_t, View, View, View, Csr<double, Ex> &,          \
                                                   SlicedPlan<Ex> &);                                                                       \
   template PetscErrorCode sliced_product_numeric(Ex &, const SlicedPlan<Ex> &, View, View, View, Csr<double, Ex> &);

@@ -33,7 +33,8 @@ template <class Ex> struct SlicedPlan {
 // How many slices keep A P's part and A's, in 12 bytes an entry, near options.product_bytes, and 1 where all of A P is not larger. An
 // estimate that costs no pass: two products make an entry of A P. There are 2 at 7-point, 5 to 8 at 27-point and on coarser levels; where
 // none meet, A P is twice as large. Rows of A P that several slices need come on top of it, and what a back end other than native takes.
-std::int64_t slices_of_product(const SpgemmOptions &, const CsrView<double> &A, const CsrView<double> &P);
+template <class Ex>
+PetscErrorCode slices_of_product(Ex &, const SpgemmOptions &, const CsrView<double> &A, const CsrView<double> &P, std::int64_t *slices);
 
 // C's pattern, in up to so many slices; C's values allocated, not set. Waits. Errors as spgemm_symbolic(). C and plan are then undefined.
 template <class Ex>

@@ -24,9 +24,9 @@ enum class SpgemmKind { native, cusparse, kokkos };
 struct SpgemmOptions {
   SpgemmKind kind = SpgemmKind::native;
   std::int64_t work_bytes = std::int64_t{256} << 20; // native: at most so many for long rows, which are done in slices, a row at least
-  // About so many for A P in R (A P) with the rows of A that it is made of, see sliced_product.hpp. At 7-point 256³ A, P, R and the product
-  // are 4.6 GB, to which the whole A P adds 2.2 and this 0.9. Slices share rows, and find their patterns twice.
-  std::int64_t product_bytes = std::int64_t{1} << 30;
+  // About so many for A P in R (A P) with the rows of A that it is made of, see sliced_product.hpp; 0: half of what is free, as slices
+  // share rows and find their patterns twice: four of them at 7-point 256³ take 261 ms for a setup of 206.
+  std::int64_t product_bytes = 0;
   // The right factor's columns come in complete aligned runs: a row that has one of the columns run I to run I + run - 1 has them all.
   // native uses it, values by runs of 2, 3 and 6 in A B, patterns by any; it changes no bit of C.
   int run = 1;

@@ -271,4 +271,33 @@ TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)
   EXPECT_LE(bytes, 1.5 * (12 * hierarchy.statistics[0].entries + 4.0 * M.rows));
   OK(MatDestroy(&A));
 }
+
+// Where memory is short, products are made in slices, and give the same hierarchy.
+TEST(HierarchyInLittleMemory, IsTheSame)
+{
+  OwnedMat A;
+  AmgParameters parameters = small();
+  parameters.storage = static_cast<int>(Storage::in_double);
+  OK(distribute(grid7(10, 9, 8), false, A.out()));
+  for (const PetscInt aggressive : {0, 1}) {
+    ClassicalParameters classical;
+    classical.agg_nl = aggressive;
+    std::vector<std::vector<double>> values[2];
+    std::int64_t allocations[2];
+    for (const bool little : {false, true}) {
+      Debug ex;
+      SetupStatus status;
+      if (little) ex.available = 40000;
+      Hierarchy<Debug> hierarchy;
+      OK(hierarchy.build(ex, A, parameters, *make_classical_prolongation<Debug>(classical), &status));
+      EXPECT_EQ(status, SetupStatus::ready);
+      allocations[little] = ex.allocations;
+      for (std::size_t l = 1; l < hierarchy.levels.size(); l++) {
+        for (auto &block : values_of(ex, hierarchy.levels[l]->A)) values[little].push_back(std::move(block));
+      }
+    }
+    EXPECT_EQ(values[0], values[1]) << aggressive;
+    EXPECT_GT(allocations[1], allocations[0] + 20) << aggressive; // in slices, indeed
+  }
+}
 } // namespace amgkit::test

@@ -343,7 +343,7 @@ TYPED_TEST(InterpolationTest, IsTheSameInSlices)
         rule.wanted = mine.data();
         OK(problem.interpolate(this->ex, kept(rule)));
         OK(entries_of(this->ex, problem, expected));
-        for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{3000}, std::int64_t{20000}, default_slice_bytes}) {
+        for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{3000}, std::int64_t{20000}, std::int64_t{0}}) {
           Interpolation<TypeParam> interpolation;
           rule.slice_bytes = bytes;
           rule.unknown = problem.unknown.data();

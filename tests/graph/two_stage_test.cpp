@@ -38,7 +38,7 @@ TwoStageRule rule_of(InterpolationKind kind, Truncation of_factors = {0, 0}, Tru
 }
 
 // Small matrices are cut into rows too.
-const std::int64_t slice_bytes[] = {1, 4000, default_slice_bytes};
+const std::int64_t slice_bytes[] = {1, 4000, std::int64_t{0}};
 
 // A matrix with one splitting or two
 template <class Ex> struct Split {

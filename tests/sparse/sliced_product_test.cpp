@@ -186,10 +186,19 @@ TEST(SlicesOfAProduct, FollowTheBytes)
   A.rows = A.cols = P.rows = 100;
   A.nnz = 400;
   P.nnz = 500;
-  for (const auto &[bytes, slices] : {std::pair{12000, 1}, {11999, 2}, {8401, 2}, {8399, 3}, {1, 16800}, {0, 16800}}) {
+  Debug ex;
+  for (const auto &[bytes, slices] : {std::pair{12000, 1}, {11999, 2}, {8401, 2}, {8399, 3}, {1, 16800}, {0, 1}}) {
     SpgemmOptions options;
+    std::int64_t got = 0;
     options.product_bytes = bytes;
-    EXPECT_EQ(slices_of_product(options, A, P), slices) << bytes;
+    OK(slices_of_product(ex, options, A, P, &got));
+    EXPECT_EQ(got, slices) << bytes;
+  }
+  for (const auto &[available, slices] : {std::pair{24000, 1}, {23999, 2}, {2, 16800}, {0, INT32_MAX}}) {
+    std::int64_t got = 0;
+    ex.available = available;
+    OK(slices_of_product(ex, {}, A, P, &got));
+    EXPECT_EQ(got, slices) << available << " free";
   }
 }
 } // namespace amgkit::test
