@@ -12,7 +12,7 @@ public:
 
   // Collective, once: P completed, and coarse = Pᵀ fine P; fine must stay where it is. *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *out_of_memory);
-  // Collective: for new values in P's blocks on the same patterns; before refresh().
+  // Collective: for new values in P's blocks on the same patterns, if P.values_change; before refresh().
   PetscErrorCode reweight(Ex &);
 
   PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) override { return P.multiply_transposed(ex, r, b); }

@@ -74,6 +74,7 @@ public:
     PetscCall(log_end(Phase::interp));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     if (!parameters_.reweight) transfer->interpolation = std::monostate{};
+    transfer->P.values_change = parameters_.reweight;
     level.strength = {};
     PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,14 +152,16 @@ private:
   PetscErrorCode coarsen_again(Ex &ex, DistMatrix<Ex> &A, const DistGraph<Ex> &graph, Array<unsigned char, Ex> &is_coarse,
                                Coarsening<Ex> &level, bool *out_of_memory) const
   {
-    const int least_count = parameters_.agg_type + 1; // a1, a2
+    SecondStrengthRule rule;
     SecondStrength<Ex> second;
     Array<unsigned char, Ex> chosen;
 
     PetscFunctionBegin;
     level.first = std::move(level.points);
     level.points = {};
-    PetscCall(second_strength(ex, A, level.strength, level.first, least_count, spgemm(), second, out_of_memory));
+    rule.least_count = parameters_.agg_type + 1; // a1, a2
+    rule.spgemm = spgemm();
+    PetscCall(second_strength(ex, A, level.strength, level.first, rule, second, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(pmis(ex, second.graph(A.comm), Isolated::coarse, chosen, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,6 +183,7 @@ private:
     one.spgemm = spgemm();
     one.unknown = fine.unknown.data();
     one.ghost_unknown = level.ghost_unknown.data();
+    one.keep = parameters_.reweight;
     if (aggressive(fine)) {
       rule.of_factors = {parameters_.truncfactor, static_cast<int>(parameters_.agg_p_max)};
       auto &two = transfer.interpolation.template emplace<2>();

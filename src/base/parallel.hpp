@@ -10,7 +10,7 @@
 //   reduce(ex, n, f, init, op, &r)     r = op over f(i); waits
 //   sum_into<N>(ex, n, f, work, sums)  sums[k] = sum of f(i).of[k], k < N, left in the space's memory; neither waits nor allocates
 //   exclusive_scan(ex, n, x, &total)   x[i] <- x[0] + ... + x[i-1] for 0 <= i <= n; x has room for n + 1; waits
-//   stable_sort_pairs(ex, n, key, val, bits)   by the low `bits` bits of the keys
+//   stable_sort_pairs(ex, n, key, val, bits)   by the low `bits` bits of the keys, of 32 or 64; takes as much memory as the pairs on Cuda
 //   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
 //
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;

@@ -334,20 +334,23 @@ inline PetscErrorCode exclusive_scan(Cuda &ex, std::int64_t n, int *x, std::int6
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode stable_sort_pairs(Cuda &ex, std::int64_t n, std::uint64_t *key, T *value, int bits)
+// CUB goes to and fro between the caller's arrays and these, or it would take as many again.
+template <class Key, class T> PetscErrorCode stable_sort_pairs(Cuda &ex, std::int64_t n, Key *key, T *value, int bits)
 {
-  Array<std::uint64_t, Cuda> key_out;
+  Array<Key, Cuda> key_out;
   Array<T, Cuda> value_out;
 
   PetscFunctionBegin;
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(key_out.allocate(ex, n));
   PetscCall(value_out.allocate(ex, n));
+  cub::DoubleBuffer<Key> keys(key, key_out.data());
+  cub::DoubleBuffer<T> values(value, value_out.data());
   PetscCall(detail::with_scratch(ex, [&](void *scratch, std::size_t &bytes) {
-    return cub::DeviceRadixSort::SortPairs(scratch, bytes, key, key_out.data(), value, value_out.data(), n, 0, bits, ex.stream);
+    return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, values, n, 0, bits, ex.stream);
   }));
-  PetscCall(memory_copy(ex, key, key_out.data(), key_out.bytes()));
-  PetscCall(memory_copy(ex, value, value_out.data(), value_out.bytes()));
+  if (keys.Current() != key) PetscCall(memory_copy(ex, key, keys.Current(), key_out.bytes()));
+  if (values.Current() != value) PetscCall(memory_copy(ex, value, values.Current(), value_out.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -123,10 +123,10 @@ template <class Ex> PetscErrorCode exclusive_scan(Ex &, std::int64_t n, int *x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T, class Ex> PetscErrorCode stable_sort_pairs(Ex &, std::int64_t n, std::uint64_t *key, T *value, int bits)
+template <class Key, class T, class Ex> PetscErrorCode stable_sort_pairs(Ex &, std::int64_t n, Key *key, T *value, int bits)
 {
   const std::uint64_t mask = bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
-  std::vector<std::pair<std::uint64_t, T>> pairs(static_cast<std::size_t>(n));
+  std::vector<std::pair<Key, T>> pairs(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; i++) pairs[i] = {key[i], value[i]};
   std::stable_sort(pairs.begin(), pairs.end(), [=](const auto &a, const auto &b) { return (a.first & mask) < (b.first & mask); });
   for (std::int64_t i = 0; i < n; i++) {

@@ -53,6 +53,7 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
        {&A_, &AP_, &own_, &others_, &sent_diag_, &sent_offd_, &receiving_diag_, &receiving_offd_, &add_, &summands_, &sums_})
     total += M->bytes();
   for (const SpgemmPlan<Ex> *plan : {&plan_AP_, &plan_own_, &plan_others_, &plan_sums_}) total += plan->row.bytes() + plan->window.bytes();
+  total += sliced_own_.bytes() + sliced_others_.bytes();
   return total;
 }
 
@@ -79,7 +80,11 @@ PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &
   const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
 
   PetscFunctionBegin;
-  if (form_ == ProductForm::two_products) {
+  slices_ = form_ == ProductForm::two_products ? slices_of_product(options_, L, M) : 1;
+  if (slices_ > 1) {
+    PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, P), to_own, L, M, own, sliced_own_));
+    if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, P), to_ghosts, L, M, others_, sliced_others_));
+  } else if (form_ == ProductForm::two_products) {
     PetscCall(spgemm_symbolic(ex, options_, L, M, AP_, plan_AP_));
     PetscCall(spgemm_symbolic(ex, options_, to_own, AP_.view(), own, plan_own_));
     if (!alone_) PetscCall(spgemm_symbolic(ex, options_, to_ghosts, AP_.view(), others_, plan_others_));
@@ -97,7 +102,10 @@ PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, co
   const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
 
   PetscFunctionBegin;
-  if (form_ == ProductForm::two_products) {
+  if (slices_ > 1) {
+    PetscCall(sliced_product_numeric(ex, sliced_own_, to_own, L, M, own));
+    if (!alone_) PetscCall(sliced_product_numeric(ex, sliced_others_, to_ghosts, L, M, others_));
+  } else if (form_ == ProductForm::two_products) {
     PetscCall(spgemm_numeric(ex, plan_AP_, L, M, AP_));
     PetscCall(spgemm_numeric(ex, plan_own_, to_own, AP_.view(), own));
     if (!alone_) PetscCall(spgemm_numeric(ex, plan_others_, to_ghosts, AP_.view(), others_));
@@ -207,7 +215,8 @@ PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, con
       [&] {
         PetscFunctionBegin;
         if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
-        if (form_ == ProductForm::two_products && AP_.rows == 0) PetscCall(spgemm_symbolic(ex, options_, left(A), right(P), AP_, plan_AP_));
+        if (form_ == ProductForm::two_products && slices_ == 1 && AP_.rows == 0)
+          PetscCall(spgemm_symbolic(ex, options_, left(A), right(P), AP_, plan_AP_));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
         forget_AP();
         if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));

@@ -8,10 +8,13 @@
 // A P is the largest of these matrices, and stays no longer than it takes to multiply it: for new values its pattern is found again, at
 // 7-point 256³ for a tenth of the time that new values take in all, where it would be a third of the hierarchy's memory. Back ends other
 // than native keep what they made of it, and it with that.
+//
+// Where even that is more than SpgemmOptions::product_bytes, A P is formed in slices, see sliced_product.hpp, whatever the back end, for
+// the rows of own coarse points and for those of others' apart. The bits are the same.
 #pragma once
 #include "dist/gathered_rows.hpp"
 #include "dist/prolongator.hpp"
-#include "sparse/spgemm.hpp"
+#include "sparse/sliced_product.hpp"
 
 namespace amgkit
 {
@@ -26,8 +29,8 @@ public:
   // chance included. P must be created on A's communicator; A and P must stay where they are. *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
                         bool *out_of_memory);
-  // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P and
-  // what a back end other than native needs.
+  // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P, or a
+  // slice of it, and what a back end other than native needs. *out_of_memory as in attempt().
   PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse, bool *out_of_memory);
   // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
   PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
@@ -45,6 +48,12 @@ private:
   // The factors on this rank, A's columns and P's rows in the order of their global indices; as they are where there is no ghost.
   CsrView<double> left(const DistMatrix<Ex> &A) const { return A.ghosts.empty() ? A.diag : A_.view(); }
   CsrView<double> right(const Prolongator<Ex> &P) const { return rows_of_P_.rows(rows_of(P)); }
+  // A slice takes as much of R's entries, whichever part they are in.
+  std::int64_t slices_of(const CsrView<double> &part_of_R, const Prolongator<Ex> &P) const
+  {
+    const std::int64_t entries = P.to_own.col.size() + P.to_ghosts.col.size();
+    return entries > 0 ? (slices_ * part_of_R.nnz + entries - 1) / entries : 1;
+  }
   // The rows of own coarse points before anything is added: coarse's where no rank has ghosts.
   Csr<double, Ex> &own_rows(DistMatrix<Ex> &coarse) { return alone_ ? coarse.own_diag : own_; }
   BlockRows blocks_of(const DistMatrix<Ex> &A) const { return {{A.diag}, {A.offd}, ghosts_before_}; }
@@ -73,6 +82,8 @@ private:
   GatheredRows<Ex> rows_of_P_;            // its numbering is that of the products' columns
   Csr<double, Ex> A_, AP_, own_, others_; // others_: a row a ghost of P
   SpgemmPlan<Ex> plan_AP_, plan_own_, plan_others_;
+  std::int64_t slices_ = 1; // of A P; in several, there is no AP_, and the plans are these
+  SlicedPlan<Ex> sliced_own_, sliced_others_;
 
   Csr<double, Ex> sent_diag_, sent_offd_; // others_
   Halo<Ex> back_;                         // its ghosts: the rows of others_ of all ranks that belong here

@@ -19,8 +19,8 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_all(Ex &ex)
   PetscFunctionBegin;
   PetscCall(halo.allocate(ex));
   PetscCall(nonempty_rows(ex, offd.view(), boundary));
-  PetscCall(transpose(ex, diag.view(), to_own, &from_diag_));
-  PetscCall(transpose(ex, offd.view(), to_ghosts, &from_offd_));
+  PetscCall(transpose(ex, diag.view(), to_own, values_change ? &from_diag_ : nullptr));
+  PetscCall(transpose(ex, offd.view(), to_ghosts, values_change ? &from_offd_ : nullptr));
   PetscCall(halo.arrivals(ex, diag.cols, arrivals, receiving));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -45,6 +45,8 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_values(Ex &ex)
   const double *own = diag.val.data(), *other = offd.val.data();
 
   PetscFunctionBegin;
+  PetscCheck(values_change && from_diag_.size() == diag.val.size() && from_offd_.size() == offd.val.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "This prolongator was made for values that do not change");
   PetscCall(gather(ex, from_diag_.size(), from_diag_.data(), own, to_own.val.data()));
   PetscCall(gather(ex, from_offd_.size(), from_offd_.data(), other, to_ghosts.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -19,6 +19,8 @@ template <class Ex> struct CoarseBlocks {
 template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   // The blocks are set by the caller, but for first.
   using CoarseBlocks<Ex>::diag, CoarseBlocks<Ex>::offd, CoarseBlocks<Ex>::first, CoarseBlocks<Ex>::ghosts;
+  // To be set before create(), too: whether transpose_values() will be called, for which 4 bytes an entry are kept.
+  bool values_change = false;
 
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<PetscInt> range;       // rank r owns coarse points range[r] <= I < range[r + 1]
@@ -31,7 +33,7 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   std::size_t bytes() const;
   // Collective: all but what the caller has set. *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, MPI_Comm comm, bool *out_of_memory);
-  // Local: R's values anew, for other values of P on the same pattern. Neither waits nor allocates.
+  // Local: R's values anew, for other values of P on the same pattern; with values_change. Neither waits nor allocates.
   PetscErrorCode transpose_values(Ex &);
   // Collective; V is float or double. x += P e
   template <class V> PetscErrorCode add_product(Ex &, const V *e, V *x);
@@ -41,6 +43,6 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
 private:
   PetscErrorCode transpose_all(Ex &);
 
-  Array<int, Ex> from_diag_, from_offd_; // P's entry behind each of R's
+  Array<int, Ex> from_diag_, from_offd_; // P's entry behind each of R's, with values_change
 };
 } // namespace amgkit

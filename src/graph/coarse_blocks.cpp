@@ -4,18 +4,17 @@
 
 namespace amgkit
 {
-template <class Ex>
-PetscErrorCode BlockSelection<Ex>::create(Ex &ex, const DistMatrix<Ex> &A, const unsigned char *mark, const unsigned char *ghost_mark,
-                                          unsigned char bits)
+template <class Ex> PetscErrorCode BlockSelection<Ex>::create(Ex &ex, const MarkedRows &A, unsigned char bits)
 {
   PetscFunctionBegin;
-  PetscCall(select_entries(ex, A.diag, mark, bits, {}, diag));
-  PetscCall(select_entries(ex, ghost_block(A), ghost_mark, bits, {}, offd));
+  PetscCall(select_entries(ex, A.diag, A.mark, bits, {}, diag));
+  PetscCall(select_entries(ex, A.offd, A.ghost_mark, bits, {}, offd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
-PetscErrorCode selected_pattern(Ex &ex, const CsrView<double> &A, const Selection<Ex> &chosen, Csr<double, Ex> &M, int first)
+PetscErrorCode selected_pattern(Ex &ex, const CsrView<double> &A, const Selection<Ex> &chosen, Csr<double, Ex> &M, int first,
+                                bool with_values)
 {
   PetscFunctionBegin;
   M.rows = A.rows;
@@ -23,7 +22,7 @@ PetscErrorCode selected_pattern(Ex &ex, const CsrView<double> &A, const Selectio
   PetscCall(M.ptr.allocate(ex, chosen.ptr.size()));
   PetscCall(memory_copy(ex, M.ptr.data(), chosen.ptr.data(), chosen.ptr.bytes()));
   PetscCall(M.col.allocate(ex, chosen.size()));
-  PetscCall(M.val.allocate(ex, chosen.size()));
+  if (with_values) PetscCall(M.val.allocate(ex, chosen.size()));
   PetscCall(selected_columns(ex, A, chosen, first, M.col.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -57,18 +56,25 @@ PetscErrorCode split_product(Ex &ex, CsrView<double> W, const unsigned char *kee
                              BlockSelection<Ex> &chosen, CoarseBlocks<Ex> &P)
 {
   const int begin = columns.before, end = columns.before + columns.own;
-  std::vector<int> kept;
 
   PetscFunctionBegin;
   PetscCall(select_entries(ex, W, keep, 1, {begin, end, true}, chosen.diag));
   PetscCall(select_entries(ex, W, keep, 1, {begin, end, false}, chosen.offd));
-  PetscCall(selected_pattern(ex, W, chosen.diag, P.diag, begin));
-  PetscCall(selected_pattern(ex, W, chosen.offd, P.offd));
+  PetscCall(selected_pattern(ex, W, chosen.diag, P.diag, begin, false));
+  PetscCall(selected_pattern(ex, W, chosen.offd, P.offd, 0, false));
+  P.diag.cols = columns.own;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode complete_blocks(Ex &ex, const ProductColumns &columns, CoarseBlocks<Ex> &P)
+{
+  std::vector<int> kept;
+
+  PetscFunctionBegin;
   PetscCall(drop_empty_columns(ex, P.offd, kept));
   P.first = columns.first;
   P.ghosts.clear();
-  for (const int j : kept) P.ghosts.push_back((*columns.ghosts)[static_cast<std::size_t>(j < begin ? j : j - columns.own)]);
-  P.diag.cols = columns.own;
+  for (const int j : kept) P.ghosts.push_back((*columns.ghosts)[static_cast<std::size_t>(j < columns.before ? j : j - columns.own)]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,6 +87,8 @@ PetscErrorCode TruncatedProduct<Ex>::create(Ex &ex, CsrView<double> W, const Pro
   PetscCall(scale_.allocate(ex, W.rows));
   PetscCall(mark_largest(ex, W, truncation, keep_.data()));
   PetscCall(split_product(ex, W, keep_.data(), columns, chosen_, P));
+  PetscCall(P.diag.val.allocate(ex, chosen_.diag.size()));
+  PetscCall(P.offd.val.allocate(ex, chosen_.offd.size()));
   PetscCall(values(ex, W, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,11 +118,12 @@ template <class Ex> PetscErrorCode leave_out_rows(Ex &ex, int n, const int *numb
 #define INSTANTIATE(Ex)                                                                                                                    \
   template struct BlockSelection<Ex>;                                                                                                      \
   template class TruncatedProduct<Ex>;                                                                                                     \
-  template PetscErrorCode selected_pattern(Ex &, const CsrView<double> &, const Selection<Ex> &, Csr<double, Ex> &, int);                  \
+  template PetscErrorCode selected_pattern(Ex &, const CsrView<double> &, const Selection<Ex> &, Csr<double, Ex> &, int, bool);            \
   template PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt,     \
                                          CoarseBlocks<Ex> &);                                                                              \
   template PetscErrorCode split_product(Ex &, CsrView<double>, const unsigned char *, const ProductColumns &, BlockSelection<Ex> &,        \
                                         CoarseBlocks<Ex> &);                                                                               \
+  template PetscErrorCode complete_blocks(Ex &, const ProductColumns &, CoarseBlocks<Ex> &);                                               \
   template PetscErrorCode leave_out_rows(Ex &, int, const int *, int, Csr<double, Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE

@@ -2,6 +2,7 @@
 #pragma once
 #include "dist/prolongator.hpp"
 #include "graph/pmis.hpp"
+#include "sparse/marked_rows.hpp"
 #include "sparse/selection.hpp"
 #include "sparse/truncate.hpp"
 
@@ -15,22 +16,30 @@ template <class Ex> CsrView<double> ghost_block(const DistMatrix<Ex> &A)
   return block;
 }
 
-// Which entries of a matrix's blocks are meant.
+// All of A's rows, with marks of its entries.
+template <class Ex>
+MarkedRows marked_rows(const DistMatrix<Ex> &A, const Array<unsigned char, Ex> &mark, const Array<unsigned char, Ex> &ghost_mark)
+{
+  return {A.diag, ghost_block(A), mark.data(), ghost_mark.data()};
+}
+
+// Which entries of a pair of blocks are meant.
 template <class Ex> struct BlockSelection {
   Selection<Ex> diag, offd;
 
   // Those with these bits in their marks. Waits.
-  PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, const unsigned char *mark, const unsigned char *ghost_mark, unsigned char bits);
-  BlockRows of(const DistMatrix<Ex> &A, int ghosts_before) const
+  PetscErrorCode create(Ex &, const MarkedRows &, unsigned char bits);
+  BlockRows of(const MarkedRows &A, int ghosts_before) const
   {
     return {{A.diag, diag.ptr.data(), diag.at.data()}, {A.offd, offd.ptr.data(), offd.at.data()}, ghosts_before};
   }
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };
 
-// The selection as a matrix with A's columns, counted from first; values allocated, not set.
+// The selection as a matrix with A's columns, counted from first; values allocated, not set, if there shall be any.
 template <class Ex>
-PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M, int first = 0);
+PetscErrorCode selected_pattern(Ex &, const CsrView<double> &A, const Selection<Ex> &, Csr<double, Ex> &M, int first = 0,
+                                bool with_values = true);
 // Entries of A in columns of C points as rows of their own; values allocated, not set. Local.
 template <class Ex>
 PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &A, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt first,
@@ -42,11 +51,13 @@ struct ProductColumns {
   PetscInt first = 0; // global number of the own ones
   const std::vector<PetscInt> *ghosts = nullptr;
 };
-// P's pattern: the entries of W with keep[k] = 1, chosen on return. Values allocated, not set. Local; waits.
+// The pattern of P's blocks: the entries of W with keep[k] = 1, chosen on return. P is not complete: see complete_blocks(). Local; waits.
 template <class Ex>
 PetscErrorCode split_product(Ex &, CsrView<double> W, const unsigned char *keep, const ProductColumns &, BlockSelection<Ex> &chosen,
                              CoarseBlocks<Ex> &P);
-// P = the product W, truncated; and the same entries of it when W's values have changed.
+// Leaves out the columns of offd, all the ghosts of the product, that are not in use. Local; waits.
+template <class Ex> PetscErrorCode complete_blocks(Ex &, const ProductColumns &, CoarseBlocks<Ex> &P);
+// P = the product W, truncated, and not complete yet; and the same entries of it when W's values have changed.
 template <class Ex> class TruncatedProduct {
 public:
   // Local; waits.

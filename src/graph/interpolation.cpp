@@ -15,12 +15,15 @@ PetscErrorCode Interpolation<Ex>::choose(Ex &ex, const DistMatrix<Ex> &A, const 
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  PetscCall(number_.allocate(ex, A.rows));
-  PetscCall(memory_copy(ex, number_.data(), points.number.data(), number_.bytes()));
-  PetscCall(classify_entries(ex, rows_of(A), S, splitting, kinds_));
-  PetscCall(to_coarse_.create(ex, A, kinds_.diag.data(), kinds_.offd.data(), to_coarse));
+  number_ = points.number.data();
+  if (rule.keep) {
+    PetscCall(kept_number_.allocate(ex, A.rows));
+    PetscCall(memory_copy(ex, kept_number_.data(), number_, kept_number_.bytes()));
+    number_ = kept_number_.data();
+  }
+  PetscCall(classify_entries(ex, {A.diag, A.offd, first_row_, nullptr, ghosts_before_}, S, splitting, kinds_));
+  PetscCall(to_coarse_.create(ex, rows_of(A), to_coarse));
   PetscCall(coarse_columns(ex, A, to_coarse_, points, points.range[static_cast<std::size_t>(rank)], B_));
-  if (paths()) PetscCall(path_.create(ex, A, kinds_.diag.data(), kinds_.offd.data(), on_path));
   if (kind_ == InterpolationKind::ext_i) {
     PetscCall(select_entries(ex, ghost_block(A), kinds_.offd.data(), to_fine, {}, to_fine_));
     PetscCall(selected_pattern(ex, ghost_block(A), to_fine_, F_offd_));
@@ -30,6 +33,7 @@ PetscErrorCode Interpolation<Ex>::choose(Ex &ex, const DistMatrix<Ex> &A, const 
     PetscCall(mean_.allocate(ex, std::int64_t{A.rows} + ghosts_));
   }
   PetscCall(take_values(ex, A));
+  if (!rule.keep) to_coarse_ = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,10 +42,10 @@ template <class Ex> PetscErrorCode Interpolation<Ex>::take_values(Ex &ex, const 
 {
   PetscFunctionBegin;
   PetscCall(selected_values(ex, A.diag, to_coarse_.diag, nullptr, B_.diag.val.data()));
-  PetscCall(unit_rows(ex, A.rows, number_.data(), B_.diag.ptr.data(), B_.diag.val.data()));
+  PetscCall(unit_rows(ex, A.rows, number_, B_.diag.ptr.data(), B_.diag.val.data()));
   PetscCall(selected_values(ex, ghost_block(A), to_coarse_.offd, nullptr, B_.offd.val.data()));
   if (kind_ == InterpolationKind::ext_i) PetscCall(selected_values(ex, ghost_block(A), to_fine_, nullptr, F_offd_.val.data()));
-  if (kind_ == InterpolationKind::ext_e) PetscCall(means_of_fine(ex, rows_of(A), kinds_, own_mean_.data()));
+  if (kind_ == InterpolationKind::ext_e) PetscCall(means_of_fine(ex, points_of(rows_of(A)), own_mean_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,41 +66,96 @@ template <class Ex> ProductColumns Interpolation<Ex>::columns() const
   return {ghosts_before(B_.ghosts, B_.first), B_.diag.cols, B_.first, &B_.ghosts};
 }
 
-// Local, once the others' rows are here: W's pattern and values.
-template <class Ex> PetscErrorCode Interpolation<Ex>::make_product(Ex &ex, const DistMatrix<Ex> &A, const SpgemmOptions &options)
+// Local, once the others' rows are here: some rows of P, before its ghosts are known.
+template <class Ex>
+PetscErrorCode Interpolation<Ex>::make_part(Ex &ex, const MarkedRows &rows, const MarkedRows &all, const InterpolationRule &rule, Steps &of,
+                                            CoarseBlocks<Ex> &part)
 {
   PetscFunctionBegin;
-  if (!paths()) {
-    PetscCall(stack_rows(ex, B_.rows().blocks(), W_));
-    PetscCall(weigh_direct(ex, rows_of(A), kinds_, number_.data(), W_));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (paths()) {
+    PetscCall(of.path.create(ex, rows, on_path));
+    PetscCall(stack_rows(ex, of.path.of(rows, ghosts_before_), of.w));
+    if (!rule.keep) of.path = {};
+    PetscCall(weigh_paths(ex, rows, all, of.w));
+    PetscCall(spgemm_symbolic(ex, rule.spgemm, of.w.view(), product_factor(), of.W, of.plan));
+    PetscCall(spgemm_numeric(ex, of.plan, of.w.view(), product_factor(), of.W));
+    if (!rule.keep) of.w = {};
+  } else {
+    PetscCall(stack_rows(ex, B_.rows().blocks(), of.W));
+    PetscCall(weigh_direct(ex, points_of(rows), of.W));
   }
-  PetscCall(stack_rows(ex, path_.of(A, ghosts_before_), w_));
-  PetscCall(beta_.allocate(ex, product_factor().rows));
-  PetscCall(weigh_paths(ex, A));
-  PetscCall(spgemm_symbolic(ex, options, w_.view(), product_factor(), W_, plan_));
-  PetscCall(spgemm_numeric(ex, plan_, w_.view(), product_factor(), W_));
+  PetscCall(of.truncated.create(ex, of.W.view(), columns(), rule.truncation, part));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local, once the others' rows are here: P. direct has one slice, as its W is not larger than B.
+template <class Ex>
+PetscErrorCode Interpolation<Ex>::make_rows(Ex &ex, const DistMatrix<Ex> &A, const InterpolationRule &rule, CoarseBlocks<Ex> &P)
+{
+  const MarkedRows all = rows_of(A);
+  const ProductColumns all_columns = columns();
+  std::vector<CoarseBlocks<Ex>> parts;
+  int slices = 1;
+
+  PetscFunctionBegin;
+  if (paths()) {
+    PetscCall(beta_.allocate(ex, product_factor().rows));
+    PetscCall(row_sums(ex, product_factor(), beta_.data()));
+  }
+  if (rule.keep) {
+    parts.emplace_back();
+    PetscCall(make_part(ex, all, all, rule, steps_.emplace(), parts[0]));
+  } else {
+    if (paths()) PetscCall(count_slices(ex, all, on_path, product_factor(), ghosts_before_, rule.slice_bytes, &slices));
+    const auto make = [&](const MarkedRows &slice, CoarseBlocks<Ex> &part) {
+      Steps steps;
+      return make_part(ex, slice, all, rule, steps, part);
+    };
+    PetscCall(make_parts<Ex>(ex, all, slices, make, parts));
+    forget();
+  }
+  PetscCall(join_parts(ex, parts, all_columns, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Local: w from the values of A that it holds.
-template <class Ex> PetscErrorCode Interpolation<Ex>::weigh_paths(Ex &ex, const DistMatrix<Ex> &A)
+template <class Ex> PetscErrorCode Interpolation<Ex>::weigh_paths(Ex &ex, const MarkedRows &rows, const MarkedRows &all, Csr<double, Ex> &w)
 {
-  const SplitRows rows = rows_of(A);
-
   PetscFunctionBegin;
-  PetscCall(row_sums(ex, product_factor(), beta_.data()));
   switch (kind_) {
   case InterpolationKind::ext:
-    PetscCall(weigh_ext(ex, rows, kinds_, number_.data(), beta_.data(), w_));
+    PetscCall(weigh_ext(ex, points_of(rows), beta_.data(), w));
     break;
   case InterpolationKind::ext_i:
-    PetscCall(weigh_ext_i(ex, rows, kinds_, number_.data(), beta_.data(), {ghost_F_.rows(), ghost_F_.before()}, w_));
+    PetscCall(weigh_ext_i(ex, points_of(rows), all, beta_.data(), {ghost_F_.rows(), ghost_F_.before()}, w));
     break;
   default:
-    PetscCall(weigh_ext_e(ex, rows, kinds_, number_.data(), beta_.data(), mean_.data(), w_));
+    PetscCall(weigh_ext_e(ex, points_of(rows), beta_.data(), mean_.data(), w));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Without keep: what the others have asked for, and B's own rows if they are among the gathered ones.
+template <class Ex> void Interpolation<Ex>::forget_own_rows()
+{
+  to_fine_ = {};
+  F_offd_ = {};
+  own_mean_ = {};
+  if (!paths() || product_factor().ptr == B_.diag.ptr.data()) return;
+  for (Csr<double, Ex> *block : {&B_.diag, &B_.offd}) {
+    block->ptr.release();
+    block->col.release();
+    block->val.release();
+  }
+}
+// Without keep: what the parts were made of.
+template <class Ex> void Interpolation<Ex>::forget()
+{
+  kinds_ = {};
+  B_.diag = {};
+  B_.offd = {};
+  beta_ = {};
+  mean_ = {};
 }
 
 template <class Ex>
@@ -123,8 +182,8 @@ PetscErrorCode Interpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const Streng
       A.comm,
       [&] {
         PetscFunctionBegin;
-        PetscCall(make_product(ex, A, rule.spgemm));
-        PetscCall(truncated_.create(ex, W_.view(), columns(), rule.truncation, P));
+        if (!rule.keep) forget_own_rows();
+        PetscCall(make_rows(ex, A, rule, P));
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
@@ -133,28 +192,32 @@ PetscErrorCode Interpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const Streng
 
 template <class Ex> PetscErrorCode Interpolation<Ex>::update(Ex &ex, DistMatrix<Ex> &A, CoarseBlocks<Ex> &P)
 {
+  const MarkedRows rows = rows_of(A);
+
   PetscFunctionBegin;
+  PetscCheck(steps_, A.comm, PETSC_ERR_ARG_WRONGSTATE, "The interpolation was made to be used once");
+  Steps &of = *steps_;
   PetscCall(take_values(ex, A));
   if (!paths()) {
-    PetscCall(stack_values(ex, B_.rows().blocks(), W_));
-    PetscCall(weigh_direct(ex, rows_of(A), kinds_, number_.data(), W_));
+    PetscCall(stack_values(ex, B_.rows().blocks(), of.W));
+    PetscCall(weigh_direct(ex, points_of(rows), of.W));
   } else {
     PetscCall(gathered_.update(ex, B_.rows()));
     if (kind_ == InterpolationKind::ext_i) PetscCall(ghost_F_.update(ex, couplings(A)));
     PetscCall(exchange_means(ex, A));
-    PetscCall(stack_values(ex, path_.of(A, ghosts_before_), w_));
-    PetscCall(weigh_paths(ex, A));
-    PetscCall(spgemm_numeric(ex, plan_, w_.view(), product_factor(), W_));
+    PetscCall(row_sums(ex, product_factor(), beta_.data()));
+    PetscCall(stack_values(ex, of.path.of(rows, ghosts_before_), of.w));
+    PetscCall(weigh_paths(ex, rows, rows, of.w));
+    PetscCall(spgemm_numeric(ex, of.plan, of.w.view(), product_factor(), of.W));
   }
-  PetscCall(truncated_.values(ex, W_.view(), P));
+  PetscCall(of.truncated.values(ex, of.W.view(), P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> std::size_t Interpolation<Ex>::bytes() const
 {
-  return number_.bytes() + kinds_.bytes() + to_coarse_.bytes() + path_.bytes() + to_fine_.bytes() + B_.bytes() + F_offd_.bytes() +
-         gathered_.bytes() + ghost_F_.bytes() + beta_.bytes() + mean_.bytes() + own_mean_.bytes() + w_.bytes() + W_.bytes() +
-         plan_.row.bytes() + plan_.window.bytes() + truncated_.bytes();
+  return kept_number_.bytes() + kinds_.bytes() + to_coarse_.bytes() + to_fine_.bytes() + B_.bytes() + F_offd_.bytes() + gathered_.bytes() +
+         ghost_F_.bytes() + beta_.bytes() + mean_.bytes() + own_mean_.bytes() + (steps_ ? steps_->bytes() : 0);
 }
 
 #define INSTANTIATE(Ex) template class Interpolation<Ex>;

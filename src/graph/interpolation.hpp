@@ -13,9 +13,11 @@
 // All sums are taken in the order of the global indices: the same bits in every space, by native products, and on any number of ranks.
 #pragma once
 #include "dist/gathered_rows.hpp"
-#include "graph/coarse_blocks.hpp"
+#include "graph/coarse_parts.hpp"
 #include "graph/interpolation_weights.hpp"
 #include "sparse/spgemm.hpp"
+
+#include <optional>
 
 namespace amgkit
 {
@@ -29,24 +31,40 @@ struct InterpolationRule {
   const int *unknown = nullptr, *ghost_unknown = nullptr;
   // F rows i with wanted[i] < 0 are left empty, but by direct; nullptr: none.
   const int *wanted = nullptr;
+  // Whether update() shall be possible. If not, the product is made in slices of about so many bytes, and the object is of no more use.
+  bool keep = false;
+  std::int64_t slice_bytes = default_slice_bytes;
 };
 
 // Makes P, and P's values again. Holds what the latter needs, the product before truncation among it; forgotten with the object, without
 // which P is complete.
+//
+// 7-point 256³ without keep, 117 M entries, 52 M in P: strength and kinds of the entries, 0.23 GB, B and beta, 0.56 GB, a slice, 0.26 GB,
+// and P, 0.7 GB, twice for a moment when all but strength has gone.
 template <class Ex> class Interpolation {
 public:
   // Collective, once. A's rows store their diagonals, and A's halo has its buffers; A's halo must outlive this object.
   // *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &, const InterpolationRule &,
                         CoarseBlocks<Ex> &P, bool *out_of_memory);
-  // Collective: P's values for other values of A on the same pattern; splitting, strength and the entries that truncation kept stay what
-  // they are. Allocates nothing with native products.
+  // Collective, after create() with keep: P's values for other values of A on the same pattern; splitting, strength and the entries that
+  // truncation kept stay what they are. Allocates nothing with native products.
   PetscErrorCode update(Ex &, DistMatrix<Ex> &A, CoarseBlocks<Ex> &P);
   std::size_t bytes() const;
 
 private:
+  // From A's rows to P's
+  struct Steps {
+    BlockSelection<Ex> path;
+    Csr<double, Ex> w, W; // W = w B, direct: this rank's rows of B; columns in global order
+    SpgemmPlan<Ex> plan;
+    TruncatedProduct<Ex> truncated;
+
+    std::size_t bytes() const { return path.bytes() + w.bytes() + W.bytes() + plan.row.bytes() + plan.window.bytes() + truncated.bytes(); }
+  };
   bool paths() const { return kind_ != InterpolationKind::direct; }
-  SplitRows rows_of(const DistMatrix<Ex> &A) const { return {A.diag, A.offd, first_row_, nullptr, ghosts_before_}; }
+  MarkedRows rows_of(const DistMatrix<Ex> &A) const { return marked_rows(A, kinds_.diag, kinds_.offd); }
+  PointRows points_of(const MarkedRows &rows) const { return {rows, number_, ghosts_before_}; }
   DistRows couplings(const DistMatrix<Ex> &A) const { return {{A.rows, A.rows}, F_offd_.view(), first_row_, &A.ghosts}; }
   CsrView<double> product_factor() const { return gathered_.rows(B_.rows()); }
   ProductColumns columns() const;
@@ -54,23 +72,25 @@ private:
   PetscErrorCode choose(Ex &, const DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &, const InterpolationRule &);
   PetscErrorCode take_values(Ex &, const DistMatrix<Ex> &A);
   PetscErrorCode exchange_means(Ex &, DistMatrix<Ex> &A);
-  PetscErrorCode make_product(Ex &, const DistMatrix<Ex> &A, const SpgemmOptions &);
-  PetscErrorCode weigh_paths(Ex &, const DistMatrix<Ex> &A);
+  PetscErrorCode make_part(Ex &, const MarkedRows &, const MarkedRows &all, const InterpolationRule &, Steps &, CoarseBlocks<Ex> &part);
+  PetscErrorCode make_rows(Ex &, const DistMatrix<Ex> &A, const InterpolationRule &, CoarseBlocks<Ex> &P);
+  PetscErrorCode weigh_paths(Ex &, const MarkedRows &, const MarkedRows &all, Csr<double, Ex> &w);
+  void forget_own_rows();
+  void forget();
 
   InterpolationKind kind_ = InterpolationKind::ext_i;
   PetscInt first_row_ = 0;             // this rank's
   int ghosts_ = 0, ghosts_before_ = 0; // A's, and those before this rank's rows
-  Array<int, Ex> number_;
+  Array<int, Ex> kept_number_;
+  const int *number_ = nullptr; // of the C points
   EntryKinds<Ex> kinds_;
-  BlockSelection<Ex> to_coarse_, path_;
+  BlockSelection<Ex> to_coarse_;
   Selection<Ex> to_fine_;     // in the block of ghost columns
   CoarseBlocks<Ex> B_;        // A^s_FC, and the identity in C rows
   Csr<double, Ex> F_offd_;    // A^s_FF in the columns of other ranks
   GatheredRows<Ex> gathered_; // of B
   GhostRows<Ex> ghost_F_;
   Array<double, Ex> beta_, mean_, own_mean_;
-  Csr<double, Ex> w_, W_; // W = w B, direct: this rank's rows of B; columns in global order
-  SpgemmPlan<Ex> plan_;
-  TruncatedProduct<Ex> truncated_;
+  std::optional<Steps> steps_; // kept
 };
 } // namespace amgkit

@@ -9,12 +9,12 @@ namespace interpolation
 struct Rows {
   CsrView<double> diag, offd;
   const unsigned char *kind, *ghost_kind;
-  int ghosts_before;
+  int ghosts_before, first; // row i is the rank's row first + i
 };
-template <class Ex> Rows rows_of(const SplitRows &A, const EntryKinds<Ex> &kinds)
-{
-  return {A.diag, A.offd, kinds.diag.data(), kinds.offd.data(), A.ghosts_before};
-}
+inline Rows rows_of(const MarkedRows &A, int ghosts_before) { return {A.diag, A.offd, A.mark, A.ghost_mark, ghosts_before, A.first}; }
+inline Rows rows_of(const PointRows &points) { return rows_of(points.A, points.ghosts_before); }
+// number[i] of the rows
+inline const int *numbers_of(const PointRows &points) { return points.number + points.A.first; }
 struct Entry {
   double value;
   int kind;
@@ -51,7 +51,7 @@ struct Ext {
 };
 struct ExtI {
   const double *beta;
-  Rows A;
+  Rows A; // all
   GhostCouplings ghosts;
 
   // a_ki if it is strong, i and k in F
@@ -84,22 +84,22 @@ struct ExtE {
 };
 
 // w_ik <- -(1 / theta_i) times the weight of the path, which is 1 for k = i; 1 in C rows.
-template <class Ex, class Formula>
-PetscErrorCode weigh(Ex &ex, const Rows &rows, const int *number, const Formula &through, Csr<double, Ex> &w)
+template <class Ex, class Formula> PetscErrorCode weigh(Ex &ex, const PointRows &points, const Formula &through, Csr<double, Ex> &w)
 {
-  const Rows A = rows;
+  const Rows A = rows_of(points);
   const Formula path = through;
+  const int *number = numbers_of(points);
   const int *ptr = w.ptr.data(), *col = w.col.data();
   double *val = w.val.data();
   return for_rows(ex, w.rows, w.view().average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const int begin = ptr[i], end = ptr[i + 1], self = A.ghosts_before + static_cast<int>(i);
+    const int begin = ptr[i], end = ptr[i + 1], point = A.first + static_cast<int>(i), self = A.ghosts_before + point;
     if (number[i] >= 0) {
       for (int k : team.share(begin, end)) val[k] = 1;
       return;
     }
     const double rest = lumped_sum(team, A, i);
     const double theta = rest + team.ordered_sum(begin, end, [&](int k) {
-      const Path p = col[k] == self ? Path{1, 0} : path(i, col[k], val[k]);
+      const Path p = col[k] == self ? Path{1, 0} : path(point, col[k], val[k]);
       val[k] = p.weight;
       return p.to_theta;
     });
@@ -176,9 +176,9 @@ template <class Ex> PetscErrorCode row_sums(Ex &ex, CsrView<double> A, double *s
   });
 }
 
-template <class Ex> PetscErrorCode means_of_fine(Ex &ex, const SplitRows &rows, const EntryKinds<Ex> &kinds, double *mean)
+template <class Ex> PetscErrorCode means_of_fine(Ex &ex, const PointRows &points, double *mean)
 {
-  const interpolation::Rows A = interpolation::rows_of(rows, kinds);
+  const interpolation::Rows A = interpolation::rows_of(points);
   return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const interpolation::Row row(A, i);
     const double sum = row.sum(team, A, [](const interpolation::Entry &e) { return interpolation::is_path(e) ? e.value : 0.0; });
@@ -187,31 +187,27 @@ template <class Ex> PetscErrorCode means_of_fine(Ex &ex, const SplitRows &rows, 
   });
 }
 
-template <class Ex>
-PetscErrorCode weigh_ext(Ex &ex, const SplitRows &A, const EntryKinds<Ex> &kinds, const int *number, const double *beta, Csr<double, Ex> &w)
+template <class Ex> PetscErrorCode weigh_ext(Ex &ex, const PointRows &points, const double *beta, Csr<double, Ex> &w)
 {
-  return interpolation::weigh(ex, interpolation::rows_of(A, kinds), number, interpolation::Ext{beta}, w);
+  return interpolation::weigh(ex, points, interpolation::Ext{beta}, w);
 }
 
 template <class Ex>
-PetscErrorCode weigh_ext_i(Ex &ex, const SplitRows &A, const EntryKinds<Ex> &kinds, const int *number, const double *beta,
-                           const GhostCouplings &ghosts, Csr<double, Ex> &w)
+PetscErrorCode weigh_ext_i(Ex &ex, const PointRows &points, const MarkedRows &all, const double *beta, const GhostCouplings &ghosts,
+                           Csr<double, Ex> &w)
 {
-  const interpolation::Rows rows = interpolation::rows_of(A, kinds);
-  return interpolation::weigh(ex, rows, number, interpolation::ExtI{beta, rows, ghosts}, w);
+  return interpolation::weigh(ex, points, interpolation::ExtI{beta, interpolation::rows_of(all, points.ghosts_before), ghosts}, w);
 }
 
-template <class Ex>
-PetscErrorCode weigh_ext_e(Ex &ex, const SplitRows &A, const EntryKinds<Ex> &kinds, const int *number, const double *beta,
-                           const double *mean, Csr<double, Ex> &w)
+template <class Ex> PetscErrorCode weigh_ext_e(Ex &ex, const PointRows &points, const double *beta, const double *mean, Csr<double, Ex> &w)
 {
-  return interpolation::weigh(ex, interpolation::rows_of(A, kinds), number, interpolation::ExtE{beta, mean}, w);
+  return interpolation::weigh(ex, points, interpolation::ExtE{beta, mean}, w);
 }
 
-template <class Ex>
-PetscErrorCode weigh_direct(Ex &ex, const SplitRows &rows, const EntryKinds<Ex> &kinds, const int *number, Csr<double, Ex> &P)
+template <class Ex> PetscErrorCode weigh_direct(Ex &ex, const PointRows &points, Csr<double, Ex> &P)
 {
-  const interpolation::Rows A = interpolation::rows_of(rows, kinds);
+  const interpolation::Rows A = interpolation::rows_of(points);
+  const int *number = interpolation::numbers_of(points);
   const int *ptr = P.ptr.data();
   double *val = P.val.data();
   return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
@@ -236,11 +232,10 @@ using Space = AMGKIT_SPACE;
 template PetscErrorCode classify_entries(Space &, const SplitRows &, const Strength<Space> &, const Splitting &, EntryKinds<Space> &);
 template PetscErrorCode unit_rows(Space &, int, const int *, const int *, double *);
 template PetscErrorCode row_sums(Space &, CsrView<double>, double *);
-template PetscErrorCode means_of_fine(Space &, const SplitRows &, const EntryKinds<Space> &, double *);
-template PetscErrorCode weigh_ext(Space &, const SplitRows &, const EntryKinds<Space> &, const int *, const double *, Csr<double, Space> &);
-template PetscErrorCode weigh_ext_i(Space &, const SplitRows &, const EntryKinds<Space> &, const int *, const double *,
-                                    const GhostCouplings &, Csr<double, Space> &);
-template PetscErrorCode weigh_ext_e(Space &, const SplitRows &, const EntryKinds<Space> &, const int *, const double *, const double *,
+template PetscErrorCode means_of_fine(Space &, const PointRows &, double *);
+template PetscErrorCode weigh_ext(Space &, const PointRows &, const double *, Csr<double, Space> &);
+template PetscErrorCode weigh_ext_i(Space &, const PointRows &, const MarkedRows &, const double *, const GhostCouplings &,
                                     Csr<double, Space> &);
-template PetscErrorCode weigh_direct(Space &, const SplitRows &, const EntryKinds<Space> &, const int *, Csr<double, Space> &);
+template PetscErrorCode weigh_ext_e(Space &, const PointRows &, const double *, const double *, Csr<double, Space> &);
+template PetscErrorCode weigh_direct(Space &, const PointRows &, Csr<double, Space> &);
 } // namespace amgkit

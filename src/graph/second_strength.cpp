@@ -9,7 +9,7 @@ namespace amgkit
 namespace
 {
 template <class Ex> struct Counting {
-  BlockSelection<Ex> from, into;
+  Array<unsigned char, Ex> mark, ghost_mark;
   CoarseBlocks<Ex> B; // S_:C
   GatheredRows<Ex> gathered;
   int before = 0; // of A's ghosts, so many stand before the own rows
@@ -17,46 +17,66 @@ template <class Ex> struct Counting {
   // Local: B
   PetscErrorCode begin(Ex &ex, const DistMatrix<Ex> &A, const Strength<Ex> &S, const CoarsePoints<Ex> &points, PetscInt first)
   {
-    Array<unsigned char, Ex> mark, ghost_mark;
+    BlockSelection<Ex> into;
     PetscFunctionBegin;
     PetscCall(mark.allocate(ex, A.diag.nnz));
     PetscCall(ghost_mark.allocate(ex, A.offd.nnz));
     PetscCall(mark_counted(ex, A.diag, A.offd, S, {points.number.data(), points.ghosts.data()}, mark.data(), ghost_mark.data()));
-    PetscCall(from.create(ex, A, mark.data(), ghost_mark.data(), from_coarse));
-    PetscCall(into.create(ex, A, mark.data(), ghost_mark.data(), into_coarse));
+    PetscCall(into.create(ex, marked_rows(A, mark, ghost_mark), into_coarse));
     PetscCall(coarse_columns(ex, A, into, points, first, B));
     PetscCall(fill(ex, B.diag.val.size(), 1, B.diag.val.data()));
     PetscCall(fill(ex, B.offd.val.size(), 1, B.offd.val.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // Local: the edges
-  PetscErrorCode count(Ex &ex, const DistMatrix<Ex> &A, const CoarsePoints<Ex> &points, int least_count, const SpgemmOptions &options,
-                       CoarseBlocks<Ex> &edges)
+  ProductColumns columns() const { return {gathered.before(), B.diag.cols, B.first, &gathered.ghosts()}; }
+  // Local: the edges of some rows
+  PetscErrorCode count_rows(Ex &ex, const MarkedRows &rows, const int *number, const SecondStrengthRule &rule, CoarseBlocks<Ex> &part)
   {
+    BlockSelection<Ex> from, chosen;
     Array<unsigned char, Ex> keep;
     Csr<double, Ex> L, W;
     SpgemmPlan<Ex> plan;
-    BlockSelection<Ex> chosen;
     PetscFunctionBegin;
-    PetscCall(stack_rows(ex, from.of(A, before), L));
-    PetscCall(weigh_steps(ex, L.view(), before, L.val.data()));
-    PetscCall(spgemm_symbolic(ex, options, L.view(), gathered.rows(B.rows()), W, plan));
+    PetscCall(from.create(ex, rows, from_coarse));
+    PetscCall(stack_rows(ex, from.of(rows, before), L));
+    from = {};
+    PetscCall(weigh_steps(ex, L.view(), before + rows.first, L.val.data()));
+    PetscCall(spgemm_symbolic(ex, rule.spgemm, L.view(), gathered.rows(B.rows()), W, plan));
     PetscCall(spgemm_numeric(ex, plan, L.view(), gathered.rows(B.rows()), W));
+    L = {};
     PetscCall(keep.allocate(ex, W.col.size()));
-    PetscCall(mark_edges(ex, W.view(), points.number.data(), gathered.before(), least_count, keep.data()));
-    PetscCall(split_product(ex, W.view(), keep.data(), {gathered.before(), B.diag.cols, B.first, &gathered.ghosts()}, chosen, edges));
-    PetscCall(selected_values(ex, W.view(), chosen.diag, nullptr, edges.diag.val.data()));
-    PetscCall(selected_values(ex, W.view(), chosen.offd, nullptr, edges.offd.val.data()));
-    PetscCall(leave_out_rows(ex, A.rows, points.number.data(), points.count, edges.diag));
-    PetscCall(leave_out_rows(ex, A.rows, points.number.data(), points.count, edges.offd));
+    PetscCall(mark_edges(ex, W.view(), number + rows.first, gathered.before(), rule.least_count, keep.data()));
+    W.val = {};
+    PetscCall(split_product(ex, W.view(), keep.data(), columns(), chosen, part));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Local: the edges. Uses all up.
+  PetscErrorCode count(Ex &ex, const DistMatrix<Ex> &A, const CoarsePoints<Ex> &points, const SecondStrengthRule &rule,
+                       CoarseBlocks<Ex> &edges)
+  {
+    const MarkedRows all = marked_rows(A, mark, ghost_mark);
+    const ProductColumns all_columns = columns();
+    const int *number = points.number.data();
+    std::vector<CoarseBlocks<Ex>> parts;
+    int slices;
+    PetscFunctionBegin;
+    PetscCall(count_slices(ex, all, from_coarse, gathered.rows(B.rows()), before, rule.slice_bytes, &slices));
+    const auto make = [&](const MarkedRows &slice, CoarseBlocks<Ex> &part) { return count_rows(ex, slice, number, rule, part); };
+    PetscCall(make_parts<Ex>(ex, all, slices, make, parts));
+    mark = {};
+    ghost_mark = {};
+    B = {};
+    PetscCall(join_parts(ex, parts, all_columns, edges));
+    PetscCall(leave_out_rows(ex, A.rows, number, points.count, edges.diag));
+    PetscCall(leave_out_rows(ex, A.rows, number, points.count, edges.offd));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 } // namespace
 
 template <class Ex>
-PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &marks, const CoarsePoints<Ex> &points, int least_count,
-                               const SpgemmOptions &options, SecondStrength<Ex> &S2, bool *out_of_memory)
+PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &marks, const CoarsePoints<Ex> &points,
+                               const SecondStrengthRule &rule, SecondStrength<Ex> &S2, bool *out_of_memory)
 {
   Counting<Ex> counting;
   int rank;
@@ -71,7 +91,7 @@ PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &ma
   PetscCall(counting.gathered.create(ex, A.comm, A.halo, counting.B.rows(), counting.before, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
-      A.comm, [&] { return counting.count(ex, A, points, least_count, options, S2.edges); }, out_of_memory));
+      A.comm, [&] { return counting.count(ex, A, points, rule, S2.edges); }, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(S2.halo.create(A.comm, S2.range, S2.edges.ghosts));
   PetscCall(attempt(
@@ -80,8 +100,8 @@ PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &ma
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode second_strength(Ex &, DistMatrix<Ex> &, const Strength<Ex> &, const CoarsePoints<Ex> &, int,                     \
-                                          const SpgemmOptions &, SecondStrength<Ex> &, bool *);
+  template PetscErrorCode second_strength(Ex &, DistMatrix<Ex> &, const Strength<Ex> &, const CoarsePoints<Ex> &,                          \
+                                          const SecondStrengthRule &, SecondStrength<Ex> &, bool *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

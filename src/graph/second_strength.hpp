@@ -2,14 +2,14 @@
 // coarsening, on which a second one picks among them. Its matrix (S_C: + 2 I) S_:C counts the paths of two steps from i to j, and twice a
 // direct one; C point j is a neighbour of i != j where the count is at least 1 (a1) or 2 (a2).
 #pragma once
-#include "graph/coarse_blocks.hpp"
+#include "graph/coarse_parts.hpp"
 #include "graph/strength.hpp"
 #include "sparse/spgemm.hpp"
 
 namespace amgkit
 {
 template <class Ex> struct SecondStrength {
-  CoarseBlocks<Ex> edges; // rows and columns are C points; the counts
+  CoarseBlocks<Ex> edges; // rows and columns are C points; without values
   std::vector<PetscInt> range;
   Halo<Ex> halo;
 
@@ -26,10 +26,15 @@ template <class Ex> struct SecondStrength {
   }
 };
 
+struct SecondStrengthRule {
+  int least_count = 1;
+  SpgemmOptions spgemm;
+  std::int64_t slice_bytes = default_slice_bytes; // as in InterpolationRule
+};
 // Collective, once. marks: of A's entries, the strong ones. A stores its diagonal. *out_of_memory as in attempt().
 template <class Ex>
-PetscErrorCode second_strength(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &marks, const CoarsePoints<Ex> &, int least_count,
-                               const SpgemmOptions &, SecondStrength<Ex> &, bool *out_of_memory);
+PetscErrorCode second_strength(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &marks, const CoarsePoints<Ex> &, const SecondStrengthRule &,
+                               SecondStrength<Ex> &, bool *out_of_memory);
 
 // second[i] <- whether row i's C point, number[i], is coarse[number[i]]; 0 for F points
 template <class Ex> PetscErrorCode spread_coarse(Ex &, int n, const int *number, const unsigned char *coarse, unsigned char *second);

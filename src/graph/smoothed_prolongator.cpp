@@ -88,8 +88,9 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const
   if (strong.marks) {
     PetscCall(unknowns_of_ghosts(ex, A, strong, unknown));
     PetscCall(lumping_of(ex, rows_of(A), strong.nodes->diag, strong.nodes->offd, *strong.marks, bs_, unknown.data(), lumping_));
-    PetscCall(chosen.create(ex, A, lumping_.diag.data(), lumping_.offd.data(), entry_stays));
-    PetscCall(stack_rows(ex, chosen.of(A, ghosts_before_), S_));
+    const MarkedRows rows = marked_rows(A, lumping_.diag, lumping_.offd);
+    PetscCall(chosen.create(ex, rows, entry_stays));
+    PetscCall(stack_rows(ex, chosen.of(rows, ghosts_before_), S_));
     if (S_.col.size() == A.diag.nnz + A.offd.nnz) lumping_ = {};
   } else {
     PetscCall(stack_rows(ex, {{A.diag}, {A.offd}, ghosts_before_}, S_));

@@ -7,7 +7,7 @@
 namespace amgkit
 {
 struct TwoStageRule {
-  InterpolationRule interpolation; // not direct; truncation: of P
+  InterpolationRule interpolation; // not direct; truncation: of P; slice_bytes: of the factors too
   Truncation of_factors = {0, 2};  // of P1 and P2
 };
 
@@ -16,19 +16,29 @@ public:
   // Collective, once; as Interpolation::create(). first, second: the C points of A after one and after both coarsenings.
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &first, const CoarsePoints<Ex> &second,
                         const TwoStageRule &, CoarseBlocks<Ex> &P, bool *out_of_memory);
-  // Collective; as Interpolation::update().
+  // Collective, after create() with keep; as Interpolation::update().
   PetscErrorCode update(Ex &, DistMatrix<Ex> &A, CoarseBlocks<Ex> &P);
   std::size_t bytes() const;
 
 private:
-  PetscErrorCode multiply(Ex &, const TwoStageRule &, CoarseBlocks<Ex> &P);
+  // From P1's rows to P's
+  struct Steps {
+    Csr<double, Ex> left, W; // P1 with its columns in order, W = P1 P2
+    SpgemmPlan<Ex> plan;
+    TruncatedProduct<Ex> truncated;
 
-  Interpolation<Ex> first_, second_;
+    std::size_t bytes() const { return left.bytes() + W.bytes() + plan.row.bytes() + plan.window.bytes() + truncated.bytes(); }
+  };
+  PetscErrorCode make_factors(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &first, const CoarsePoints<Ex> &second,
+                              const TwoStageRule &, bool *out_of_memory);
+  PetscErrorCode multiply_rows(Ex &, const MarkedRows &, const InterpolationRule &, Steps &, CoarseBlocks<Ex> &part);
+  PetscErrorCode multiply(Ex &, const InterpolationRule &, CoarseBlocks<Ex> &P);
+  ProductColumns columns() const { return {gathered_.before(), P2_.diag.cols, P2_.first, &gathered_.ghosts()}; }
+
+  std::optional<Interpolation<Ex>> first_, second_;
   CoarseBlocks<Ex> P1_, P2_;
-  Halo<Ex> halo_;             // of P1's ghosts
-  GatheredRows<Ex> gathered_; // of P2
-  Csr<double, Ex> left_, W_;  // P1 with its columns in order, W = P1 P2
-  SpgemmPlan<Ex> plan_;
-  TruncatedProduct<Ex> truncated_;
+  Halo<Ex> halo_;              // of P1's ghosts
+  GatheredRows<Ex> gathered_;  // of P2
+  std::optional<Steps> steps_; // kept
 };
 } // namespace amgkit

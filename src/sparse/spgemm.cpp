@@ -44,6 +44,9 @@ template <class Ex> PetscErrorCode check_result(const CsrView<double> &left, con
              "The result is %d x %d, the product %d x %d", C.rows, C.cols, left.rows, right.cols);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template <class Ex> SpgemmRows all_rows(Csr<double, Ex> &C) { return {C.rows, C.cols, C.ptr.data(), C.col.data(), C.val.data()}; }
+
 // The back end of the space besides native, where there is one.
 #if defined(AMGKIT_HAVE_KOKKOS)
 constexpr bool have_kokkos = true;
@@ -112,6 +115,19 @@ PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
   if constexpr (has_other<Ex>) {
     if (plan.kind != SpgemmKind::native) PetscFunctionReturn(other_numeric(ex, plan, A, B, C));
   }
+  PetscCall(native_numeric(ex, plan, A, B, all_rows(C)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
+{
+  PetscFunctionBegin;
+  PetscCheck(plan.kind == SpgemmKind::native, PETSC_COMM_SELF, PETSC_ERR_SUP, "Only native computes rows of a larger product");
+  PetscCall(check_fit(A, B));
+  PetscCheck(C.rows == A.rows && C.cols == B.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The result is %d x %d, the product %d x %d", C.rows,
+             C.cols, A.rows, B.cols);
+  if (A.nnz == 0 || B.nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(native_numeric(ex, plan, A, B, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -141,7 +157,7 @@ PetscErrorCode triple_product_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrVie
   PetscCall(check_fit(A, P));
   PetscCall(check_result(R, P, C));
   if (C.col.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(native_numeric(ex, plan, R, A, P, C));
+  PetscCall(native_numeric(ex, plan, R, A, P, all_rows(C)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,6 +166,7 @@ using View = CsrView<double>;
   template bool spgemm_available<Ex>(SpgemmKind);                                                                                          \
   template PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, View, View, Csr<double, Ex> &, SpgemmPlan<Ex> &);                   \
   template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, Csr<double, Ex> &);                                     \
+  template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, const SpgemmRows &);                                    \
   template PetscErrorCode triple_product_symbolic(Ex &, const SpgemmOptions &, View, View, View, Csr<double, Ex> &, SpgemmPlan<Ex> &);     \
   template PetscErrorCode triple_product_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, View, Csr<double, Ex> &);
 AMGKIT_FOR_ALL_SPACES(AMGKIT_INSTANTIATE)

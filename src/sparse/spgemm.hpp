@@ -24,6 +24,9 @@ enum class SpgemmKind { native, cusparse, kokkos };
 struct SpgemmOptions {
   SpgemmKind kind = SpgemmKind::native;
   std::int64_t work_bytes = std::int64_t{256} << 20; // native: at most so many for long rows, which are done in slices, a row at least
+  // About so many for A P in R (A P) with the rows of A that it is made of, see sliced_product.hpp. At 7-point 256³ A, P, R and the product
+  // are 4.6 GB, to which the whole A P adds 2.2 and this 0.9. Slices share rows, and find their patterns twice.
+  std::int64_t product_bytes = std::int64_t{1} << 30;
   // The right factor's columns come in complete aligned runs: a row that has one of the columns run I to run I + run - 1 has them all.
   // native uses it, values by runs of 2, 3 and 6 in A B, patterns by any; it changes no bit of C.
   int run = 1;
@@ -64,6 +67,16 @@ PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, C
 // allocates.
 template <class Ex>
 PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
+
+// Rows of a C that may have more: ptr is theirs, col and val are the whole's.
+struct SpgemmRows {
+  int rows = 0, cols = 0;
+  const int *ptr = nullptr, *col = nullptr;
+  double *val = nullptr;
+};
+// The values of these rows, which the plan was made for as a C of their own. native alone.
+template <class Ex>
+PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
 
 // The same for C = R A P, c_IJ = sum of (r_Ii a_ij) p_jJ, row by row: A P is not formed. native alone.
 template <class Ex>

@@ -7,13 +7,13 @@ namespace amgkit
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
 template <class Ex>
-PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
+PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
                                SpgemmPlan<Ex> &plan);
 template <class Ex>
 PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,
-                              Csr<double, Ex> &C);
+                              const SpgemmRows &C);
 
 PetscErrorCode cusparse_symbolic(Cuda &, CsrView<double> A, CsrView<double> B, Csr<double, Cuda> &C, std::unique_ptr<SpgemmState> &state);
 PetscErrorCode cusparse_numeric(Cuda &, SpgemmState &state, CsrView<double> A, CsrView<double> B, Csr<double, Cuda> &C);

@@ -266,10 +266,10 @@ AMGKIT_FN void sum_products(const Team &team, const In &in, const Segment &left,
 }
 
 template <int Lanes, int T, int M, class In, class Ex>
-PetscErrorCode sum_rows(Ex &ex, const In &in, const int *row, std::int64_t n, Csr<double, Ex> &C)
+PetscErrorCode sum_rows(Ex &ex, const In &in, const int *row, std::int64_t n, const SpgemmRows &C)
 {
-  const int *ptr = C.ptr.data(), *col = C.col.data();
-  double *val = C.val.data();
+  const int *ptr = C.ptr, *col = C.col;
+  double *val = C.val;
   return for_rows_with<Lanes, KeyedSums<T, M>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
     const int i = row[l], begin = ptr[i];
     sum_products<M>(team, in, in.row(i), WholeRows{}, table, (ptr[i + 1] - begin) / M, col + begin, val + begin);
@@ -277,12 +277,12 @@ PetscErrorCode sum_rows(Ex &ex, const In &in, const int *row, std::int64_t n, Cs
 }
 
 // The rows that are longer than a table: every window of their runs goes through all steps of the row, and takes what belongs to it.
-template <int M, class In, class Ex> PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, Csr<double, Ex> &C)
+template <int M, class In, class Ex> PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
 {
   constexpr int last = largest_with_sums(M), length = columns_of(last);
-  const int *ptr = C.ptr.data(), *col = C.col.data(), *row = plan.row.data() + plan.begin[tables], *window = plan.window.data();
+  const int *ptr = C.ptr, *col = C.col, *row = plan.row.data() + plan.begin[tables], *window = plan.window.data();
   const int longs = static_cast<int>(plan.begin[tables + 1] - plan.begin[tables]);
-  double *val = C.val.data();
+  double *val = C.val;
   return for_rows_with<32, KeyedSums<last, M>>(ex, plan.windows, [=] AMGKIT_FN(auto team, std::int64_t w, auto &table) {
     const int l = piece_of(window, longs, w), i = row[l];
     const int begin = ptr[i] + (static_cast<int>(w) - window[l]) * length * M, left = (ptr[i + 1] - begin) / M;
@@ -291,7 +291,7 @@ template <int M, class In, class Ex> PetscErrorCode sum_windows(Ex &ex, const In
   });
 }
 
-template <int M, class In, class Ex> PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, Csr<double, Ex> &C)
+template <int M, class In, class Ex> PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
 {
   const int *row = plan.row.data();
 
@@ -325,7 +325,7 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Ex>
-PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C)
+PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
 {
   spgemm::TwoFactors by_runs{A, plan.runs.view()};
   by_runs.B.val = B.val;
@@ -354,7 +354,7 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
 }
 template <class Ex>
 PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,
-                              Csr<double, Ex> &C)
+                              const SpgemmRows &C)
 {
   return spgemm::numeric<1>(ex, spgemm::ThreeFactors{R, A, P}, plan, C);
 }
@@ -362,7 +362,7 @@ PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
 using Space = AMGKIT_SPACE;
 using View = CsrView<double>;
 template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
-template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, Csr<double, Space> &);
+template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, const SpgemmRows &);
 template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
-template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, View, Csr<double, Space> &);
+template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, View, const SpgemmRows &);
 } // namespace amgkit

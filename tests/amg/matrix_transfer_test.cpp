@@ -203,6 +203,7 @@ TYPED_TEST(MatrixTransferTest, ItsProductsAreThoseOfP)
     bool out_of_memory = true, fits = false;
     OK(problem.distribute(this->ex));
     OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
+    transfer.P.values_change = true;
     OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse, &out_of_memory));
     ASSERT_FALSE(out_of_memory);
     OK(transfer.prepare_single(this->ex, &fits));

@@ -139,7 +139,7 @@ template <class Ex> PetscErrorCode check_scan(Ex &ex, std::int64_t n, int *x, st
   return exclusive_scan(ex, n, x, total);
 }
 
-template <class Ex> PetscErrorCode check_sort(Ex &ex, std::int64_t n, std::uint64_t *key, int *value, int bits)
+template <class Ex, class Key> PetscErrorCode check_sort(Ex &ex, std::int64_t n, Key *key, int *value, int bits)
 {
   return stable_sort_pairs(ex, n, key, value, bits);
 }
@@ -167,6 +167,7 @@ template PetscErrorCode check_or(Space &, std::int64_t, unsigned *);
 template PetscErrorCode check_atomic_add(Space &, std::int64_t, int, int *);
 template PetscErrorCode check_reduce(Space &, std::int64_t, std::int64_t *, int *);
 template PetscErrorCode check_scan(Space &, std::int64_t, int *, std::int64_t *);
+template PetscErrorCode check_sort(Space &, std::int64_t, std::uint32_t *, int *, int);
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint64_t *, int *, int);
 template PetscErrorCode check_compact(Space &, std::int64_t, int *, std::int64_t *);
 } // namespace amgkit::test

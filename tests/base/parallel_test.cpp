@@ -197,6 +197,19 @@ TYPED_TEST(Parallel, SortIsStable)
     OK(check_sort(this->ex, n, keys.data(), values.data(), 40));
     std::stable_sort(value.begin(), value.end(), [&](int a, int b) { return key[a] < key[b]; });
     EXPECT_EQ(this->to_host(values), value);
+    std::vector<std::uint32_t> low(n), sorted(n);
+    for (const int bits : {3, 11, 32}) { // CUB takes an odd and an even number of passes
+      for (std::int64_t k = 0; k < n; k++) low[k] = random();
+      std::iota(value.begin(), value.end(), 0);
+      auto lows = this->to_space(low);
+      values = this->to_space(value);
+      OK(check_sort(this->ex, n, lows.data(), values.data(), bits));
+      const std::uint32_t mask = bits == 32 ? UINT32_MAX : (std::uint32_t{1} << bits) - 1;
+      std::stable_sort(value.begin(), value.end(), [&](int a, int b) { return (low[a] & mask) < (low[b] & mask); });
+      EXPECT_EQ(this->to_host(values), value) << bits;
+      for (std::int64_t k = 0; k < n; k++) sorted[k] = low[value[k]];
+      EXPECT_EQ(this->to_host(lows), sorted) << bits;
+    }
   }
 }
 

@@ -4,6 +4,8 @@
 #include "support/failing_allocations.hpp"
 #include "support/vectors.hpp"
 
+#include <array>
+
 namespace amgkit::test
 {
 template <class Ex> using GalerkinProductTest = SpaceTest<Ex>;
@@ -73,6 +75,7 @@ template <class Ex> struct Product {
   PetscErrorCode create(Ex &ex, ProductForm form, const SpgemmOptions &options = {})
   {
     PetscFunctionBegin;
+    problem.P.values_change = true;
     PetscCall(problem.P.create(ex, PETSC_COMM_WORLD, &out_of_memory));
     if (!out_of_memory) PetscCall(product.create(ex, form, options, problem.A, problem.P, coarse, &out_of_memory));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,6 +114,13 @@ template <class Ex> std::int64_t allocations_of(const Ex &ex)
     return ex.allocations;
   else
     return 0;
+}
+
+SpgemmOptions in_slices(std::int64_t product_bytes)
+{
+  SpgemmOptions options;
+  options.product_bytes = product_bytes;
+  return options;
 }
 
 constexpr ProductForm both_forms[] = {ProductForm::two_products, ProductForm::at_once};
@@ -191,6 +201,47 @@ TYPED_TEST(GalerkinProductTest, RefreshedIsAsMadeAnew)
   });
 }
 
+// Whatever the number of slices that A P is formed in, the same bits, made and refreshed; the last of the bounds is that of one row.
+TYPED_TEST(GalerkinProductTest, SlicesChangeNothing)
+{
+  for_coarse_problems([&](const CoarseProblem &problem, Split rows, Split points) {
+    std::array<Coarse, 2> expected, got;
+    for (const std::int64_t product_bytes : {SpgemmOptions{}.product_bytes, std::int64_t{5000}, std::int64_t{1000}, std::int64_t{1}}) {
+      SCOPED_TRACE(product_bytes);
+      Product<TypeParam> made(problem, rows, points);
+      OK(made.problem.distribute(this->ex));
+      OK(made.create(this->ex, ProductForm::two_products, in_slices(product_bytes)));
+      ASSERT_FALSE(made.out_of_memory);
+      OK(download(this->ex, made.coarse, got[0]));
+      for (double &value : made.problem.whole_A.val) value = 0.1 - value * 1.25;
+      OK(made.problem.set_matrix(this->ex));
+      OK(made.product.refresh(this->ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
+      ASSERT_FALSE(made.out_of_memory);
+      OK(download(this->ex, made.coarse, got[1]));
+      if (product_bytes == SpgemmOptions{}.product_bytes) expected = got;
+      EXPECT_TRUE(got == expected);
+    }
+  });
+}
+
+// Each slice of A P takes memory of its own.
+TEST(GalerkinProductSlices, AreMoreWhereBytesAreFewer)
+{
+  std::int64_t made_before = 0, refreshed_before = 0;
+  for (const std::int64_t product_bytes : {SpgemmOptions{}.product_bytes, std::int64_t{2000}, std::int64_t{700}, std::int64_t{1}}) {
+    Debug ex;
+    Product<Debug> made({"grid", grid7(6, 5, 8), random_prolongator(240, 61, 5, 2)}, Split::even, Split::even);
+    OK(made.problem.distribute(ex));
+    OK(made.create(ex, ProductForm::two_products, in_slices(product_bytes)));
+    const std::int64_t after = ex.allocations;
+    OK(made.product.refresh(ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
+    EXPECT_GT(after, made_before) << product_bytes;
+    EXPECT_GT(ex.allocations - after, refreshed_before) << product_bytes;
+    made_before = after;
+    refreshed_before = ex.allocations - after;
+  }
+}
+
 // A P is gone: on one rank only the order of R (A P)'s rows stays.
 TYPED_TEST(GalerkinProductTest, KeepsNoMatrixOnOneRank)
 {
@@ -199,6 +250,10 @@ TYPED_TEST(GalerkinProductTest, KeepsNoMatrixOnOneRank)
   OK(made.problem.distribute(this->ex));
   OK(made.create(this->ex, ProductForm::two_products));
   EXPECT_LE(made.product.bytes(), (31 + 1) * 2 * sizeof(int));
+  Product<TypeParam> sliced({"grid", grid7(6, 5, 4), random_prolongator(120, 31, 5, 2)}, Split::even, Split::even);
+  OK(sliced.problem.distribute(this->ex));
+  OK(sliced.create(this->ex, ProductForm::two_products, in_slices(1000)));
+  EXPECT_LE(sliced.product.bytes(), (31 + 1) * 2 * sizeof(int));
 }
 
 // The coarse matrix multiplies: its halo is there.
@@ -226,13 +281,20 @@ TYPED_TEST(GalerkinProductTest, TakesEveryBackEnd)
   for (const SpgemmKind kind : {SpgemmKind::cusparse, SpgemmKind::kokkos}) {
     if (!spgemm_available<TypeParam>(kind)) continue;
     for_coarse_problems([&](const CoarseProblem &problem, Split rows, Split points) {
-      Product<TypeParam> made(problem, rows, points);
-      Coarse got;
-      OK(made.problem.distribute(this->ex));
-      OK(made.create(this->ex, ProductForm::two_products, {kind}));
-      ASSERT_FALSE(made.out_of_memory);
-      OK(download(this->ex, made.coarse, got));
-      expect_product(got, made);
+      for (const std::int64_t product_bytes : {SpgemmOptions{}.product_bytes, std::int64_t{2000}}) {
+        Product<TypeParam> made(problem, rows, points);
+        SpgemmOptions options = in_slices(product_bytes);
+        Coarse got, again;
+        options.kind = kind;
+        OK(made.problem.distribute(this->ex));
+        OK(made.create(this->ex, ProductForm::two_products, options));
+        ASSERT_FALSE(made.out_of_memory);
+        OK(download(this->ex, made.coarse, got));
+        expect_product(got, made);
+        OK(made.product.refresh(this->ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
+        OK(download(this->ex, made.coarse, again));
+        expect_product(again, made);
+      }
     });
   }
 }
@@ -244,21 +306,43 @@ TEST(GalerkinProductFailure, MoreRowsThanAPetscIntCounts)
   EXPECT_EQ(code, sizeof(PetscInt) == 4 && size_of_world() > 1 ? PETSC_ERR_ARG_OUTOFRANGE : PETSC_SUCCESS);
 }
 
-// Each allocation in turn fails on the last rank; all ranks learn of it.
+// Each allocation in turn fails on the last rank, of the product or of a refresh; all ranks learn of it.
 TEST(GalerkinProductFailure, EveryAllocationMayFailOnOneRank)
 {
   const CoarseProblem problem = {"grid", grid7(6, 5, 2), random_prolongator(60, 21, 4, 7)};
-  for (const ProductForm form : both_forms) {
-    FailingAllocations failing;
-    for (bool more = true; more;) {
-      Debug ex;
-      Product<Debug> made(problem, Split::even, Split::even);
-      OK(made.problem.distribute(ex));
-      failing.begin(ex);
-      OK(made.create(ex, form));
-      more = failing.next(ex, made.out_of_memory);
+  const std::pair<ProductForm, SpgemmOptions> ways[] = {
+      {ProductForm::two_products, {}}, {ProductForm::at_once, {}}, {ProductForm::two_products, in_slices(800)}};
+  for (const auto &[form, options] : ways) {
+    for (const bool of_refresh : {false, true}) {
+      FailingAllocations failing;
+      for (bool more = true; more;) {
+        Debug ex;
+        Product<Debug> made(problem, Split::even, Split::even);
+        OK(made.problem.distribute(ex));
+        if (of_refresh) {
+          OK(made.create(ex, form, options));
+        }
+        failing.begin(ex);
+        if (of_refresh) {
+          OK(made.product.refresh(ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
+        } else {
+          OK(made.create(ex, form, options));
+        }
+        more = failing.next(ex, made.out_of_memory);
+      }
+      EXPECT_GE(failing.failures(), of_refresh ? form == ProductForm::at_once ? 0 : 5 : 20);
     }
-    EXPECT_GE(failing.failures(), 20);
   }
+}
+
+// P made for values that stay has nothing to change them with.
+TEST(GalerkinProductFailure, ValuesOfPThatDoNotChange)
+{
+  DistributedProblem<Host> problem({"grid", grid7(6, 5, 2), random_prolongator(60, 21, 4, 7)}, Split::even, Split::even);
+  Host ex;
+  bool out_of_memory = true;
+  OK(problem.distribute(ex));
+  OK(problem.P.create(ex, PETSC_COMM_WORLD, &out_of_memory));
+  EXPECT_EQ(quietly([&] { return problem.P.transpose_values(ex); }), PETSC_ERR_PLIB);
 }
 } // namespace amgkit::test

@@ -6,6 +6,7 @@
 #include "support/prolongator_entries.hpp"
 #include "support/random_matrices.hpp"
 
+#include <array>
 #include <cmath>
 
 namespace amgkit::test
@@ -23,6 +24,16 @@ InterpolationRule rule_of(InterpolationKind kind, Truncation truncation = {0, 0}
   InterpolationRule rule;
   rule.kind = kind;
   rule.truncation = truncation;
+  return rule;
+}
+InterpolationRule kept(InterpolationRule rule)
+{
+  rule.keep = true;
+  return rule;
+}
+InterpolationRule sliced(InterpolationRule rule, std::int64_t slice_bytes)
+{
+  rule.slice_bytes = slice_bytes;
   return rule;
 }
 
@@ -238,8 +249,8 @@ TYPED_TEST(InterpolationTest, UpdateIsCreateForNewValues)
         for (Interpolated<TypeParam> *problem : {&whole, &truncated, &fresh}) {
           OK(problem->split(this->ex, A, local_rows, scattered(A.rows, 3)));
         }
-        OK(whole.interpolate(this->ex, rule_of(kind)));
-        OK(truncated.interpolate(this->ex, rule_of(kind, {0.1, 3})));
+        OK(whole.interpolate(this->ex, kept(rule_of(kind))));
+        OK(truncated.interpolate(this->ex, kept(rule_of(kind, {0.1, 3}))));
         OK(entries_of(this->ex, truncated, before));
         OK(other.graph.create(this->ex, changed, local_rows));
         OK(original.graph.create(this->ex, A, local_rows));
@@ -301,12 +312,48 @@ TYPED_TEST(InterpolationTest, ByOtherProducts)
     Entries got;
     rule.spgemm.kind = kind;
     OK(problem.split(this->ex, A, -1, scattered(A.rows, 3)));
-    OK(problem.interpolate(this->ex, rule));
+    OK(problem.interpolate(this->ex, kept(rule)));
     OK(entries_of(this->ex, problem, got));
     expect_near(got, expected, "create");
     OK(problem.interpolation.update(this->ex, problem.graph.A, problem.P));
     OK(entries_of(this->ex, problem, got));
     expect_near(got, expected, "update");
+  }
+}
+
+// Rows one by one, a few at once, or all; ranks may have different numbers of slices.
+TYPED_TEST(InterpolationTest, IsTheSameInSlices)
+{
+  std::vector<Named> all = {{"grid", grid7(9, 8, 3)},
+                            {"one-sided grid", one_sided(grid27(4))},
+                            {"random", random_graph(90, 300, 1, false)},
+                            {"isolated", make_csr(3, 3, {{{0, 0}, 1}, {{1, 1}, 2}, {{2, 2}, 3}})},
+                            {"empty", make_csr(0, 0, {})}};
+  for (const auto &[name, A] : all) {
+    std::vector<int> wanted(A.rows);
+    for (int i = 0; i < A.rows; i++) wanted[i] = i % 5 == 0 ? -1 : 0;
+    for (const InterpolationKind kind : all_kinds) {
+      for (const PetscInt local_rows : layouts(A.rows)) {
+        Interpolated<TypeParam> problem;
+        Entries expected, got;
+        OK(problem.split(this->ex, A, local_rows, scattered(A.rows, 3)));
+        const auto here = wanted.begin() + problem.graph.A.first(rank_of_world());
+        const auto mine = this->to_space(std::vector<int>(here, here + problem.graph.A.rows));
+        InterpolationRule rule = rule_of(kind, {0.1, 3});
+        rule.wanted = mine.data();
+        OK(problem.interpolate(this->ex, kept(rule)));
+        OK(entries_of(this->ex, problem, expected));
+        for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{3000}, std::int64_t{20000}, default_slice_bytes}) {
+          Interpolation<TypeParam> interpolation;
+          rule.slice_bytes = bytes;
+          rule.unknown = problem.unknown.data();
+          rule.ghost_unknown = problem.ghost_unknown.data();
+          OK(interpolation.create(this->ex, problem.graph.A, problem.graph.S, problem.points, rule, problem.P, &problem.out_of_memory));
+          OK(entries_of(this->ex, problem, got));
+          ASSERT_EQ(got, expected) << name << " kind " << static_cast<int>(kind) << " bytes " << bytes;
+        }
+      }
+    }
   }
 }
 
@@ -340,12 +387,54 @@ TEST(InterpolationFailure, UpdateAllocatesNothing)
   for (const InterpolationKind kind : all_kinds) {
     Interpolated<Debug> problem;
     OK(problem.split(ex, A, -1, scattered(A.rows, 3)));
-    OK(problem.interpolate(ex, rule_of(kind, {0, 2})));
+    OK(problem.interpolate(ex, kept(rule_of(kind, {0, 2}))));
     const std::int64_t before = ex.allocations;
     OK(problem.interpolation.update(ex, problem.graph.A, problem.P));
     EXPECT_EQ(ex.allocations, before);
   }
 }
+
+TEST(InterpolationFailure, WhatIsNotKeptHasNoUpdate)
+{
+  Debug ex;
+  Interpolated<Debug> problem;
+  OK(problem.split(ex, grid7(4, 4, 1), -1, scattered(16, 2)));
+  OK(problem.interpolate(ex, rule_of(InterpolationKind::ext)));
+  const auto update = [&] { return problem.interpolation.update(ex, problem.graph.A, problem.P); };
+  EXPECT_EQ(static_cast<int>(quietly(update)), PETSC_ERR_ARG_WRONGSTATE);
+}
+
+#if defined(PETSC_USE_LOG)
+// 8 slices or so, besides the factor, of which ranks hold a second copy with the rows of others.
+TEST(InterpolationMemory, IsBoundedBySlices)
+{
+  const HostCsr A = grid7(24, 24, 24);
+  Host ex;
+  std::array<PetscLogDouble, 2> most{};
+  PetscBool counting = PETSC_FALSE;
+  Interpolated<Host> problem;
+  OK(PetscMallocGetDebug(&counting, nullptr, nullptr));
+  if (!counting) GTEST_SKIP() << "memory is counted with -malloc_dump alone";
+  PetscLogMemory = PETSC_TRUE; // for PetscMallocPushMaximumUsage()
+  OK(problem.split(ex, A, -1, scattered(A.rows, 3)));
+  for (const bool in_slices : {false, true}) {
+    Interpolation<Host> interpolation;
+    CoarseBlocks<Host> P;
+    bool out_of_memory = false;
+    PetscLogDouble before;
+    OK(PetscMallocGetCurrentUsage(&before));
+    OK(PetscMallocPushMaximumUsage(0));
+    const InterpolationRule rule = rule_of(InterpolationKind::ext_i, {0, 4});
+    OK(interpolation.create(ex, problem.graph.A, problem.graph.S, problem.points, in_slices ? sliced(rule, 300000 / size_of_world()) : rule,
+                            P, &out_of_memory));
+    OK(PetscMallocPopMaximumUsage(0, &most[in_slices]));
+    most[in_slices] -= before + static_cast<double>(P.bytes());
+  }
+  PetscLogMemory = PETSC_FALSE;
+  EXPECT_GT(most[1], 0);
+  EXPECT_LT(most[1], 0.7 * most[0]);
+}
+#endif
 
 // Each allocation in turn fails on the last rank; all ranks learn of it.
 TEST(InterpolationFailure, EveryAllocationMayFailOnOneRank)
@@ -353,19 +442,21 @@ TEST(InterpolationFailure, EveryAllocationMayFailOnOneRank)
   const HostCsr A = grid7(6, 5, 2);
   Debug ex;
   for (const InterpolationKind kind : all_kinds) {
-    Interpolated<Debug> problem;
-    OK(problem.split(ex, A, -1, scattered(A.rows, 3)));
-    FailingAllocations failing;
-    for (bool more = true; more;) {
-      Interpolation<Debug> interpolation;
-      CoarseBlocks<Debug> P;
-      bool out_of_memory = false;
-      failing.begin(ex);
-      OK(interpolation.create(ex, problem.graph.A, problem.graph.S, problem.points, rule_of(kind, {0, 2}), P, &out_of_memory));
-      more = failing.next(ex, out_of_memory);
+    for (const InterpolationRule &rule : {kept(rule_of(kind, {0, 2})), sliced(rule_of(kind, {0, 2}), 8000)}) {
+      Interpolated<Debug> problem;
+      OK(problem.split(ex, A, -1, scattered(A.rows, 3)));
+      FailingAllocations failing;
+      for (bool more = true; more;) {
+        Interpolation<Debug> interpolation;
+        CoarseBlocks<Debug> P;
+        bool out_of_memory = false;
+        failing.begin(ex);
+        OK(interpolation.create(ex, problem.graph.A, problem.graph.S, problem.points, rule, P, &out_of_memory));
+        more = failing.next(ex, out_of_memory);
+      }
+      EXPECT_GE(failing.failures(), 20);
+      ex.fail_at = -1;
     }
-    EXPECT_GE(failing.failures(), 20);
-    ex.fail_at = -1;
   }
 }
 } // namespace amgkit::test
