@@ -115,6 +115,7 @@ public:
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(interpolate(ex, fine, level, *transfer, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    transfer->P.values_change = parameters_.reweight;
     PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine.near_null.m), fine.A, coarse.A, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     if (level.tentative.dropped > 0) transfer->zero = std::move(level.tentative.zero);
