@@ -7,6 +7,7 @@
 
 #define PCAMGMATCHING "amgmatching"   /* aggregation by maximum-weight matching */
 #define PCAMGCLASSICAL "amgclassical" /* classical coarsening by PMIS, interpolation by matrix products */
+#define PCAMGSA "amgsa"               /* smoothed aggregation with near-null spaces */
 #define KSPAMGFCG "amgfcg"            /* flexible conjugate gradients, for k-cycles on symmetric matrices */
 
 #if defined(__cplusplus)

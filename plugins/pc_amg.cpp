@@ -292,6 +292,21 @@ PetscErrorCode PCView_AMG(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The nodes' coordinates, dim numbers a node, copied. They count from the next setup on, which builds all levels anew. Not collective.
+PetscErrorCode PCSetCoordinates_AMG(PC pc, PetscInt dim, PetscInt nodes, PetscReal *coordinates)
+{
+  AmgPC &data = data_of(pc);
+
+  PetscFunctionBegin;
+  data.coordinates.dim = static_cast<int>(dim);
+  PetscCall(guarded([&] {
+    data.coordinates.of_nodes.assign(coordinates, coordinates + dim * nodes);
+    return PETSC_SUCCESS;
+  }));
+  data.built_with.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCReset_AMG(PC pc)
 {
   PetscFunctionBegin;
@@ -305,6 +320,7 @@ PetscErrorCode PCDestroy_AMG(PC pc)
   PetscFunctionBegin;
   PetscCall(PCReset_AMG(pc));
   PetscCall(remove_getters(pc));
+  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(pc), "PCSetCoordinates_C", nullptr));
   delete static_cast<AmgPC *>(pc->data);
   pc->data = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -326,6 +342,7 @@ PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data)
   pc->ops->reset = PCReset_AMG;
   pc->ops->destroy = PCDestroy_AMG;
   PetscCall(compose_getters(pc));
+  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(pc), "PCSetCoordinates_C", PCSetCoordinates_AMG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

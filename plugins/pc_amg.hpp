@@ -21,6 +21,7 @@ struct AmgPC {
   ParameterList list; // parameters and the type's own, in the order of the view
   Method method;
   std::unique_ptr<Preconditioner> solver;
+  Coordinates coordinates;                 // of the nodes, where PCSetCoordinates() gave them
   std::string built_with;                  // the parameters that solver was set up with
   SetupStatus status = SetupStatus::ready; // of the last setup
   PC mg = nullptr;                         // the PCMG that applies the levels of solver; only with export_mg
@@ -41,8 +42,8 @@ template <class F> PetscErrorCode guarded(F body)
 
 // Gives pc this data and the shared callbacks; takes ownership.
 PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data);
-// The same for a type with parameters of its own: list(shared, own) lists all, make(space, own) gives its prolongation in the space of
-// that type.
+// The same for a type with parameters of its own: list(shared, own) lists all, make(space, own, coordinates) gives its prolongation in the
+// space of that type.
 template <class Own, class List, class Make> PetscErrorCode PCCreate_AMG(PC pc, const char *type, List list, Make make)
 {
   struct Data final : AmgPC {
@@ -50,14 +51,15 @@ template <class Own, class List, class Make> PetscErrorCode PCCreate_AMG(PC pc, 
   };
   auto data = std::make_unique<Data>();
   const Own *own = &data->own;
+  const Coordinates *coordinates = &data->coordinates;
 
   PetscFunctionBegin;
   data->type = type;
   data->list = list(data->parameters, data->own);
-  data->method.host = [=] { return make(Host{}, *own); };
-  data->method.debug = [=] { return make(Debug{}, *own); };
+  data->method.host = [=] { return make(Host{}, *own, *coordinates); };
+  data->method.debug = [=] { return make(Debug{}, *own, *coordinates); };
 #if defined(AMGKIT_HAVE_CUDA)
-  data->method.cuda = [=] { return make(Cuda{}, *own); };
+  data->method.cuda = [=] { return make(Cuda{}, *own, *coordinates); };
 #endif
   PetscCall(PCCreate_AMG(pc, std::move(data)));
   PetscFunctionReturn(PETSC_SUCCESS);

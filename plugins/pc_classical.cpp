@@ -13,8 +13,8 @@ ParameterList classical_parameter_list(AmgParameters &shared, ClassicalParameter
 
 PetscErrorCode PCCreate_AMGClassical(PC pc)
 {
-  return PCCreate_AMG<ClassicalParameters>(pc, "amgclassical", classical_parameter_list, [](auto space, const ClassicalParameters &own) {
-    return make_classical_prolongation<decltype(space)>(own);
-  });
+  return PCCreate_AMG<ClassicalParameters>(
+      pc, "amgclassical", classical_parameter_list,
+      [](auto space, const ClassicalParameters &own, const Coordinates &) { return make_classical_prolongation<decltype(space)>(own); });
 }
 } // namespace amgkit

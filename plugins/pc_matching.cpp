@@ -9,8 +9,8 @@ ParameterList matching_parameter_list(AmgParameters &shared, MatchingParameters 
 
 PetscErrorCode PCCreate_AMGMatching(PC pc)
 {
-  return PCCreate_AMG<MatchingParameters>(pc, "amgmatching", matching_parameter_list, [](auto space, const MatchingParameters &own) {
-    return make_matching_prolongation<decltype(space)>(own);
-  });
+  return PCCreate_AMG<MatchingParameters>(
+      pc, "amgmatching", matching_parameter_list,
+      [](auto space, const MatchingParameters &own, const Coordinates &) { return make_matching_prolongation<decltype(space)>(own); });
 }
 } // namespace amgkit

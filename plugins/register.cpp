@@ -4,6 +4,7 @@
 #include "plugins/ksp_fcg.hpp"
 #include "plugins/pc_classical.hpp"
 #include "plugins/pc_matching.hpp"
+#include "plugins/pc_sa.hpp"
 
 extern "C" __attribute__((visibility("default"))) PetscErrorCode PetscDLLibraryRegister_amgkit(void);
 
@@ -61,6 +62,7 @@ PetscErrorCode AMGKitRegister(void)
   PetscCall(amgkit::log_register());
   PetscCall(PCRegister(PCAMGMATCHING, amgkit::PCCreate_AMGMatching));
   PetscCall(PCRegister(PCAMGCLASSICAL, amgkit::PCCreate_AMGClassical));
+  PetscCall(PCRegister(PCAMGSA, amgkit::PCCreate_AMGSA));
   PetscCall(KSPRegister(KSPAMGFCG, amgkit::KSPCreate_AMGFCG));
   amgkit::registered() = true;
   PetscCall(PetscRegisterFinalize(amgkit::forget));

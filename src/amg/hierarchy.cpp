@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "dist/agree.hpp"
 #include "dist/near_null.hpp"
+#include "sparse/modes.hpp"
 
 #include <array>
 
@@ -58,7 +59,9 @@ template <class Ex> PetscErrorCode equip_level(Ex &ex, const AmgParameters &para
 }
 } // namespace
 
-template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex>
+PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, const AmgParameters &parameters, const Prolongation<Ex> &prolongation,
+                                           bool *out_of_memory)
 {
   levels.push_back(std::make_unique<Level<Ex>>());
   Level<Ex> &level = *levels.front();
@@ -82,15 +85,8 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, co
   PetscCall(check_entries(ex, level.A, level.diagonal.data(), out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
-      level.A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(level.smooth_vector.allocate(ex, level.A.rows));
-        PetscCall(smooth_vector_of(ex, A, level.smooth_vector));
-        PetscCall(level.analyse(ex, parameters));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
+      level.A.comm, [&] { return level.analyse(ex, parameters); }, out_of_memory));
+  if (!*out_of_memory) PetscCall(prolongation.begin(ex, A, level, out_of_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,6 +111,7 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
   fine.unmoved = std::move(coarse);
   Redistribution<Ex> &move = *fine.to_fewer;
   Level<Ex> &from = *fine.unmoved;
+  Array<double, Ex> column; // of the near-null space
 
   PetscFunctionBegin;
   PetscCall(move.create(ex, from.A, ranks, out_of_memory));
@@ -129,6 +126,8 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
         if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
         PetscCall(moved->smooth_vector.allocate(ex, moved->A.rows));
         if (from.unknowns > 1) PetscCall(moved->unknown.allocate(ex, moved->A.rows));
+        PetscCall(moved->near_null.B.allocate(ex, std::int64_t{moved->A.rows} * from.near_null.m));
+        PetscCall(column.allocate(ex, from.near_null.m > 0 ? moved->A.rows : 0));
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
@@ -139,7 +138,13 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
     PetscCall(memory_copy(ex, move.template part<int>(), from.unknown.data(), from.unknown.bytes()));
     PetscCall(move.template collect<int>(ex, moved ? moved->unknown.data() : nullptr));
   }
+  for (int k = 0; k < from.near_null.m; k++) {
+    PetscCall(get_vector(ex, from.A.rows, from.near_null.m, k, from.near_null.B.data(), move.template part<double>()));
+    PetscCall(move.template collect<double>(ex, column.data()));
+    if (moved) PetscCall(set_vector(ex, moved->A.rows, column.data(), from.near_null.m, k, moved->near_null.B.data()));
+  }
   if (moved) {
+    moved->near_null.m = from.near_null.m;
     moved->number = from.number;
     moved->block_size = from.block_size;
     moved->unknowns = from.unknowns;
@@ -295,7 +300,7 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
              PETSC_ERR_ARG_OUTOFRANGE,
              "No sweep of the smoother, neither before nor after the coarse correction: raise pre_sweeps or post_sweeps");
   PetscCall(check_type_and_size(A));
-  PetscCall(build_finest(ex, A, parameters, &out_of_memory));
+  PetscCall(build_finest(ex, A, parameters, prolongation, &out_of_memory));
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
   if (!out_of_memory) PetscCall(count());
   if (!out_of_memory) {
@@ -408,20 +413,18 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const Amg
         [&] {
           PetscFunctionBegin;
           PetscCall(level.analyse(ex, parameters));
+          PetscCall(level.A.store_values(ex, static_cast<Storage>(parameters.storage)));
           if (level.transfer && !level.to_fewer) PetscCall(levels[l + 1]->A.unfold(ex));
           PetscFunctionReturn(PETSC_SUCCESS);
         },
         out_of_memory));
-    level.diagonal.release();
     if (*out_of_memory || !level.transfer) PetscFunctionReturn(PETSC_SUCCESS);
     bool sound = true;
-    PetscCall(level.transfer->refresh(ex, level.A, level.to_fewer ? level.unmoved->A : levels[l + 1]->A, &sound, out_of_memory));
+    PetscCall(level.transfer->refresh(ex, level, level.to_fewer ? level.unmoved->A : levels[l + 1]->A, &sound, out_of_memory));
     outdated_ = !sound;
     if (*out_of_memory || outdated_) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(attempt(
-        comm, [&] { return level.A.folds ? level.A.store_values(ex, static_cast<Storage>(parameters.storage)) : PETSC_SUCCESS; },
-        out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    level.diagonal.release();
+    level.A.fold();
     if (level.to_fewer) moving = &level;
   }
   Level<Ex> *moved = l < levels.size() ? levels[l].get() : nullptr;
@@ -458,10 +461,6 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const A
       PetscCall(finest.release());
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-  }
-  if (!out_of_memory) {
-    const auto storage = static_cast<Storage>(parameters.storage);
-    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return level.A.store_values(ex, storage); }, &out_of_memory));
   }
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
   if (out_of_memory) *status = SetupStatus::out_of_memory;

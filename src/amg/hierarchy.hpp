@@ -56,7 +56,7 @@ template <class Ex> struct Hierarchy {
   std::size_t bytes() const;
 
 private:
-  PetscErrorCode build_finest(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode build_finest(Ex &, Mat, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);
   PetscErrorCode build_coarser(Ex &, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);
   PetscErrorCode add_level(Ex &, const AmgParameters &, std::unique_ptr<Level<Ex>>, bool *out_of_memory);
   PetscErrorCode move_to_fewer(Ex &, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks, std::unique_ptr<Level<Ex>> &moved,

@@ -1,5 +1,6 @@
 #include "amg/level.hpp"
 
+#include "dist/agree.hpp"
 #include "sparse/rows.hpp"
 
 namespace amgkit
@@ -27,9 +28,27 @@ template <class Ex> void Level<Ex>::forget_setup()
   diagonal.release();
   smooth_vector.release();
   unknown.release();
+  near_null = {};
 }
 
-#define INSTANTIATE(Ex) template struct Level<Ex>;
+template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, Level<Ex> &finest, bool *out_of_memory) const
+{
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      finest.A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(finest.smooth_vector.allocate(ex, finest.A.rows));
+        PetscCall(smooth_vector_of(ex, A, finest.smooth_vector));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template struct Level<Ex>;                                                                                                               \
+  template class Prolongation<Ex>;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

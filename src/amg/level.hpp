@@ -3,6 +3,7 @@
 #include "amg/kcycle.hpp"
 #include "amg/smoother.hpp"
 #include "dist/mat_view.hpp"
+#include "dist/near_null.hpp"
 #include "dist/redistribution.hpp"
 #include "dist/transposed.hpp"
 
@@ -10,6 +11,8 @@
 
 namespace amgkit
 {
+template <class Ex> struct Level;
+
 // The prolongator P between a level and the next coarser one, as transfer makes it, before any move to fewer ranks. What applies or
 // refreshes it is collective over the finer level's ranks.
 template <class Ex> class Transfer {
@@ -28,7 +31,7 @@ public:
   virtual PetscErrorCode prepare_single(Ex &, bool *fits) = 0;
   // coarse = Pᵀ fine P for new values of fine on the same pattern, and new weights in P where the method has it so; P's pattern stays.
   // *sound <- what Level has of that name, of coarse; the same on all ranks. *out_of_memory as in attempt().
-  virtual PetscErrorCode refresh(Ex &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) = 0;
+  virtual PetscErrorCode refresh(Ex &, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) = 0;
   // Local: P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
   virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
   virtual std::size_t bytes() const = 0;
@@ -57,6 +60,7 @@ template <class Ex> struct Level {
   // w: amgmatching represents it exactly on coarse levels; if the coarsest matrix is singular, what it is projected out of. During setup,
   // and on the coarsest level.
   Array<double, Ex> smooth_vector;
+  NearNull<Ex> near_null; // amgsa: what the coarse levels represent exactly, before P is smoothed; during setup only
 
   std::size_t bytes() const
   {
@@ -76,6 +80,8 @@ public:
   Prolongation(const Prolongation &) = delete;
   Prolongation &operator=(const Prolongation &) = delete;
   virtual ~Prolongation() = default;
+  // Collective, once diagonal is there: the finest level's smooth_vector, from what the user says of A, and what the method needs besides.
+  virtual PetscErrorCode begin(Ex &, Mat A, Level<Ex> &finest, bool *out_of_memory) const;
   // Collective: fine.transfer, coarse.A = Pᵀ A P and coarse.smooth_vector, from fine.A, diagonal and smooth_vector.
   // *out_of_memory as in attempt().
   virtual PetscErrorCode build(Ex &, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const = 0;

@@ -1,6 +1,10 @@
 #include "amg/matrix_transfer.hpp"
 
 #include "base/log.hpp"
+#include "dist/agree.hpp"
+#include "sparse/rows.hpp"
+
+#include <array>
 
 namespace amgkit
 {
@@ -38,12 +42,12 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::prepare_single(Ex &ex, bo
 }
 
 template <class Ex>
-PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory)
+PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory)
 {
   PetscFunctionBegin;
   *sound = true;
   PetscCall(log_begin(Phase::rap));
-  PetscCall(product_.refresh(ex, fine, P, coarse, out_of_memory));
+  PetscCall(product_.refresh(ex, fine.A, P, coarse, out_of_memory));
   PetscCall(log_end(Phase::rap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,7 +57,30 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::rows(Ex &ex, PetscInt fir
   return download_rows(ex, {P.diag.view(), P.offd.view(), first_coarse, &P.ghosts}, out);
 }
 
-#define INSTANTIATE(Ex) template class MatrixTransfer<Ex>;
+template <class Ex>
+PetscErrorCode check_coarse(Ex &ex, const DistMatrix<Ex> &A, Array<double, Ex> &diagonal, bool *sound, bool *out_of_memory)
+{
+  RowCheck check;
+
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(diagonal.allocate(ex, A.rows));
+        PetscCall(check_rows(ex, A.diag, A.offd, diagonal.data(), &check));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  std::array<int, 3> any = {(check.all_faults & row_not_finite) != 0, check.negative > 0, check.negative < A.rows};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 3, MPI_INT, MPI_MAX, A.comm));
+  *sound = !any[0] && !(any[1] && any[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class MatrixTransfer<Ex>;                                                                                                       \
+  template PetscErrorCode check_coarse(Ex &, const DistMatrix<Ex> &, Array<double, Ex> &, bool *, bool *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

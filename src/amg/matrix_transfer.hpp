@@ -20,11 +20,16 @@ public:
   PetscErrorCode add_correction(Ex &ex, const double *e, double *x) override { return P.add_product(ex, e, x); }
   PetscErrorCode add_correction(Ex &ex, const float *e, float *x) override { return P.add_product(ex, e, x); }
   PetscErrorCode prepare_single(Ex &, bool *fits) override;
-  PetscErrorCode refresh(Ex &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override;
+  PetscErrorCode refresh(Ex &, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override;
   PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const override;
   std::size_t bytes() const override { return P.bytes() + product_.bytes(); }
 
 private:
   GalerkinProduct<Ex> product_;
 };
+
+// Collective: diagonal <- a_ii, and what Level has of the name sound. Pᵀ A P of a matrix whose rows are of very different size, or that is
+// far from symmetric, may have diagonals of both signs. *out_of_memory as in attempt().
+template <class Ex>
+PetscErrorCode check_coarse(Ex &, const DistMatrix<Ex> &, Array<double, Ex> &diagonal, bool *sound, bool *out_of_memory);
 } // namespace amgkit

@@ -136,6 +136,49 @@ struct ClassicalParameters {
   }
 };
 
+struct SmoothedParameters {
+  int strength_type = 0; // StrengthKind
+  PetscReal threshold = 0.25, threshold_scale = 0.5;
+  PetscInt aggressive_coarsening = 0;
+  PetscInt agg_nsmooths = 1;
+  PetscBool lump_weak = PETSC_TRUE;
+  PetscReal prolongator_filter = 0;
+  PetscBool reweight = PETSC_TRUE;
+  int spgemm = 0; // SpgemmKind
+
+  ParameterList list()
+  {
+    return {
+        {"strength_type", Choice{&strength_type, {"relative", "symmetric"}},
+         "Nodes i and j are strongly coupled where |a_ij| is more than threshold times sqrt(m_i m_j): m_i the largest |a_ik| of another "
+         "node "
+         "for relative, |a_ii| for symmetric. Of blocks the Frobenius norm counts",
+         "symmetric: Vanek, Mandel, Brezina 1996"},
+        {"threshold", RealRange{&threshold, 0, 1}, "See strength_type; 0: all that are not 0", ""},
+        {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "The threshold is multiplied by this on each coarser level",
+         "Vanek, Mandel, Brezina 1996"},
+        {"aggressive_coarsening", IntegerRange{&aggressive_coarsening, 0, 100},
+         "On so many of the finest levels roots of aggregates are further than 4 couplings apart, elsewhere further than 2",
+         "PETSc PCGAMG"},
+        {"agg_nsmooths", IntegerRange{&agg_nsmooths, 0, 10}, "Smoothing steps of the prolongator; 0: plain aggregation", "PETSc PCGAMG"},
+        {"lump_weak", Flag{&lump_weak},
+         "Smooth the prolongator with the matrix whose weak couplings are added to the diagonal, block by block; else with the matrix "
+         "itself",
+         "Vanek, Mandel, Brezina 1996"},
+        {"prolongator_filter", RealRange{&prolongator_filter, 0, 1},
+         "Blocks of the prolongator below this share of the largest of their node's are dropped, and the others corrected so that the "
+         "near-null space is represented as before",
+         "PETSc PCGAMG"},
+        {"reweight", Flag{&reweight},
+         "When only the values of the matrix change and reuse_interpolation keeps the aggregates: smooth the prolongator anew with these "
+         "values; else it stays as it is, which takes less memory",
+         ""},
+        {"spgemm", Choice{&spgemm, {"native", "cusparse", "kokkos"}},
+         "Whose sparse products the setup takes: this library's, cuSPARSE's on GPUs, Kokkos Kernels' on CPUs where it was found", ""},
+    };
+  }
+};
+
 struct MatchingParameters {
   PetscInt matching_steps = 2;
   PetscBool quality_aware = PETSC_FALSE;

@@ -7,53 +7,28 @@
 #include "graph/second_strength.hpp"
 #include "graph/strength.hpp"
 #include "graph/two_stage.hpp"
-#include "sparse/rows.hpp"
 #include "sparse/spmv.hpp"
 
-#include <array>
 #include <variant>
 
 namespace amgkit
 {
 namespace
 {
-// Collective. Pᵀ A P of a matrix whose rows are of very different size, or that is far from symmetric, may have diagonals of both signs.
-// diagonal <- A's, besides.
-template <class Ex>
-PetscErrorCode check_coarse(Ex &ex, const DistMatrix<Ex> &A, Array<double, Ex> &diagonal, bool *sound, bool *out_of_memory)
-{
-  RowCheck check;
-
-  PetscFunctionBegin;
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(diagonal.allocate(ex, A.rows));
-        PetscCall(check_rows(ex, A.diag, A.offd, diagonal.data(), &check));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  std::array<int, 3> any = {(check.all_faults & row_not_finite) != 0, check.negative > 0, check.negative < A.rows};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 3, MPI_INT, MPI_MAX, A.comm));
-  *sound = !any[0] && !(any[1] && any[2]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // P with what makes its weights again.
 template <class Ex> class ClassicalTransfer final : public MatrixTransfer<Ex> {
 public:
   std::variant<std::monostate, Interpolation<Ex>, TwoStageInterpolation<Ex>> interpolation; // nothing: P is kept
 
-  PetscErrorCode refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
+  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
   {
     Array<double, Ex> diagonal;
 
     PetscFunctionBegin;
     if (interpolation.index() > 0) {
       PetscCall(log_begin(Phase::interp));
-      if (auto *one = std::get_if<1>(&interpolation)) PetscCall(one->update(ex, fine, this->P));
-      if (auto *two = std::get_if<2>(&interpolation)) PetscCall(two->update(ex, fine, this->P));
+      if (auto *one = std::get_if<1>(&interpolation)) PetscCall(one->update(ex, fine.A, this->P));
+      if (auto *two = std::get_if<2>(&interpolation)) PetscCall(two->update(ex, fine.A, this->P));
       PetscCall(log_end(Phase::interp));
       PetscCall(this->reweight(ex));
     }

@@ -36,13 +36,13 @@ public:
     PetscCall(round_factors(ex, p.size(), p.data(), p_single.data(), fits));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode refresh(Ex &ex, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
+  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
   {
     PetscFunctionBegin;
     *sound = true;
     PetscCall(log_begin(Phase::rap));
     PetscCall(attempt(
-        fine.comm, [&] { return galerkin_values(ex, fine, aggregation, p.data(), slot, ghosts, coarse); }, out_of_memory));
+        fine.A.comm, [&] { return galerkin_values(ex, fine.A, aggregation, p.data(), slot, ghosts, coarse); }, out_of_memory));
     PetscCall(log_end(Phase::rap));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -38,7 +38,8 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   const bool chebyshev = parameters.smoother == static_cast<int>(SmootherKind::chebyshev);
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
-    PetscCall(estimate_spectrum(ex, A, d_.data(), &spectrum_.emplace(), out_of_memory));
+    spectrum_ = known_;
+    if (!known_) PetscCall(estimate_spectrum(ex, A, d_.data(), &spectrum_.emplace(), out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     omega = spectral_radius() > 0 ? 4 / (3 * spectral_radius()) : 1;
   }

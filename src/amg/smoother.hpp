@@ -28,7 +28,10 @@ public:
   {
     d_ = std::move(d);
     single_.release();
+    known_.reset();
   }
+  // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
+  void set_spectrum(const Spectrum &spectrum) { known_ = spectrum; }
   // Collective, after set_scaling(): rho where it is needed, and the steps of a sweep; *out_of_memory as in attempt().
   PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool *out_of_memory);
   // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it. Needed for vectors of floats.
@@ -51,6 +54,6 @@ private:
   Array<double, Ex> d_;
   Array<float, Ex> single_;      // instead of d_
   std::vector<RelaxStep> steps_; // of one sweep
-  std::optional<Spectrum> spectrum_;
+  std::optional<Spectrum> known_, spectrum_;
 };
 } // namespace amgkit

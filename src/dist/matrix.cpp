@@ -60,24 +60,17 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage
   PetscFunctionBegin;
   PetscCall(stored.create(ex, diag, storage, block, fold ? &own_diag : nullptr));
   folds = fold && diag.nnz > 0 && own_diag.col.size() == 0;
-  if (folds) {
-    diag.col = nullptr;
-    diag.val = nullptr;
-  }
+  this->fold();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::store_values(Ex &ex, Storage storage)
+template <class Ex> void DistMatrix<Ex>::fold()
 {
-  PetscFunctionBegin;
-  if (folded()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(stored.refresh(ex, diag, storage));
-  if (!folds) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!folds) return;
   own_diag.col.release();
   own_diag.val.release();
   diag.col = nullptr;
   diag.val = nullptr;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode DistMatrix<Ex>::unfold(Ex &ex)

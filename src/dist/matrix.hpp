@@ -39,8 +39,10 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode complete(Ex &, bool *out_of_memory);
   // Local: stored, with blocks of this size where they fit; fold: and diag folded, if stored can give its rows back.
   PetscErrorCode store(Ex &, Storage, int block, bool fold);
-  // The same for new values of the same pattern.
-  PetscErrorCode store_values(Ex &, Storage);
+  // Local: stored takes new values of the same pattern; diag is not folded.
+  PetscErrorCode store_values(Ex &ex, Storage storage) { return stored.refresh(ex, diag, storage); }
+  // Local, after that: diag is folded again if it was before unfold().
+  void fold();
   bool folded() const { return diag.nnz > 0 && !diag.col; }
   // Local: own_diag's columns and room for its values, to be set, where it is folded.
   PetscErrorCode unfold(Ex &);

@@ -7,6 +7,11 @@ namespace amgkit
 // B[i * m + k] <- x[i], or 1 where x is nullptr
 template <class Ex> PetscErrorCode set_vector(Ex &, std::int64_t n, const double *x, int m, int k, double *B);
 
+// x[i] <- B[i * m + k]
+template <class Ex> PetscErrorCode get_vector(Ex &, std::int64_t n, int m, int k, const double *B, double *x);
+// x[i] <- the sum of the first `count` vectors
+template <class Ex> PetscErrorCode sum_of_vectors(Ex &, std::int64_t n, int m, int count, const double *B, double *x);
+
 // m = bs: vector k is 1 in the rows bs I + k, else 0.
 template <class Ex> PetscErrorCode constants_of_components(Ex &, std::int64_t n, int bs, double *B);
 

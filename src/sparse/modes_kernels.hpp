@@ -19,6 +19,20 @@ template <class Ex> PetscErrorCode set_vector(Ex &ex, std::int64_t n, const doub
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { B[i * m + k] = x ? x[i] : 1; });
 }
 
+template <class Ex> PetscErrorCode get_vector(Ex &ex, std::int64_t n, int m, int k, const double *B, double *x)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = B[i * m + k]; });
+}
+
+template <class Ex> PetscErrorCode sum_of_vectors(Ex &ex, std::int64_t n, int m, int count, const double *B, double *x)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    double sum = 0;
+    for (int k = 0; k < count; k++) sum += B[i * m + k];
+    x[i] = sum;
+  });
+}
+
 template <class Ex> PetscErrorCode constants_of_components(Ex &ex, std::int64_t n, int bs, double *B)
 {
   return for_each(ex, n * bs, [=] AMGKIT_FN(std::int64_t at) { B[at] = at / bs % bs == at % bs; });
@@ -44,6 +58,8 @@ template <class Ex> PetscErrorCode first_not_finite(Ex &ex, std::int64_t n, cons
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode set_vector(Space &, std::int64_t, const double *, int, int, double *);
+template PetscErrorCode get_vector(Space &, std::int64_t, int, int, const double *, double *);
+template PetscErrorCode sum_of_vectors(Space &, std::int64_t, int, int, const double *, double *);
 template PetscErrorCode constants_of_components(Space &, std::int64_t, int, double *);
 template PetscErrorCode rigid_body_modes(Space &, std::int64_t, int, const double *, double *);
 template PetscErrorCode first_not_finite(Space &, std::int64_t, const double *, std::int64_t *);

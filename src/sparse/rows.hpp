@@ -32,6 +32,9 @@ template <class Ex> PetscErrorCode invert_entries(Ex &, std::int64_t n, const do
 // a[i] = a_ii, 0 when missing
 template <class Ex> PetscErrorCode diagonal_of(Ex &, CsrView<double> A, double *a);
 
+// a_ii <- 1 in the marked rows, where it is stored
+template <class Ex> PetscErrorCode unit_diagonals(Ex &, CsrView<double> A, const unsigned char *mark, double *val);
+
 // to[i] = from[i] for indices known to fit
 template <class Ex> PetscErrorCode narrow(Ex &, std::int64_t n, const PetscInt *from, int *to);
 

@@ -113,6 +113,15 @@ template <class Ex> PetscErrorCode diagonal_of(Ex &ex, CsrView<double> A, double
   });
 }
 
+template <class Ex> PetscErrorCode unit_diagonals(Ex &ex, CsrView<double> A, const unsigned char *mark, double *val)
+{
+  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+    for (int k = A.ptr[i]; mark[i] && k < A.ptr[i + 1]; k++) {
+      if (A.col[k] == i) val[k] = 1;
+    }
+  });
+}
+
 template <class Ex> PetscErrorCode narrow(Ex &ex, std::int64_t n, const PetscInt *from, int *to)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = static_cast<int>(from[i]); });
@@ -144,6 +153,7 @@ template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, do
 template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double>, double *, double *);
 template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
+template PetscErrorCode unit_diagonals(Space &, CsrView<double>, const unsigned char *, double *);
 template PetscErrorCode narrow(Space &, std::int64_t, const PetscInt *, int *);
 template PetscErrorCode count_up(Space &, std::int64_t, int *);
 template PetscErrorCode nonempty_rows(Space &, CsrView<double>, Array<int, Space> &);

@@ -1,0 +1,223 @@
+#include "amg/prolongation_smoothed.hpp"
+
+#include "amg/matrix_transfer.hpp"
+#include "base/log.hpp"
+#include "dist/agree.hpp"
+#include "graph/mis.hpp"
+#include "graph/node_matrix.hpp"
+#include "graph/prolongator_filter.hpp"
+#include "graph/root_aggregates.hpp"
+#include "graph/smoothed_prolongator.hpp"
+#include "graph/symmetric_strength.hpp"
+#include "graph/tentative.hpp"
+#include "sparse/modes.hpp"
+#include "sparse/rows.hpp"
+
+#include <cmath>
+#include <optional>
+
+namespace amgkit
+{
+namespace
+{
+// Collective: the spectral radius of D⁻¹ A, D the diagonal, for the prolongator and for the smoother.
+template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, double *rho, bool *out_of_memory)
+{
+  Array<double, Ex> inverse;
+  Spectrum spectrum;
+
+  PetscFunctionBegin;
+  PetscCall(attempt(
+      level.A.comm, [&] { return inverse.allocate(ex, level.A.rows); }, out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(log_begin(Phase::spectrum));
+  PetscCall(invert_entries(ex, level.A.rows, level.diagonal.data(), inverse.data()));
+  PetscCall(estimate_spectrum(ex, level.A, inverse.data(), &spectrum, out_of_memory));
+  PetscCall(log_end(Phase::spectrum));
+  level.smoother.set_spectrum(spectrum);
+  *rho = std::isfinite(spectrum.radius) ? spectrum.radius : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// P with what smooths it again.
+template <class Ex> class SmoothedTransfer final : public MatrixTransfer<Ex> {
+public:
+  std::optional<SmoothedProlongator<Ex>> smoothed; // nothing: P is kept
+  std::optional<ProlongatorFilter<Ex>> filter;     // nothing: P is what smoothed makes
+  CoarseBlocks<Ex> unfiltered;                     // else this is
+  Array<unsigned char, Ex> zero;                   // coarse unknowns that P does not use, if there are any
+
+  CoarseBlocks<Ex> &smoothed_blocks() { return filter ? unfiltered : this->P; }
+  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
+  {
+    Array<double, Ex> diagonal;
+
+    PetscFunctionBegin;
+    if (smoothed) {
+      double rho = 0;
+      PetscCall(take_spectrum(ex, fine, &rho, out_of_memory));
+      if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(log_begin(Phase::interp));
+      PetscCall(smoothed->update(ex, fine.A, rho, smoothed_blocks()));
+      if (filter) PetscCall(filter->values(ex, unfiltered, this->P));
+      PetscCall(log_end(Phase::interp));
+      PetscCall(this->reweight(ex));
+    }
+    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, sound, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(complete_coarse(ex, coarse));
+    PetscCall(check_coarse(ex, coarse, diagonal, sound, out_of_memory));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Local: Pᵀ A P is 0 in the rows and columns of unknowns that P does not use, and singular but for this.
+  PetscErrorCode complete_coarse(Ex &ex, DistMatrix<Ex> &coarse) const
+  {
+    return zero.size() > 0 ? unit_diagonals(ex, coarse.diag, zero.data(), coarse.own_diag.val.data()) : PETSC_SUCCESS;
+  }
+  std::size_t bytes() const override
+  {
+    return MatrixTransfer<Ex>::bytes() + (smoothed ? smoothed->bytes() : 0) + (filter ? filter->bytes() : 0) + unfiltered.bytes() +
+           zero.bytes();
+  }
+};
+
+// What the steps of one level hand on.
+template <class Ex> struct Aggregated {
+  DistMatrix<Ex> blocks; // the matrix of nodes, where these are blocks
+  Strength<Ex> strength;
+  NodeAggregates<Ex> aggregates;
+  Tentative<Ex> tentative;
+};
+
+template <class Ex> class SmoothedProlongation final : public Prolongation<Ex> {
+public:
+  SmoothedProlongation(const SmoothedParameters &parameters, const Coordinates &coordinates)
+      : parameters_(parameters), coordinates_(coordinates)
+  {}
+
+  PetscErrorCode begin(Ex &ex, Mat A, Level<Ex> &finest, bool *out_of_memory) const override
+  {
+    PetscFunctionBegin;
+    PetscCall(near_null_space_of(ex, A, coordinates_, finest.near_null, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(
+        finest.A.comm, [&] { return set_smooth_vector(ex, finest); }, out_of_memory));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
+  {
+    auto transfer = std::make_unique<SmoothedTransfer<Ex>>();
+    Aggregated<Ex> level;
+
+    PetscFunctionBegin;
+    PetscCall(aggregate(ex, fine, level, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(interpolate(ex, fine, level, *transfer, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    transfer->P.values_change = parameters_.reweight;
+    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine.near_null.m), fine.A, coarse.A, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    if (level.tentative.dropped > 0) transfer->zero = std::move(level.tentative.zero);
+    PetscCall(transfer->complete_coarse(ex, coarse.A));
+    PetscCall(check_coarse(ex, coarse.A, coarse.diagonal, &coarse.sound, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    coarse.near_null = std::move(level.tentative.coarse);
+    coarse.block_size = coarse.near_null.m;
+    PetscCall(attempt(
+        coarse.A.comm, [&] { return set_smooth_vector(ex, coarse); }, out_of_memory));
+    fine.transfer = std::move(transfer);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  bool aggressive(const Level<Ex> &level) const { return level.number < parameters_.aggressive_coarsening; }
+  SpgemmOptions spgemm(int run) const
+  {
+    SpgemmOptions options;
+    options.kind = static_cast<SpgemmKind>(parameters_.spgemm);
+    options.run = run;
+    return options;
+  }
+
+  // Local. The sum of all vectors: of constants 1; of a near-null space that is A's null space, one of its vectors, on all levels the same.
+  PetscErrorCode set_smooth_vector(Ex &ex, Level<Ex> &level) const
+  {
+    const int m = level.near_null.m;
+
+    PetscFunctionBegin;
+    PetscCall(level.smooth_vector.allocate(ex, level.A.rows));
+    PetscCall(sum_of_vectors(ex, level.A.rows, m, m, level.near_null.B.data(), level.smooth_vector.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // Collective: strength, roots, aggregates of nodes and their orthonormal vectors.
+  PetscErrorCode aggregate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level, bool *out_of_memory) const
+  {
+    const auto kind = static_cast<StrengthKind>(parameters_.strength_type);
+    const double theta = parameters_.threshold * std::pow(parameters_.threshold_scale, fine.number);
+    const int reach = aggressive(fine) ? 4 : 2, bs = fine.block_size;
+    DistMatrix<Ex> &nodes = bs > 1 ? level.blocks : fine.A;
+    Array<unsigned char, Ex> root;
+
+    PetscFunctionBegin;
+    *out_of_memory = false;
+    PetscCall(log_begin(Phase::strength));
+    if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks, out_of_memory));
+    if (!*out_of_memory) PetscCall(symmetric_strength(ex, nodes, kind, theta, level.strength, out_of_memory));
+    PetscCall(log_end(Phase::strength));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    const DistGraph<Ex> graph = graph_of(nodes, level.strength.diag.data(), level.strength.offd.data());
+    PetscCall(log_begin(Phase::coarsen));
+    PetscCall(mis(ex, graph, reach, root, out_of_memory));
+    if (!*out_of_memory) PetscCall(root_aggregates(ex, graph, nodes, root.data(), reach, level.aggregates, out_of_memory));
+    PetscCall(log_end(Phase::coarsen));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // Collective: the blocks of P
+  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level, SmoothedTransfer<Ex> &transfer, bool *out_of_memory) const
+  {
+    const int bs = fine.block_size, m = fine.near_null.m;
+    const StrongNodes<Ex> strong = {bs > 1 ? &level.blocks : &fine.A, parameters_.lump_weak ? &level.strength : nullptr, bs};
+    SmoothingRule rule;
+    double rho = 0;
+
+    PetscFunctionBegin;
+    rule.steps = static_cast<int>(parameters_.agg_nsmooths);
+    rule.spgemm = spgemm(m);
+    PetscCall(take_spectrum(ex, fine, &rho, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(log_begin(Phase::interp));
+    PetscCall(tentative_prolongator(ex, fine.A.comm, level.aggregates, bs, fine.near_null, level.tentative, out_of_memory));
+    if (parameters_.prolongator_filter > 0) transfer.filter.emplace();
+    if (!*out_of_memory)
+      PetscCall(transfer.smoothed.emplace().create(ex, fine.A, strong, rho, rule, std::move(level.tentative.T), transfer.smoothed_blocks(),
+                                                   out_of_memory));
+    if (!*out_of_memory && transfer.filter)
+      PetscCall(transfer.filter->create(ex, fine.A.comm, transfer.unfiltered, level.tentative.coarse.B.data(),
+                                        {parameters_.prolongator_filter, bs, m}, transfer.P, out_of_memory));
+    PetscCall(log_end(Phase::interp));
+    if (*out_of_memory || parameters_.reweight) PetscFunctionReturn(PETSC_SUCCESS);
+    transfer.smoothed.reset();
+    transfer.filter.reset();
+    transfer.unfiltered = {};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  SmoothedParameters parameters_;
+  const Coordinates &coordinates_;
+};
+} // namespace
+
+template <class Ex>
+std::unique_ptr<Prolongation<Ex>> make_smoothed_prolongation(const SmoothedParameters &parameters, const Coordinates &coordinates)
+{
+  return std::make_unique<SmoothedProlongation<Ex>>(parameters, coordinates);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template std::unique_ptr<Prolongation<Ex>> make_smoothed_prolongation(const SmoothedParameters &, const Coordinates &);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit
