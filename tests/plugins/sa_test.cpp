@@ -250,6 +250,30 @@ TEST_F(Smoothed, ScaledValuesGiveWhatAFreshSetupGives)
   }
 }
 
+namespace
+{
+// Coarse operators are Pᵀ A P of the P that is there, and restriction is its transpose: B is its own adjoint.
+void expect_consistent(Mat A, PC pc, const Levels &levels, const std::string &name)
+{
+  OwnedVec u, v, Bu, Bv;
+  PetscScalar forth, back;
+  for (PetscInt l = 0; l + 1 < levels.count; l++) {
+    OwnedMat product;
+    OK(MatPtAP(l + 2 < levels.count ? levels.coarse[l + 1] : A, levels.P[l], MAT_INITIAL_MATRIX, PETSC_DEFAULT, product.out()));
+    expect_same(product, levels.coarse[l], name + ", coarse operator " + std::to_string(l));
+  }
+  OK(make_system(A, v.out(), u.out()));
+  OK(VecSet(v, 1));
+  OK(VecDuplicate(u, Bu.out()));
+  OK(VecDuplicate(u, Bv.out()));
+  OK(PCApply(pc, u, Bu));
+  OK(PCApply(pc, v, Bv));
+  OK(VecDot(Bu, v, &forth));
+  OK(VecDot(u, Bv, &back));
+  EXPECT_NEAR(forth, back, 1e-10 * std::abs(forth)) << name;
+}
+} // namespace
+
 // Values that are not just scaled: P follows them, or stays; both precondition the new matrix.
 TEST_F(Smoothed, TheProlongatorFollowsNewValuesOrStays)
 {
@@ -266,7 +290,10 @@ TEST_F(Smoothed, TheProlongatorFollowsNewValuesOrStays)
         PetscReal difference;
         OK(distribute(grid7(14, 13, 12), use.on_device, A.out()));
         OK(make_system(A, x.out(), b.out()));
-        OK(make_ksp(A, cg + use.option + filter + " -pc_amgmatching_coarse_eq_limit 30 -pc_amgmatching_reweight " + (reweight ? "1" : "0"),
+        OK(make_ksp(A,
+                    cg + use.option + filter +
+                        " -pc_amgmatching_storage double -pc_amgmatching_coarse_eq_limit 30 -pc_amgmatching_reweight " +
+                        (reweight ? "1" : "0"),
                     ksp.out(), PCAMGSA));
         OK(KSPSetUp(ksp));
         OK(KSPGetPC(ksp, &pc));
@@ -284,6 +311,7 @@ TEST_F(Smoothed, TheProlongatorFollowsNewValuesOrStays)
           else
             EXPECT_EQ(difference, 0) << name << ", level " << l;
         }
+        expect_consistent(A, pc, now, name);
         OK(test::solve(ksp, b, x, &solution));
         EXPECT_TRUE(solution.converged()) << name;
         EXPECT_LE(solution.residual, 1e-8 * 1.01) << name;
