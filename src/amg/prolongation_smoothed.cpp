@@ -15,16 +15,19 @@
 
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace amgkit
 {
 namespace
 {
-// Collective: the spectral radius of D⁻¹ A, D the diagonal, for the prolongator and for the smoother.
+// Collective: the spectral radius of D⁻¹ A, D the diagonal, for the prolongator and for the smoother. Of A's entries as they are: those
+// that the cycle reads may be rounded to floats, and are not there yet when the level is made.
 template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, double *rho, bool *out_of_memory)
 {
   Array<double, Ex> inverse;
   Spectrum spectrum;
+  StoredMatrix<Ex> aside;
 
   PetscFunctionBegin;
   PetscCall(attempt(
@@ -32,7 +35,9 @@ template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, doubl
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(log_begin(Phase::spectrum));
   PetscCall(invert_entries(ex, level.A.rows, level.diagonal.data(), inverse.data()));
+  std::swap(level.A.stored, aside);
   PetscCall(estimate_spectrum(ex, level.A, inverse.data(), &spectrum, out_of_memory));
+  std::swap(level.A.stored, aside);
   PetscCall(log_end(Phase::spectrum));
   level.smoother.set_spectrum(spectrum);
   *rho = std::isfinite(spectrum.radius) ? spectrum.radius : 0;
@@ -51,12 +56,12 @@ public:
   PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
   {
     Array<double, Ex> diagonal;
+    double rho = 0;
 
     PetscFunctionBegin;
+    PetscCall(take_spectrum(ex, fine, &rho, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     if (smoothed) {
-      double rho = 0;
-      PetscCall(take_spectrum(ex, fine, &rho, out_of_memory));
-      if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
       PetscCall(log_begin(Phase::interp));
       PetscCall(smoothed->update(ex, fine.A, rho, smoothed_blocks()));
       if (filter) PetscCall(filter->values(ex, unfiltered, this->P));

@@ -5,6 +5,8 @@
 #   run_and_check.sh prints REGEX COMMAND...     it ended well, and a line matches
 #   run_and_check.sh as_hypre OPTIONS COMMAND...  with PCHYPRE, and with these options in place of it, it converges in the same number of
 #                                                iterations but for 2, with the same operator complexity but for 5 percent
+#   run_and_check.sh as_gamg OPTIONS COMMAND...  with PCGAMG, and with these options in place of it, it converges in the same number of
+#                                                iterations but for 2
 #   run_and_check.sh refuses REGEX COMMAND...    it ended with an error whose message matches
 # What ended well may not leak: -malloc_dump prints what PETSc allocated and nobody freed.
 set -uo pipefail
@@ -35,6 +37,10 @@ hypre='-pc_type hypre -pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_
   -pc_hypre_boomeramg_strong_threshold 0.25 -pc_hypre_boomeramg_max_row_sum 0.9 -pc_hypre_boomeramg_relax_type_all l1scaled-Jacobi
   -pc_hypre_boomeramg_no_CF -pc_hypre_boomeramg_print_statistics 1'
 
+# The choices of amgsa that are GAMG's.
+gamg='-pc_type gamg -pc_gamg_threshold 0 -pc_gamg_coarse_eq_limit 50 -mg_levels_ksp_type chebyshev -mg_levels_ksp_max_it 2
+  -mg_levels_pc_type jacobi'
+
 # "iterations complexity" of what ran, whose PC, or hypre, has printed its complexity
 figures() {
   ((status == 0)) || return 1
@@ -43,7 +49,7 @@ figures() {
   [[ $iterations =~ ^[0-9]+$ && $complexity =~ ^[0-9.]+$ ]] && echo "$iterations $complexity"
 }
 
-[[ $expected == as_hypre ]] || run "$@"
+[[ $expected == as_* ]] || run "$@"
 case $expected in
   converges | converges_on_gpu)
     ((status == 0)) || fail "exit status $status"
@@ -79,12 +85,23 @@ case $expected in
     echo "iterations and operator complexity: $ours, hypre: $theirs"
     awk '{exit !(($1 - $3)^2 <= 4 && $2 <= 1.05 * $4 && $2 >= 0.95 * $4)}' <<<"$ours $theirs" || fail 'too far from hypre'
     ;;
+  as_gamg)
+    # shellcheck disable=SC2086 # options are words
+    run "$@" $gamg -ksp_view
+    theirs=$(figures) || fail 'no solution, or no complexity, by gamg'
+    # shellcheck disable=SC2086
+    run "$@" $argument -ksp_view
+    ours=$(figures) || fail 'no solution, or no complexity, by the other'
+    no_leak
+    echo "iterations and operator complexity: $ours, gamg: $theirs"
+    awk '{exit !(($1 - $3)^2 <= 4)}' <<<"$ours $theirs" || fail 'too far from gamg'
+    ;;
   refuses)
     # 128 and more: ended by a signal, 124: by a time limit
     ((status > 0 && status < 124)) || fail "exit status $status"
     grep -E "PETSC ERROR: $argument" <<<"$output" || fail "no error message: $argument"
     if grep -E 'Caught signal|on signal|Segmentation|AddressSanitizer|runtime error' <<<"$output"; then fail 'it crashed'; fi
     ;;
-  *) fail "converges, prints, as_hypre or refuses?" ;;
+  *) fail "converges, prints, as_hypre, as_gamg or refuses?" ;;
 esac
 echo passed

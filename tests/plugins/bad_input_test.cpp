@@ -12,6 +12,13 @@ namespace
 {
 class BadInput : public EveryType {
 protected:
+  static const char *own_option_out_of_range()
+  {
+    const std::string name = type();
+    if (name == PCAMGMATCHING) return "-pc_amgmatching_matching_steps 0";
+    return name == PCAMGCLASSICAL ? "-pc_amgmatching_p_max -1" : "-pc_amgmatching_agg_nsmooths -1";
+  }
+
   // Setting up on A gives this error on every rank; afterwards the same KSP solves a good system.
   void expect_error(Mat A, int expected, const std::string &name)
   {
@@ -114,9 +121,7 @@ TEST_P(BadInput, TypesThatAreNotAIJ)
 
 TEST_P(BadInput, UnknownOptionValueIsAnError)
 {
-  for (const char *option : {"-pc_amgmatching_smoother nonsense",
-                             type() == std::string(PCAMGMATCHING) ? "-pc_amgmatching_matching_steps 0" : "-pc_amgmatching_p_max -1",
-                             "-pc_amgmatching_coarse_eq_limit -3"}) {
+  for (const char *option : {"-pc_amgmatching_smoother nonsense", own_option_out_of_range(), "-pc_amgmatching_coarse_eq_limit -3"}) {
     OwnedPC pc;
     OK(PetscOptionsInsertString(nullptr, renamed(option).c_str()));
     OK(PCCreate(PETSC_COMM_WORLD, pc.out()));

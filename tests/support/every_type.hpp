@@ -5,7 +5,7 @@
 
 namespace amgkit::test
 {
-inline auto multigrid_types() { return ::testing::Values(PCAMGMATCHING, PCAMGCLASSICAL); }
+inline auto multigrid_types() { return ::testing::Values(PCAMGMATCHING, PCAMGCLASSICAL, PCAMGSA); }
 
 class EveryType : public ::testing::TestWithParam<const char *> {
 protected:

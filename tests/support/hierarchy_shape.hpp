@@ -3,6 +3,7 @@
 #include "amg/hierarchy.hpp"
 #include "amg/prolongation_classical.hpp"
 #include "amg/prolongation_matching.hpp"
+#include "amg/prolongation_smoothed.hpp"
 
 #include <vector>
 
@@ -16,11 +17,28 @@ struct Shape {
   std::vector<double> values;
 };
 
+enum class Method { matching, classical, smoothed };
+
+// With the method's own defaults
+template <class Ex> std::unique_ptr<Prolongation<Ex>> make_prolongation(Method method)
+{
+  static const Coordinates unknown;
+  switch (method) {
+  case Method::matching:
+    return make_matching_prolongation<Ex>({});
+  case Method::classical:
+    return make_classical_prolongation<Ex>({});
+  case Method::smoothed:
+    return make_smoothed_prolongation<Ex>({}, unknown);
+  }
+  return nullptr;
+}
+
 template <class Ex>
-PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status, Shape &out, bool classical = false)
+PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status, Shape &out, Method method = Method::matching)
 {
   Hierarchy<Ex> hierarchy;
-  const auto prolongation = classical ? make_classical_prolongation<Ex>({}) : make_matching_prolongation<Ex>({});
+  const auto prolongation = make_prolongation<Ex>(method);
 
   PetscFunctionBegin;
   PetscCall(hierarchy.build(ex, A, parameters, *prolongation, status));

@@ -1,0 +1,351 @@
+// amgsa with what the user says of the near-null space, right and wrong, and with odd matrices.
+#include "amgkit.h"
+#include "support/elasticity.hpp"
+#include "support/petsc_problems.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace amgkit::test
+{
+namespace
+{
+const std::string cg = "-ksp_type cg -ksp_norm_type unpreconditioned ";
+
+class NearNullSpace : public ::testing::Test {
+protected:
+  void SetUp() override { OK(AMGKitRegister()); }
+  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
+
+  // Whole nodes on every rank
+  void make_matrix(const HostCsr &from, int bs, bool on_device, Mat *A)
+  {
+    const int nodes = from.rows / bs, size = size_of_world();
+    OK(distribute(from, on_device, A, bs * (nodes / size + (rank_of_world() < nodes % size ? 1 : 0))));
+    OK(MatSetBlockSize(*A, bs));
+  }
+  // With a solution that is a wave; coordinates: the rank's own, or nothing
+  void solve(Mat A, const std::string &options, Solution &solution, const std::vector<double> &coordinates = {}, int dim = 0)
+  {
+    OwnedVec x, b;
+    OwnedKSP ksp;
+    PC pc;
+    std::vector<double> copy = coordinates;
+    OK(make_system(A, x.out(), b.out()));
+    OK(make_ksp(A, cg + options, ksp.out(), PCAMGSA));
+    OK(KSPGetPC(ksp, &pc));
+    if (dim > 0) {
+      OK(PCSetCoordinates(pc, dim, static_cast<PetscInt>(copy.size()) / dim, copy.data()));
+    }
+    OK(test::solve(ksp, b, x, &solution));
+    EXPECT_TRUE(solution.converged()) << options << ": " << KSPConvergedReasons[solution.reason];
+    EXPECT_LE(solution.residual, 1e-8 * 1.01) << options;
+  }
+  // Those of the rank's nodes
+  static std::vector<double> own_coordinates(Mat A, const Elasticity &problem)
+  {
+    PetscInt first = 0, last = 0;
+    EXPECT_EQ(static_cast<int>(MatGetOwnershipRange(A, &first, &last)), 0);
+    return {problem.coordinates.begin() + first, problem.coordinates.begin() + last}; // dim rows a node, dim coordinates
+  }
+  static void attach_modes(Mat A, const std::vector<double> &coordinates, int dim, bool exact)
+  {
+    OwnedVec where;
+    OwnedNullSpace space;
+    OK(MatCreateVecs(A, where.out(), nullptr));
+    OK(VecSetBlockSize(where, dim));
+    PetscScalar *entries;
+    OK(VecGetArrayWrite(where, &entries));
+    std::copy(coordinates.begin(), coordinates.end(), entries);
+    OK(VecRestoreArrayWrite(where, &entries));
+    OK(MatNullSpaceCreateRigidBody(where, space.out()));
+    OK(MatSetNearNullSpace(A, space));
+    if (exact) {
+      OK(MatSetNullSpace(A, space));
+    }
+  }
+  // Vectors v[k] = f(row, k). PETSc wants orthonormal ones: they get their values afterwards.
+  template <class F> static void attach(Mat A, int count, F f)
+  {
+    std::vector<OwnedVec> owned(count);
+    std::vector<Vec> v;
+    OwnedNullSpace space;
+    PetscInt first, last;
+    OK(MatGetOwnershipRange(A, &first, &last));
+    for (int pass : {0, 1}) {
+      for (int k = 0; k < count; k++) {
+        if (pass == 0) {
+          OK(MatCreateVecs(A, owned[k].out(), nullptr));
+          v.push_back(owned[k]);
+        }
+        for (PetscInt i = first; i < last; i++)
+          OK(VecSetValue(owned[k], i, pass == 0 ? (i == k ? 1 : 0) : f(static_cast<int>(i), k), INSERT_VALUES));
+        OK(VecAssemblyBegin(owned[k]));
+        OK(VecAssemblyEnd(owned[k]));
+      }
+      if (pass == 0) {
+        OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, count, v.data(), space.out()));
+      }
+    }
+    OK(MatSetNearNullSpace(A, space));
+  }
+  // The setup ends in this error on every rank; afterwards the same PC, its coordinates forgotten, is of use.
+  static void expect_error(Mat A, const std::string &options, int dim, std::vector<double> coordinates, int expected,
+                           const std::string &name)
+  {
+    OwnedPC pc;
+    OK(make_pc(A, options, pc.out(), PCAMGSA));
+    if (dim > 0) {
+      OK(PCSetCoordinates(pc, dim, static_cast<PetscInt>(coordinates.size()) / dim, coordinates.data()));
+    }
+    EXPECT_EQ(static_cast<int>(quietly([&] { return PCSetUp(pc); })), expected) << name;
+  }
+};
+} // namespace
+
+TEST_F(NearNullSpace, RotationsHelpElasticity)
+{
+  for (const Use &use : uses()) {
+    for (const auto &[dim, n] : {std::pair{2, 40}, {3, 10}}) {
+      const std::string name = use.name + (" in " + std::to_string(dim)) + "D",
+                        options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 60");
+      const Elasticity problem = elasticity(dim, n);
+      OwnedMat A;
+      Solution constants, coordinates, modes;
+      make_matrix(problem.A, dim, use.on_device, A.out());
+      const std::vector<double> x = own_coordinates(A, problem);
+      solve(A, options, constants);
+      solve(A, options, coordinates, x, dim);
+      attach_modes(A, x, dim, false);
+      solve(A, options, modes);
+      EXPECT_LT(coordinates.iterations, constants.iterations) << name;
+      EXPECT_LE(coordinates.iterations, 25) << name;
+      EXPECT_EQ(modes.iterations, coordinates.iterations) << name;
+      RecordProperty(name, std::to_string(coordinates.iterations) + ", constants " + std::to_string(constants.iterations));
+    }
+  }
+}
+
+// PETSc's modes are orthonormal, ours are not: what they span on an aggregate is the same, and so is the preconditioner.
+TEST_F(NearNullSpace, AttachedModesAreThoseOfCoordinates)
+{
+  for (const Use &use : uses()) {
+    for (const auto &[dim, n] : {std::pair{2, 20}, {3, 7}}) {
+      const Elasticity problem = elasticity(dim, n);
+      OwnedMat A;
+      OwnedPC by_coordinates, by_modes;
+      OwnedVec x, y, b;
+      PetscReal size, difference;
+      const std::string options = use.option + std::string(" -pc_amgmatching_storage double -pc_amgmatching_coarse_eq_limit 60");
+      make_matrix(problem.A, dim, use.on_device, A.out());
+      std::vector<double> own = own_coordinates(A, problem);
+      OK(make_system(A, x.out(), b.out()));
+      OK(VecDuplicate(x, y.out()));
+      OK(make_pc(A, options, by_coordinates.out(), PCAMGSA));
+      OK(PCSetCoordinates(by_coordinates, dim, static_cast<PetscInt>(own.size()) / dim, own.data()));
+      OK(PCApply(by_coordinates, b, x));
+      attach_modes(A, own, dim, false);
+      OK(make_pc(A, options, by_modes.out(), PCAMGSA));
+      OK(PCApply(by_modes, b, y));
+      OK(VecNorm(x, NORM_2, &size));
+      OK(VecAXPY(y, -1, x));
+      OK(VecNorm(y, NORM_2, &difference));
+      EXPECT_LE(difference, 1e-6 * size) << use.name << " in " << dim << "D"; // 4 Lanczos steps start from the vectors' sum
+    }
+  }
+}
+
+// Of length, of entries
+TEST_F(NearNullSpace, WrongCoordinatesAreAnErrorOnEveryRank)
+{
+  const bool last = rank_of_world() == size_of_world() - 1;
+  for (const Use &use : uses()) {
+    const Elasticity problem = elasticity(2, 12);
+    OwnedMat A;
+    make_matrix(problem.A, 2, use.on_device, A.out());
+    const std::vector<double> good = own_coordinates(A, problem);
+    std::vector<double> longer = good, shorter = good, bad = good;
+    if (last) {
+      longer.resize(longer.size() + 2);
+      shorter.resize(shorter.size() - 2);
+      bad.back() = std::numeric_limits<double>::quiet_NaN();
+    }
+    expect_error(A, use.option, 2, longer, PETSC_ERR_ARG_SIZ, "one node too many");
+    expect_error(A, use.option, 2, shorter, PETSC_ERR_ARG_SIZ, "one node too few");
+    expect_error(A, use.option, 2, bad, PETSC_ERR_FP, "NaN");
+    expect_error(A, use.option, 3, good, PETSC_ERR_ARG_SIZ, "three numbers a node for two");
+    expect_error(A, use.option, 2, good, 0, "good");
+    Solution solution;
+    solve(A, use.option, solution, good, 2);
+  }
+}
+
+TEST_F(NearNullSpace, NotANumberIsAnErrorOnEveryRank)
+{
+  for (const Use &use : uses()) {
+    OwnedMat A;
+    make_matrix(grid7(6, 5, 4), 1, use.on_device, A.out());
+    for (double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      attach(A, 2, [=](int i, int k) { return i == 119 && k == 1 ? value : i + k + 1; });
+      expect_error(A, use.option, 0, {}, PETSC_ERR_FP, use.name);
+    }
+    attach(A, 1, [](int, int) { return 1; });
+    Solution solution;
+    solve(A, use.option, solution);
+  }
+}
+
+// The vectors say little, nothing, or the same again somewhere or everywhere.
+TEST_F(NearNullSpace, PoorVectorsStillGiveAPreconditioner)
+{
+  constexpr int nx = 14, ny = 13, nz = 12;
+  struct Vectors {
+    const char *name;
+    int count;
+    std::function<double(int, int)> entry;
+    PetscInt iterations;
+  };
+  const std::vector<Vectors> all = {
+      {"constant", 1, [](int, int) { return 1; }, 20},
+      {"vanishes in a corner", 1, [](int i, int) { return i % nx < 5 && i / nx % ny < 5 && i / (nx * ny) < 5 ? 0 : 1; }, 60},
+      {"two halves", 2, [](int i, int k) { return (i < nx * ny * nz / 2) == (k == 0) ? 1 : 0; }, 20},
+      {"the same twice", 2, [](int, int) { return 3; }, 20},
+      {"dependent on most aggregates", 2, [](int i, int k) { return k == 1 && i < nx * ny * nz / 2 ? -1 : 1; }, 20},
+      {"zero beside the constant", 3, [](int, int k) { return k == 1 ? 1 : 0; }, 20},
+      {"of very different sizes", 2, [](int i, int k) { return k == 0 ? 1e120 : 1e-120 * (i % nx); }, 20},
+      {"so small that squares vanish", 1, [](int, int) { return 1e-200; }, 150},
+      {"zero", 1, [](int, int) { return 0; }, 150},
+      {"four polynomials", 4, [](int i, int k) { return k == 0   ? 1
+                                                        : k == 1 ? i % nx
+                                                        : k == 2 ? i / nx % ny
+                                                                 : i / (nx * ny); }, 20}};
+  for (const Use &use : uses()) {
+    for (const Vectors &vectors : all) {
+      for (const char *own : {"", " -pc_amgmatching_prolongator_filter 0.1"}) {
+        const std::string name = use.name + std::string(", ") + vectors.name + own;
+        OwnedMat A;
+        Solution solution;
+        make_matrix(grid7(nx, ny, nz), 1, use.on_device, A.out());
+        attach(A, vectors.count, vectors.entry);
+        solve(A, use.option + std::string(own) + " -pc_amgmatching_coarse_eq_limit 60", solution);
+        EXPECT_LE(solution.iterations, vectors.iterations) << name;
+        RecordProperty(name, static_cast<int>(solution.iterations));
+      }
+    }
+  }
+}
+
+// Nobody holds the body: six motions cost nothing.
+TEST_F(NearNullSpace, FreeBodiesWithTheirNullSpaceAttached)
+{
+  for (const Use &use : uses()) {
+    for (const auto &[dim, n] : {std::pair{2, 24}, {3, 7}}) {
+      for (const char *limit : {"1000", "60"}) {
+        const Elasticity problem = elasticity(dim, n, false);
+        const std::string name = use.name + (" in " + std::to_string(dim)) + "D, " + limit;
+        OwnedMat A;
+        Solution solution;
+        make_matrix(problem.A, dim, use.on_device, A.out());
+        attach_modes(A, own_coordinates(A, problem), dim, true);
+        solve(A, use.option + std::string(" -pc_amgmatching_coarse_eq_limit ") + limit, solution);
+        EXPECT_LE(solution.iterations, 40) << name;
+        RecordProperty(name, static_cast<int>(solution.iterations));
+      }
+    }
+  }
+}
+
+// Two unknowns a node that were one: nodes two by two along x
+TEST_F(NearNullSpace, AScalarProblemInBlocksOfTwo)
+{
+  for (const Use &use : uses()) {
+    OwnedMat A;
+    Solution solution;
+    make_matrix(grid7(16, 14, 12), 2, use.on_device, A.out());
+    solve(A, use.option + std::string(" -pc_amgmatching_coarse_eq_limit 60"), solution);
+    EXPECT_LE(solution.iterations, 25) << use.name;
+  }
+}
+
+namespace
+{
+// Symmetric positive definite, and hard on a coarsening; of even size, so that they can be of two unknowns a node too
+std::vector<Named> odd_matrices()
+{
+  using Entries = std::map<std::pair<int, int>, double>;
+  constexpr int n = 400;
+  Entries diagonal, dominant, positive, arrow, parts, pairs, dirichlet;
+  auto couple = [](Entries &A, int i, int j, double value) { A[{i, j}] = A[{j, i}] = value; };
+  for (int i = 0; i < n; i++) {
+    diagonal[{i, i}] = 1 + i % 7;
+    dominant[{i, i}] = 30;
+    positive[{i, i}] = 2.2;
+    arrow[{i, i}] = i == 0 ? n : 2.5;
+    parts[{i, i}] = i % 8 == 0 ? 3 : 2.01; // eight to a path, then a point by itself
+    pairs[{i, i}] = 1.01;
+    dirichlet[{i, i}] = i < 40 ? 1 : 4; // a boundary of identity rows below a 20 x 18 grid
+    if (i > 0) couple(dominant, i, i - 1, -1);
+    if (i > 0) couple(positive, i, i - 1, 1);
+    if (i > 0) couple(arrow, i, 0, -0.5);
+    if (i > 1) couple(arrow, i, i - 1, -1);
+    if (i % 8 > 1) couple(parts, i, i - 1, -1);
+    if (i % 2) couple(pairs, i, i - 1, -1);
+    if (i >= 40 && i % 20 > 0) couple(dirichlet, i, i - 1, -1);
+    if (i >= 60) couple(dirichlet, i, i - 20, -1);
+  }
+  return {{"diagonal: nothing to coarsen", make_csr(n, n, diagonal)},
+          {"no strong couplings", make_csr(n, n, dominant)},
+          {"positive off the diagonal", make_csr(n, n, positive)},
+          {"a dense row and column", make_csr(n, n, arrow)},
+          {"many parts", make_csr(n, n, parts)},
+          {"pairs: coarsening ends after one level", make_csr(n, n, pairs)},
+          {"identity rows of a boundary", make_csr(n, n, dirichlet)},
+          {"1 x 1", make_csr(1, 1, {{{0, 0}, 3.0}})}};
+}
+} // namespace
+
+TEST_F(NearNullSpace, OddMatricesAreSolved)
+{
+  for (const Use &use : uses()) {
+    for (const Named &odd : odd_matrices()) {
+      for (int bs : {1, 2}) {
+        if (odd.A.rows % bs) continue;
+        for (const char *own :
+             {"", "-pc_amgmatching_coarse_solver smoother", "-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0",
+              "-pc_amgmatching_threshold 1", "-pc_amgmatching_prolongator_filter 0.3 -pc_amgmatching_agg_nsmooths 2",
+              "-pc_amgmatching_agg_nsmooths 0 -pc_amgmatching_aggressive_coarsening 2", "-pc_amgmatching_lump_weak 0"}) {
+          const std::string name = use.name + (", " + odd.name) + ", " + std::to_string(bs) + ", " + own;
+          OwnedMat A;
+          Solution solution;
+          make_matrix(odd.A, bs, use.on_device, A.out());
+          solve(A, use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5 ") + own, solution);
+          EXPECT_LE(solution.iterations, 60) << name;
+        }
+      }
+    }
+  }
+}
+
+// Whatever the matrix, the preconditioner is there, and finite.
+TEST_F(NearNullSpace, NeverNotANumber)
+{
+  for (const Use &use : uses()) {
+    for (const Named &matrix : gallery()) {
+      for (const char *own : {"", " -pc_amgmatching_threshold 1", " -pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0",
+                              " -pc_amgmatching_prolongator_filter 1 -pc_amgmatching_lump_weak 0", " -pc_amgmatching_agg_nsmooths 3"}) {
+        OwnedMat A;
+        OwnedVec x, b;
+        OwnedPC pc;
+        PetscReal size;
+        OK(distribute(matrix.A, use.on_device, A.out()));
+        OK(make_system(A, x.out(), b.out()));
+        OK(make_pc(A, use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5") + own, pc.out(), PCAMGSA));
+        OK(PCApply(pc, b, x));
+        OK(VecNorm(x, NORM_2, &size));
+        EXPECT_TRUE(std::isfinite(size)) << use.name << ", " << matrix.name << own;
+      }
+    }
+  }
+}
+} // namespace amgkit::test

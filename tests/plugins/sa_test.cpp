@@ -1,0 +1,323 @@
+// What amgsa promises of scalar problems: its iterations, the same grids on every number of ranks and in every space, what its options do,
+// and what new values of a matrix do.
+#include "amgkit.h"
+#include "support/gathered_matrix.hpp"
+
+#include <cmath>
+
+extern "C" {
+#include "../share/amgkit/bench/model_problem.h"
+}
+
+namespace amgkit::test
+{
+namespace
+{
+constexpr System systems[] = {SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP};
+const std::string cg = "-ksp_type cg -ksp_norm_type unpreconditioned ";
+
+class Smoothed : public ::testing::Test {
+protected:
+  void SetUp() override { OK(AMGKitRegister()); }
+  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
+
+  // With the right-hand side of ones; options are amgsa's.
+  void solve(Mat A, const std::string &options, Solution &solution, LevelSizes *sizes = nullptr)
+  {
+    OwnedVec x, b;
+    OwnedKSP ksp;
+    PC pc;
+    OK(MatCreateVecs(A, x.out(), b.out()));
+    OK(VecSet(b, 1));
+    OK(make_ksp(A, options, ksp.out(), PCAMGSA));
+    OK(test::solve(ksp, b, x, &solution));
+    EXPECT_TRUE(solution.converged()) << options << ": " << KSPConvergedReasons[solution.reason];
+    EXPECT_LE(solution.residual, 1e-8 * 1.01) << options;
+    OK(KSPGetPC(ksp, &pc));
+    if (!sizes) return;
+    OK(level_sizes(pc, sizes));
+  }
+};
+
+// Those of a hierarchy, the finest last
+struct Levels {
+  PetscInt count = 0;
+  Mat *P = nullptr, *coarse = nullptr;
+
+  Levels() = default;
+  Levels(const Levels &) = delete;
+  Levels &operator=(const Levels &) = delete;
+  ~Levels() { free(); }
+  void take(PC pc)
+  {
+    OK(PCGetInterpolations(pc, &count, &P));
+    OK(PCGetCoarseOperators(pc, &count, &coarse));
+  }
+
+private:
+  void free()
+  {
+    for (PetscInt l = 0; l + 1 < count; l++) {
+      OK(MatDestroy(&P[l]));
+      OK(MatDestroy(&coarse[l]));
+    }
+    OK(PetscFree(P));
+    OK(PetscFree(coarse));
+  }
+};
+} // namespace
+
+// The counts of a prototype of the same formulas and some more; at present 12, 10, 12, 13 with complexities 1.43, 1.04, 1.57, 1.52.
+TEST_F(Smoothed, IterationsAndComplexity)
+{
+  struct Target {
+    System system;
+    PetscInt iterations;
+    double complexity;
+  };
+  for (const Use &use : uses()) {
+    const int n = std::string(use.name) == "debug" ? 32 : 48;
+    for (const Target &target : {Target{SYSTEM_7, 13, 1.5}, {SYSTEM_27, 12, 1.1}, {SYSTEM_ANISO, 14, 2.2}, {SYSTEM_JUMP, 17, 1.7}}) {
+      const std::string name = SystemNames[target.system] + std::string("_") + use.name;
+      OwnedMat A;
+      Solution solution;
+      LevelSizes sizes;
+      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, n, n, A.out()));
+      solve(A, cg + use.option, solution, &sizes);
+      EXPECT_LE(solution.iterations, target.iterations) << name;
+      EXPECT_LE(sizes.operator_complexity(), target.complexity) << name << ": " << sizes.table();
+      EXPECT_GE(sizes.rows.size(), target.system == SYSTEM_27 && n < 48 ? 2U : 3U) << name;
+      RecordProperty("iterations_" + name, static_cast<int>(solution.iterations));
+      RecordProperty("complexity_" + name, std::to_string(sizes.operator_complexity()));
+    }
+  }
+}
+
+// Beside a solver of one process: its aggregates, its interpolation, its coarse operators, its iterations.
+TEST_F(Smoothed, AnyNumberOfRanksGivesTheSame)
+{
+  for (System system : systems) {
+    for (const char *own : {"", " -pc_amgsa_aggressive_coarsening 1 -pc_amgsa_agg_nsmooths 2", " -pc_amgsa_prolongator_filter 0.0731",
+                            " -pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0.03 -pc_amgsa_lump_weak 0"}) {
+      const std::string options = cg + " -pc_amgsa_coarse_eq_limit 20" + own, name = SystemNames[system] + std::string(own);
+      OwnedMat A[2];
+      OwnedPC pc[2];
+      Levels levels[2];
+      Solution solution[2];
+      for (int k : {0, 1}) {
+        OK(ModelProblemCreateMat(k == 0 ? PETSC_COMM_SELF : PETSC_COMM_WORLD, system, 20, 20, A[k].out()));
+        solve(A[k], options, solution[k]);
+        OK(make_pc(A[k], options, pc[k].out(), PCAMGSA));
+        OK(PCSetUp(pc[k]));
+        levels[k].take(pc[k]);
+      }
+      EXPECT_NEAR(solution[0].iterations, solution[1].iterations, 1) << name;
+      ASSERT_EQ(levels[0].count, levels[1].count) << name;
+      ASSERT_GE(levels[0].count, 3) << name;
+      for (PetscInt l = levels[0].count - 2; l >= 0; l--) {
+        OwnedMat all;
+        const std::string level = std::to_string(l) + " of " + name;
+        OK(gathered(levels[1].P[l], all.out()));
+        expect_same(levels[0].P[l], all, "P " + level);
+        OK(gathered(levels[1].coarse[l], all.out()));
+        expect_same(levels[0].coarse[l], all, "coarse operator " + level);
+      }
+    }
+  }
+}
+
+TEST_F(Smoothed, EverySpaceGivesTheSame)
+{
+  for (System system : systems) {
+    Solution on_host;
+    LevelSizes sizes_on_host;
+    for (const Use &use : uses()) {
+      OwnedMat A;
+      Solution solution;
+      LevelSizes sizes;
+      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A.out()));
+      solve(A, cg + "-pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_storage double " + use.option, solution, &sizes);
+      if (on_host.iterations < 0) {
+        on_host = solution;
+        sizes_on_host = sizes;
+      }
+      EXPECT_NEAR(solution.iterations, on_host.iterations, use.on_device ? 1 : 0) << use.name;
+      EXPECT_EQ(sizes.rows, sizes_on_host.rows) << use.name;
+      EXPECT_EQ(sizes.entries, sizes_on_host.entries) << use.name;
+    }
+  }
+}
+
+// Each option beside the defaults: so many iterations more at most.
+TEST_F(Smoothed, OptionsConverge)
+{
+  struct Choice {
+    const char *options;
+    PetscInt more;
+  };
+  for (const Use &use : uses()) {
+    for (System system : systems) {
+      OwnedMat A;
+      Solution defaults;
+      LevelSizes sizes_of_defaults;
+      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 20, 20, A.out()));
+      const std::string all = cg + use.option + " -pc_amgmatching_coarse_eq_limit 50 ";
+      solve(A, all, defaults, &sizes_of_defaults);
+      for (const Choice &choice : {Choice{"-pc_amgmatching_prolongator_filter 0.1", 3},
+                                   {"-pc_amgmatching_aggressive_coarsening 1", 30},
+                                   {"-pc_amgmatching_agg_nsmooths 0", 60},
+                                   {"-pc_amgmatching_agg_nsmooths 2", 6},
+                                   {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0", 30},
+                                   {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0.08", 10},
+                                   {"-pc_amgmatching_lump_weak false", 10},
+                                   {"-pc_amgmatching_reweight false", 0}}) {
+        const std::string name = SystemNames[system] + std::string(" ") + use.name + " " + choice.options;
+        Solution solution;
+        LevelSizes sizes;
+        solve(A, all + choice.options, solution, &sizes);
+        EXPECT_LE(solution.iterations, defaults.iterations + choice.more) << name;
+        RecordProperty(name, std::to_string(solution.iterations) + ", defaults " + std::to_string(defaults.iterations));
+        if (std::string(choice.options).find("aggressive") != std::string::npos) {
+          EXPECT_LT(sizes.rows[1], sizes_of_defaults.rows[1]) << name;
+        }
+        if (std::string(choice.options).find("filter") != std::string::npos) {
+          EXPECT_LE(sizes.entries[1], sizes_of_defaults.entries[1]) << name;
+        }
+      }
+    }
+  }
+}
+
+namespace
+{
+// B b, of this rank
+void applied(PC pc, Vec b, std::vector<double> &out)
+{
+  OwnedVec x;
+  const PetscScalar *entries;
+  PetscInt n;
+  OK(VecDuplicate(b, x.out()));
+  OK(PCApply(pc, b, x));
+  OK(VecGetLocalSize(x, &n));
+  OK(VecGetArrayRead(x, &entries));
+  out.assign(entries, entries + n);
+  OK(VecRestoreArrayRead(x, &entries));
+}
+
+PetscErrorCode scale_by_rows(Mat A) // D A D, D between 1 and 2 from row to row
+{
+  OwnedVec d;
+  PetscInt first, last;
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, d.out(), nullptr));
+  PetscCall(VecGetOwnershipRange(d, &first, &last));
+  for (PetscInt i = first; i < last; i++) PetscCall(VecSetValue(d, i, 1.5 + 0.5 * std::sin(static_cast<double>(i)), INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(d));
+  PetscCall(VecAssemblyEnd(d));
+  PetscCall(MatDiagonalScale(A, d, d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+// 4 A has the aggregates of A and, bit for bit, its prolongator: a preconditioner that follows is that which is made anew.
+TEST_F(Smoothed, ScaledValuesGiveWhatAFreshSetupGives)
+{
+  for (const Use &use : uses()) {
+    for (const char *own : {"", " -pc_amgmatching_prolongator_filter 0.1", " -pc_amgmatching_agg_nsmooths 2",
+                            " -pc_amgmatching_lump_weak false", " -pc_amgmatching_reweight false"}) {
+      const std::string options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 30") + own;
+      const std::string name = use.name + (", " + options);
+      OwnedMat A;
+      OwnedVec x, b;
+      OwnedPC pc, fresh;
+      std::vector<double> before, after, expected;
+      OK(distribute(grid7(11, 10, 9, 1, 2, 0.3), use.on_device, A.out()));
+      OK(make_system(A, x.out(), b.out()));
+      OK(make_pc(A, options, pc.out(), PCAMGSA));
+      applied(pc, b, before);
+      OK(MatScale(A, 4));
+      OK(PCSetOperators(pc, A, A));
+      applied(pc, b, after);
+      OK(make_pc(A, options, fresh.out(), PCAMGSA));
+      applied(fresh, b, expected);
+      EXPECT_EQ(after, expected) << name;
+      for (double &value : before) value /= 4;
+      EXPECT_EQ(after, before) << name;
+    }
+  }
+}
+
+namespace
+{
+// Coarse operators are Pᵀ A P of the P that is there, and restriction is its transpose: B is its own adjoint.
+void expect_consistent(Mat A, PC pc, const Levels &levels, const std::string &name)
+{
+  OwnedVec u, v, Bu, Bv;
+  PetscScalar forth, back;
+  for (PetscInt l = 0; l + 1 < levels.count; l++) {
+    OwnedMat product;
+    OK(MatPtAP(l + 2 < levels.count ? levels.coarse[l + 1] : A, levels.P[l], MAT_INITIAL_MATRIX, PETSC_DEFAULT, product.out()));
+    expect_same(product, levels.coarse[l], name + ", coarse operator " + std::to_string(l));
+  }
+  OK(make_system(A, v.out(), u.out()));
+  OK(VecSet(v, 1));
+  OK(VecDuplicate(u, Bu.out()));
+  OK(VecDuplicate(u, Bv.out()));
+  OK(PCApply(pc, u, Bu));
+  OK(PCApply(pc, v, Bv));
+  OK(VecDot(Bu, v, &forth));
+  OK(VecDot(u, Bv, &back));
+  EXPECT_NEAR(forth, back, 1e-10 * std::abs(forth)) << name;
+}
+} // namespace
+
+// Values that are not just scaled: P follows them, or stays; both precondition the new matrix.
+TEST_F(Smoothed, TheProlongatorFollowsNewValuesOrStays)
+{
+  for (const Use &use : uses()) {
+    for (const char *filter : {"", " -pc_amgmatching_prolongator_filter 0.1"}) {
+      for (const bool reweight : {true, false}) {
+        const std::string name = use.name + std::string(filter) + (reweight ? " follows" : " stays");
+        OwnedMat A, before, after;
+        OwnedVec x, b;
+        OwnedKSP ksp;
+        PC pc;
+        Levels old, now;
+        Solution solution;
+        PetscReal difference;
+        OK(distribute(grid7(14, 13, 12), use.on_device, A.out()));
+        OK(make_system(A, x.out(), b.out()));
+        OK(make_ksp(A,
+                    cg + use.option + filter +
+                        " -pc_amgmatching_storage double -pc_amgmatching_coarse_eq_limit 30 -pc_amgmatching_reweight " +
+                        (reweight ? "1" : "0"),
+                    ksp.out(), PCAMGSA));
+        OK(KSPSetUp(ksp));
+        OK(KSPGetPC(ksp, &pc));
+        old.take(pc);
+        OK(scale_by_rows(A));
+        OK(KSPSetOperators(ksp, A, A));
+        OK(KSPSetUp(ksp));
+        now.take(pc);
+        ASSERT_EQ(old.count, now.count) << name;
+        for (PetscInt l = 0; l + 1 < old.count; l++) {
+          OK(MatAXPY(old.P[l], -1, now.P[l], SAME_NONZERO_PATTERN));
+          OK(MatNorm(old.P[l], NORM_FROBENIUS, &difference));
+          if (reweight)
+            EXPECT_GT(difference, 1e-3) << name << ", level " << l;
+          else
+            EXPECT_EQ(difference, 0) << name << ", level " << l;
+        }
+        expect_consistent(A, pc, now, name);
+        OK(test::solve(ksp, b, x, &solution));
+        EXPECT_TRUE(solution.converged()) << name;
+        EXPECT_LE(solution.residual, 1e-8 * 1.01) << name;
+        EXPECT_LE(solution.iterations, 40) << name;
+      }
+    }
+  }
+}
+} // namespace amgkit::test
