@@ -1,6 +1,7 @@
 // The option list of a manual page is the parameter list. AMGKIT_WRITE_MANUAL=1 rewrites the pages.
 #include "plugins/pc_classical.hpp"
 #include "plugins/pc_matching.hpp"
+#include "plugins/pc_sa.hpp"
 #include "support/petsc_problems.hpp"
 
 #include <cstdlib>
@@ -40,5 +41,12 @@ TEST(Manual, StatesTheParametersOfClassical)
   AmgParameters shared;
   ClassicalParameters own;
   compare("amgclassical", classical_parameter_list(shared, own));
+}
+
+TEST(Manual, StatesTheParametersOfSmoothed)
+{
+  AmgParameters shared;
+  SmoothedParameters own;
+  compare("amgsa", smoothed_parameter_list(shared, own));
 }
 } // namespace amgkit::test
