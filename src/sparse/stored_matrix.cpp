@@ -50,7 +50,7 @@ template <class Ex> template <class T> PetscErrorCode StoredMatrix<Ex>::store_bl
 
 template <class Ex>
 template <class T>
-PetscErrorCode StoredMatrix<Ex>::store_rows(Ex &ex, CsrView<double> A, SellPattern<Ex> pattern, bool *kept)
+PetscErrorCode StoredMatrix<Ex>::store_rows(Ex &ex, CsrView<double> A, SellPattern<Ex> &pattern, bool *kept)
 {
   auto &rows = format_.template emplace<Sell<T, Ex>>();
 
@@ -84,9 +84,9 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<doub
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (memory) memory->col.release();
-  if (in_single) PetscCall(store_rows<float>(ex, A, std::move(pattern), &single_));
+  if (in_single) PetscCall(store_rows<float>(ex, A, pattern, &single_));
   if (in_single && !single_) pattern = std::move(static_cast<SellPattern<Ex> &>(std::get<Sell<float, Ex>>(format_)));
-  if (!single_) PetscCall(store_rows<double>(ex, A, std::move(pattern), &kept));
+  if (!single_) PetscCall(store_rows<double>(ex, A, pattern, &kept));
   if (memory) memory->val.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

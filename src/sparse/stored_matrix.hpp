@@ -33,7 +33,7 @@ public:
 
 private:
   template <class T> PetscErrorCode store_blocks(Ex &, CsrView<double> A, bool *fits, bool *kept);
-  template <class T> PetscErrorCode store_rows(Ex &, CsrView<double> A, SellPattern<Ex>, bool *kept);
+  template <class T> PetscErrorCode store_rows(Ex &, CsrView<double> A, SellPattern<Ex> &taken, bool *kept);
   std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>, BlockSell<float, Ex>, BlockSell<double, Ex>> format_;
   int block_ = 1;
   bool single_ = false;
