@@ -79,10 +79,18 @@ protected:
           OK(MatCreateVecs(A, owned[k].out(), nullptr));
           v.push_back(owned[k]);
         }
+        PetscInt locked; // by the null space, in newer versions of PETSc
+        OK(VecLockGet(owned[k], &locked));
+        if (locked > 0) {
+          OK(VecLockReadPop(owned[k]));
+        }
         for (PetscInt i = first; i < last; i++)
           OK(VecSetValue(owned[k], i, pass == 0 ? (i == k ? 1 : 0) : f(static_cast<int>(i), k), INSERT_VALUES));
         OK(VecAssemblyBegin(owned[k]));
         OK(VecAssemblyEnd(owned[k]));
+        if (locked > 0) {
+          OK(VecLockReadPush(owned[k]));
+        }
       }
       if (pass == 0) {
         OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, count, v.data(), space.out()));
