@@ -8,11 +8,12 @@ set(AMGKIT_TEST_ENVIRONMENT
 # out: those numbers of ranks on which this build runs a test. All of them are for the builds that users have; with sanitizers, and with 64-bit
 # indices, which are built to see other mistakes than those of a number of ranks, it is one rank and an odd number of them, or the least.
 function(amgkit_ranks out)
-  set(ranks ${ARGN})
+  set(given ${ARGN})
+  set(ranks ${given})
   if(AMGKIT_SANITIZE OR PETSC_INDEX_BITS EQUAL 64)
     list(FILTER ranks INCLUDE REGEX "^[138]$")
-    if(NOT ranks)
-      list(GET ARGN 0 ranks)
+    if(given AND NOT ranks)
+      list(GET given 0 ranks)
     endif()
   endif()
   set(${out} ${ranks} PARENT_SCOPE)
