@@ -6,7 +6,9 @@
 #include "dist/near_null.hpp"
 #include "sparse/modes.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace amgkit
 {
@@ -14,18 +16,31 @@ namespace
 {
 // Coarsening has stalled when it keeps more than this share of the rows.
 constexpr double stall = 0.8;
-// process_eq_limit 0: below so many rows a rank, the messages between ranks take longer than the work they share. A GPU visits a level of
-// two million rows in about 0.25 ms, the time of eight exchanges; and what one of them holds alone is played as a graph.
-constexpr PetscInt rows_worth_a_cpu = 500, rows_worth_a_gpu = 2000000;
+// process_eq_limit 0: below so much a rank, the messages between ranks take longer than the work they share. A GPU visits a level of 14
+// million entries, two million rows of seven, in about 0.25 ms, the time of eight exchanges; and what one of them holds alone is played as
+// a graph. By entries, as a setup's products grow with them: coarse levels of amgclassical have up to a hundred a row.
+constexpr double rows_worth_a_cpu = 500, entries_worth_a_gpu = 14e6;
 
-// How many ranks shall hold a coarse level instead of all that do now; 0: no fewer. What is solved by a dense inverse goes to one.
-template <class Ex> int fewer_ranks(const AmgParameters &parameters, const DistMatrix<Ex> &A)
+// Collective. How many ranks shall hold a coarse level instead of all that do now; 0: no fewer. What is solved by a dense inverse goes to
+// one.
+template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parameters, const DistMatrix<Ex> &A, int *ranks)
 {
   const auto size = static_cast<PetscInt>(A.range.size()) - 1, rows = A.global_rows();
-  const PetscInt automatic = Ex::on_device ? rows_worth_a_gpu : rows_worth_a_cpu;
-  const PetscInt limit = parameters.process_eq_limit > 0 ? parameters.process_eq_limit : automatic;
-  const PetscInt wanted = CoarseSolver<Ex>::is_dense(parameters, A) ? 1 : (rows - 1) / limit + 1;
-  return size > 1 && rows <= INT32_MAX && wanted <= size / 2 ? static_cast<int>(wanted) : 0;
+  const bool by_rows = !Ex::on_device || parameters.process_eq_limit > 0;
+  double work = static_cast<double>(A.diag.nnz + A.offd.nnz), limit = entries_worth_a_gpu;
+
+  PetscFunctionBegin;
+  *ranks = 0;
+  if (size == 1 || rows > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  if (by_rows) {
+    work = static_cast<double>(rows);
+    limit = parameters.process_eq_limit > 0 ? static_cast<double>(parameters.process_eq_limit) : rows_worth_a_cpu;
+  } else {
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_DOUBLE, MPI_SUM, A.comm));
+  }
+  const double wanted = CoarseSolver<Ex>::is_dense(parameters, A) ? 1 : std::ceil(work / limit);
+  if (wanted <= static_cast<double>(size / 2)) *ranks = static_cast<int>(std::max(wanted, 1.0));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // A part of the work that may involve fewer ranks than comm has, each of which knows how it went: tells all.
@@ -186,7 +201,9 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
     PetscCall(attempt(
         fine.A.comm, [&] { return fold_if_large(ex, parameters, fine); }, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    if (const int ranks = fewer_ranks(parameters, coarse->A)) {
+    int ranks;
+    PetscCall(count_fewer_ranks(parameters, coarse->A, &ranks));
+    if (ranks > 0) {
       std::unique_ptr<Level<Ex>> moved;
       PetscCall(move_to_fewer(ex, fine, std::move(coarse), ranks, moved, out_of_memory));
       if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,7 +45,7 @@ struct AmgParameters {
          "Coarsening stops at this many global rows, and the dense coarse solver takes no more", ""},
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
          "A coarse level with fewer rows a process is gathered on fewer processes, when half of them or less will do; 0: 500 on CPUs, "
-         "2000000 on GPUs. One that a dense inverse solves always goes to one",
+         "on GPUs 14 million entries. One that a dense inverse solves always goes to one",
          "PETSc PCGAMG"},
         {"cycle_type", Choice{&cycle_type, {"auto", "v", "w", "f", "k"}},
          "Multigrid cycle. k solves coarse problems by two steps of a Krylov method, so that the preconditioner changes from one "
@@ -71,10 +71,9 @@ struct AmgParameters {
         {"reuse_interpolation", Flag{&reuse_interpolation},
          "Keep aggregates or coarse points when only the values of the matrix change; else everything is built anew", "PETSc PCGAMG"},
         {"storage", Choice{&storage, {"double", "single"}},
-         "Precision, on a GPU, of the matrices that the cycle reads, and with flexible Krylov methods and many rows of its vectors. A "
-         "matrix that would lose entries stays double, and then all vectors. Coarse matrices with a third of the finest one's entries or "
-         "more "
-         "are kept in this precision alone, and given so to whoever asks for them",
+         "Precision, on a GPU, of the matrices that the cycle reads, and with flexible Krylov methods and many rows of its "
+         "vectors. A matrix that would lose entries stays double, and then all vectors. Coarse matrices with a third of the finest"
+         " one's entries or more are kept in this precision alone, and given so to whoever asks for them",
          ""},
         {"cuda_graph", Flag{&cuda_graph},
          "On a GPU: launch the kernels of the levels below the finest as one CUDA graph, on several GPUs of those that one holds alone",
@@ -107,8 +106,8 @@ struct ClassicalParameters {
          "Row i depends on column j where -a_ij, with the sign of the diagonal, is more than this share of the largest in the row",
          "Ruge, Stueben 1987"},
         {"max_row_sum", RealRange{&max_row_sum, 0, 1},
-         "Rows whose sum is in absolute value more than this share of the diagonal's depend on nothing and are left to the smoother; 1: "
-         "none",
+         "Rows whose sum is in absolute value more than this share of the diagonal's depend on nothing and are left to the "
+         "smoother; 1: none",
          "hypre BoomerAMG"},
         {"interp_type", Choice{&interp_type, {"direct", "ext", "ext+i", "ext+e"}},
          "Interpolation: direct, or one of the extended ones in matrix-matrix form, which reach coarse points over fine ones",
@@ -150,9 +149,8 @@ struct SmoothedParameters {
   {
     return {
         {"strength_type", Choice{&strength_type, {"relative", "symmetric"}},
-         "Nodes i and j are strongly coupled where |a_ij| is more than threshold times sqrt(m_i m_j): m_i the largest |a_ik| of another "
-         "node "
-         "for relative, |a_ii| for symmetric. Of blocks the Frobenius norm counts",
+         "Nodes i and j are strongly coupled where |a_ij| is more than threshold times sqrt(m_i m_j): m_i the largest |a_ik| of "
+         "another node for relative, |a_ii| for symmetric. Of blocks the Frobenius norm counts",
          "symmetric: Vanek, Mandel, Brezina 1996"},
         {"threshold", RealRange{&threshold, 0, 1}, "See strength_type; 0: all that are not 0", ""},
         {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "The threshold is multiplied by this on each coarser level",

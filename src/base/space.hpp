@@ -4,7 +4,7 @@
 //   Debug  Host, but for_each visits its indices in a shuffled order, teams visit their share backwards, fresh memory is
 //          poisoned, and an allocation can be made to fail: finds races, uninitialised reads and leaks without a GPU.
 //          Matrices are stored as on a GPU.
-//   Cuda   one stream of one NVIDIA GPU; scratch memory comes from a stream-ordered pool.
+//   Cuda   one stream of one NVIDIA GPU; scratch memory comes from a stream-ordered pool of the process.
 //
 // A space is passed by reference to everything that allocates or launches, and outlives the arrays it gave.
 #pragma once
@@ -51,12 +51,13 @@ struct Cuda {
   unsigned *arrived = nullptr; // 0 between launches, or no memory was left for it; see for_rows_then()
 };
 
-// open: takes the resources of a space (Cuda: PETSc's current stream and a memory pool); close: gives them back.
+// open: takes the resources of a space (Cuda: PETSc's current stream and the device's memory pool); close: gives them back.
 inline PetscErrorCode open(Host &) { return PETSC_SUCCESS; }
 inline PetscErrorCode close(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode open(Cuda &);
 PetscErrorCode close(Cuda &);
-// Returns memory the pool keeps for reuse to the device.
+// Returns memory the pool keeps for reuse to the device, but for an eighth of the device's, for the next setup. The driver takes that too
+// when anything else in the process asks for memory that is not there; for other processes it counts as used.
 inline PetscErrorCode trim(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode trim(Cuda &);
 } // namespace amgkit

@@ -89,32 +89,10 @@ void expect_maximal_independent(const Neighbours &S, int k, const Flags &root)
   }
 }
 
-template <class Ex> PetscErrorCode roots_of(Ex &ex, const DistGraph<Ex> &G, int k, Flags &all)
+template <class Ex> auto roots(Ex &ex, int k)
 {
-  Array<unsigned char, Ex> root;
-  Flags mine;
-  bool out_of_memory = true;
-
-  PetscFunctionBegin;
-  PetscCall(mis(ex, G, k, root, &out_of_memory));
-  EXPECT_FALSE(out_of_memory);
-  PetscCall(download(ex, root.data(), root.size(), mine));
-  all = all_of(mine);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The roots of A's couplings, which are the same in every distribution.
-template <class Ex> void roots_everywhere(Ex &ex, const HostCsr &A, int k, Flags &out)
-{
-  for (const PetscInt local_rows : layouts(A.rows)) {
-    DistributedGraph<Ex> problem;
-    Flags all;
-    OK(problem.create(ex, A, local_rows));
-    OK(problem.mark_couplings(ex));
-    OK(roots_of(ex, problem.G, k, all));
-    if (out.empty()) out = all;
-    ASSERT_EQ(all, out);
-  }
+  return
+      [&ex, k](const DistGraph<Ex> &G, Array<unsigned char, Ex> &root, bool *out_of_memory) { return mis(ex, G, k, root, out_of_memory); };
 }
 } // namespace
 
@@ -125,7 +103,7 @@ TYPED_TEST(Mis, IsItsDefinitionOnAnyNumberOfRanks)
     for (const int k : {1, 2, 4}) {
       SCOPED_TRACE(name + ", k = " + std::to_string(k));
       Flags all;
-      roots_everywhere(this->ex, A, k, all);
+      flags_everywhere(this->ex, A, roots(this->ex, k), all);
       expect_maximal_independent(S, k, all);
       EXPECT_EQ(all, by_steps(S, k));
       if (is_symmetric(S)) {
@@ -140,7 +118,7 @@ TYPED_TEST(Mis, ByHand)
 {
   Neighbours S = {{1}, {0}, {}, {4}, {3, 5}, {4}, {7, 8, 9}, {6}, {6}, {6}, {11, 12, 13}, {10, 12, 13}, {10, 11, 13}, {10, 11, 12}};
   Flags all;
-  roots_everywhere(this->ex, matrix_of(S), 2, all);
+  flags_everywhere(this->ex, matrix_of(S), roots(this->ex, 2), all);
   EXPECT_EQ(all[0] + all[1], 1);
   EXPECT_EQ(all[2], 0);
   EXPECT_EQ(all[3] + all[4] + all[5], 1);
@@ -154,7 +132,7 @@ TYPED_TEST(Mis, WhatDependsOnIsolatedVerticesIsDecided)
   const Neighbours S = {{1}, {}, {0}, {1}};
   for (int k = 1; k <= 3; k++) {
     Flags all;
-    roots_everywhere(this->ex, matrix_of(S), k, all);
+    flags_everywhere(this->ex, matrix_of(S), roots(this->ex, k), all);
     EXPECT_EQ(all, (Flags{1, 0, larger(2, 0), 1}));
   }
 }
@@ -170,8 +148,8 @@ TYPED_TEST(Mis, FourStepsAreTwoOfTheSquare)
       square[i].erase(std::find(square[i].begin(), square[i].end(), i));
     }
     Flags four, two;
-    roots_everywhere(this->ex, A, 4, four);
-    roots_everywhere(this->ex, matrix_of(square), 2, two);
+    flags_everywhere(this->ex, A, roots(this->ex, 4), four);
+    flags_everywhere(this->ex, matrix_of(square), roots(this->ex, 2), two);
     EXPECT_EQ(four, two);
   }
 }
@@ -189,7 +167,7 @@ TYPED_TEST(Mis, OfAPatternWithoutMarks)
     Flags all;
     OK(problem.create(this->ex, make_csr(150, 150, edges), local_rows));
     problem.G = graph_of<TypeParam>(problem.A, nullptr, nullptr);
-    OK(roots_of(this->ex, problem.G, 2, all));
+    OK(flags_of(this->ex, problem.G, roots(this->ex, 2), all));
     EXPECT_EQ(all, greedy(S, 2));
   }
 }
@@ -208,7 +186,7 @@ TYPED_TEST(Mis, APathOfFallingKeysEnds)
   }
   Flags expected(n, 0), all;
   for (int t = 0; t < n; t += 3) expected[order[t]] = 1;
-  roots_everywhere(this->ex, matrix_of(S), 2, all);
+  flags_everywhere(this->ex, matrix_of(S), roots(this->ex, 2), all);
   EXPECT_EQ(all, expected);
 }
 
@@ -219,10 +197,10 @@ TYPED_TEST(Mis, RepeatsItself)
   Flags first, all;
   OK(problem.create(this->ex, A, -1));
   OK(problem.mark_couplings(this->ex));
-  OK(roots_of(this->ex, problem.G, 2, first));
+  OK(flags_of(this->ex, problem.G, roots(this->ex, 2), first));
   EXPECT_EQ(first, greedy(neighbours_of(A), 2));
   for (int run = 0; run < 5; run++) {
-    OK(roots_of(this->ex, problem.G, 2, all));
+    OK(flags_of(this->ex, problem.G, roots(this->ex, 2), all));
     ASSERT_EQ(all, first);
   }
 }

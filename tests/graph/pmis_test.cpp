@@ -84,32 +84,11 @@ Flags greedy(const Neighbours &S, Isolated isolated)
   return coarse_of(state);
 }
 
-template <class Ex> PetscErrorCode split(Ex &ex, const DistGraph<Ex> &G, Isolated isolated, Flags &all)
+template <class Ex> auto splitting(Ex &ex, Isolated isolated)
 {
-  Array<unsigned char, Ex> coarse_points;
-  Flags mine;
-  bool out_of_memory = true;
-
-  PetscFunctionBegin;
-  PetscCall(pmis(ex, G, isolated, coarse_points, &out_of_memory));
-  EXPECT_FALSE(out_of_memory);
-  PetscCall(download(ex, coarse_points.data(), coarse_points.size(), mine));
-  all = all_of(mine);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Splits S in every distribution; the first splitting in *out, which all others must be.
-template <class Ex> void split_everywhere(Ex &ex, const HostCsr &A, Isolated isolated, Flags &out)
-{
-  for (const PetscInt local_rows : layouts(A.rows)) {
-    DistributedGraph<Ex> problem;
-    OK(problem.create(ex, A, local_rows));
-    OK(problem.mark_couplings(ex));
-    Flags all;
-    OK(split(ex, problem.G, isolated, all));
-    if (out.empty()) out = all;
-    EXPECT_EQ(all, out);
-  }
+  return [&ex, isolated](const DistGraph<Ex> &G, Array<unsigned char, Ex> &coarse_points, bool *out_of_memory) {
+    return pmis(ex, G, isolated, coarse_points, out_of_memory);
+  };
 }
 } // namespace
 
@@ -147,7 +126,7 @@ TYPED_TEST(Pmis, IsGreedyOnAnyNumberOfRanks)
     SCOPED_TRACE(name);
     for (const Isolated isolated : {Isolated::fine, Isolated::coarse}) {
       Flags all;
-      split_everywhere(this->ex, A, isolated, all);
+      flags_everywhere(this->ex, A, splitting(this->ex, isolated), all);
       EXPECT_EQ(all, greedy(neighbours_of(A), isolated));
     }
   }
@@ -169,7 +148,7 @@ TYPED_TEST(Pmis, OfStrongCouplings)
       Flags all;
       OK(problem.create(this->ex, A, local_rows));
       OK(problem.mark_strong(this->ex, {0.25, 1}));
-      OK(split(this->ex, problem.G, Isolated::fine, all));
+      OK(flags_of(this->ex, problem.G, splitting(this->ex, Isolated::fine), all));
       EXPECT_EQ(all, greedy(neighbours_of(strong), Isolated::fine));
     }
   }
@@ -191,7 +170,7 @@ TYPED_TEST(Pmis, OfAPatternWithoutMarks)
     Flags all;
     OK(problem.create(this->ex, A, local_rows));
     problem.G = graph_of<TypeParam>(problem.A, nullptr, nullptr);
-    OK(split(this->ex, problem.G, Isolated::coarse, all));
+    OK(flags_of(this->ex, problem.G, splitting(this->ex, Isolated::coarse), all));
     EXPECT_EQ(all, greedy(S, Isolated::coarse));
     for (int i : {3, 50, 149}) EXPECT_EQ(all[i], 1);
   }
@@ -202,9 +181,9 @@ TYPED_TEST(Pmis, ByHand)
 {
   const HostCsr A = matrix_of({{1}, {2}, {1, 3}, {2}, {1}, {}});
   Flags all, kept;
-  split_everywhere(this->ex, A, Isolated::fine, all);
+  flags_everywhere(this->ex, A, splitting(this->ex, Isolated::fine), all);
   EXPECT_EQ(all, (Flags{0, 1, 0, 1, 0, 0}));
-  split_everywhere(this->ex, A, Isolated::coarse, kept);
+  flags_everywhere(this->ex, A, splitting(this->ex, Isolated::coarse), kept);
   EXPECT_EQ(kept, (Flags{0, 1, 0, 1, 0, 1}));
 }
 
@@ -222,7 +201,7 @@ TYPED_TEST(Pmis, APathOfRisingKeysEnds)
   }
   Flags expected(S.size(), 0), all;
   for (int i = 0; i < n; i++) expected[i] = (n - 1 - i) % 2 == 0;
-  split_everywhere(this->ex, matrix_of(S), Isolated::fine, all);
+  flags_everywhere(this->ex, matrix_of(S), splitting(this->ex, Isolated::fine), all);
   EXPECT_EQ(all, expected);
 }
 
@@ -245,7 +224,7 @@ TYPED_TEST(Pmis, NearTiesAreDecidedByTheWholeHash)
   }
   EXPECT_GE(pairs, 2);
   Flags all;
-  split_everywhere(this->ex, matrix_of(S), Isolated::fine, all);
+  flags_everywhere(this->ex, matrix_of(S), splitting(this->ex, Isolated::fine), all);
   EXPECT_EQ(all, expected);
 }
 
@@ -257,10 +236,10 @@ TYPED_TEST(Pmis, RepeatsItself)
   Flags first, all;
   OK(problem.create(this->ex, A, -1));
   OK(problem.mark_couplings(this->ex));
-  OK(split(this->ex, problem.G, Isolated::fine, first));
+  OK(flags_of(this->ex, problem.G, splitting(this->ex, Isolated::fine), first));
   EXPECT_EQ(first, greedy(neighbours_of(A), Isolated::fine));
   for (int run = 0; run < 5; run++) {
-    OK(split(this->ex, problem.G, Isolated::fine, all));
+    OK(flags_of(this->ex, problem.G, splitting(this->ex, Isolated::fine), all));
     ASSERT_EQ(all, first);
   }
 }

@@ -276,43 +276,6 @@ TEST_F(NearNullSpace, AScalarProblemInBlocksOfTwo)
   }
 }
 
-namespace
-{
-// Symmetric positive definite, and hard on a coarsening; of even size, so that they can be of two unknowns a node too
-std::vector<Named> odd_matrices()
-{
-  using Entries = std::map<std::pair<int, int>, double>;
-  constexpr int n = 400;
-  Entries diagonal, dominant, positive, arrow, parts, pairs, dirichlet;
-  auto couple = [](Entries &A, int i, int j, double value) { A[{i, j}] = A[{j, i}] = value; };
-  for (int i = 0; i < n; i++) {
-    diagonal[{i, i}] = 1 + i % 7;
-    dominant[{i, i}] = 30;
-    positive[{i, i}] = 2.2;
-    arrow[{i, i}] = i == 0 ? n : 2.5;
-    parts[{i, i}] = i % 8 == 0 ? 3 : 2.01; // eight to a path, then a point by itself
-    pairs[{i, i}] = 1.01;
-    dirichlet[{i, i}] = i < 40 ? 1 : 4; // a boundary of identity rows below a 20 x 18 grid
-    if (i > 0) couple(dominant, i, i - 1, -1);
-    if (i > 0) couple(positive, i, i - 1, 1);
-    if (i > 0) couple(arrow, i, 0, -0.5);
-    if (i > 1) couple(arrow, i, i - 1, -1);
-    if (i % 8 > 1) couple(parts, i, i - 1, -1);
-    if (i % 2) couple(pairs, i, i - 1, -1);
-    if (i >= 40 && i % 20 > 0) couple(dirichlet, i, i - 1, -1);
-    if (i >= 60) couple(dirichlet, i, i - 20, -1);
-  }
-  return {{"diagonal: nothing to coarsen", make_csr(n, n, diagonal)},
-          {"no strong couplings", make_csr(n, n, dominant)},
-          {"positive off the diagonal", make_csr(n, n, positive)},
-          {"a dense row and column", make_csr(n, n, arrow)},
-          {"many parts", make_csr(n, n, parts)},
-          {"pairs: coarsening ends after one level", make_csr(n, n, pairs)},
-          {"identity rows of a boundary", make_csr(n, n, dirichlet)},
-          {"1 x 1", make_csr(1, 1, {{{0, 0}, 3.0}})}};
-}
-} // namespace
-
 TEST_F(NearNullSpace, OddMatricesAreSolved)
 {
   for (const Use &use : uses()) {

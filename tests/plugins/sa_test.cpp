@@ -2,68 +2,17 @@
 // and what new values of a matrix do.
 #include "amgkit.h"
 #include "support/gathered_matrix.hpp"
+#include "support/type_test.hpp"
 
 #include <cmath>
-
-extern "C" {
-#include "../share/amgkit/bench/model_problem.h"
-}
 
 namespace amgkit::test
 {
 namespace
 {
-constexpr System systems[] = {SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP};
-const std::string cg = "-ksp_type cg -ksp_norm_type unpreconditioned ";
-
-class Smoothed : public ::testing::Test {
+class Smoothed : public TypeTest {
 protected:
-  void SetUp() override { OK(AMGKitRegister()); }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
-
-  // With the right-hand side of ones; options are amgsa's.
-  void solve(Mat A, const std::string &options, Solution &solution, LevelSizes *sizes = nullptr)
-  {
-    OwnedVec x, b;
-    OwnedKSP ksp;
-    PC pc;
-    OK(MatCreateVecs(A, x.out(), b.out()));
-    OK(VecSet(b, 1));
-    OK(make_ksp(A, options, ksp.out(), PCAMGSA));
-    OK(test::solve(ksp, b, x, &solution));
-    EXPECT_TRUE(solution.converged()) << options << ": " << KSPConvergedReasons[solution.reason];
-    EXPECT_LE(solution.residual, 1e-8 * 1.01) << options;
-    OK(KSPGetPC(ksp, &pc));
-    if (!sizes) return;
-    OK(level_sizes(pc, sizes));
-  }
-};
-
-// Those of a hierarchy, the finest last
-struct Levels {
-  PetscInt count = 0;
-  Mat *P = nullptr, *coarse = nullptr;
-
-  Levels() = default;
-  Levels(const Levels &) = delete;
-  Levels &operator=(const Levels &) = delete;
-  ~Levels() { free(); }
-  void take(PC pc)
-  {
-    OK(PCGetInterpolations(pc, &count, &P));
-    OK(PCGetCoarseOperators(pc, &count, &coarse));
-  }
-
-private:
-  void free()
-  {
-    for (PetscInt l = 0; l + 1 < count; l++) {
-      OK(MatDestroy(&P[l]));
-      OK(MatDestroy(&coarse[l]));
-    }
-    OK(PetscFree(P));
-    OK(PetscFree(coarse));
-  }
+  Smoothed() : TypeTest(PCAMGSA) {}
 };
 } // namespace
 
@@ -113,16 +62,7 @@ TEST_F(Smoothed, AnyNumberOfRanksGivesTheSame)
         levels[k].take(pc[k]);
       }
       EXPECT_NEAR(solution[0].iterations, solution[1].iterations, 1) << name;
-      ASSERT_EQ(levels[0].count, levels[1].count) << name;
-      ASSERT_GE(levels[0].count, 3) << name;
-      for (PetscInt l = levels[0].count - 2; l >= 0; l--) {
-        OwnedMat all;
-        const std::string level = std::to_string(l) + " of " + name;
-        OK(gathered(levels[1].P[l], all.out()));
-        expect_same(levels[0].P[l], all, "P " + level);
-        OK(gathered(levels[1].coarse[l], all.out()));
-        expect_same(levels[0].coarse[l], all, "coarse operator " + level);
-      }
+      expect_same_levels(levels[0], levels[1], name);
     }
   }
 }
@@ -258,8 +198,11 @@ void expect_consistent(Mat A, PC pc, const Levels &levels, const std::string &na
   OwnedVec u, v, Bu, Bv;
   PetscScalar forth, back;
   for (PetscInt l = 0; l + 1 < levels.count; l++) {
-    OwnedMat product;
-    OK(MatPtAP(l + 2 < levels.count ? levels.coarse[l + 1] : A, levels.P[l], MAT_INITIAL_MATRIX, PETSC_DEFAULT, product.out()));
+    // On the host: of an aijcusparse A that MatDiagonalScale() has changed, PETSc 3.26.1 gives 0 for the product.
+    OwnedMat fine, P, product;
+    OK(MatConvert(l + 2 < levels.count ? levels.coarse[l + 1] : A, MATAIJ, MAT_INITIAL_MATRIX, fine.out()));
+    OK(MatConvert(levels.P[l], MATAIJ, MAT_INITIAL_MATRIX, P.out()));
+    OK(MatPtAP(fine, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, product.out()));
     expect_same(product, levels.coarse[l], name + ", coarse operator " + std::to_string(l));
   }
   OK(make_system(A, v.out(), u.out()));

@@ -3,6 +3,7 @@
 #include "dist/mat_view.hpp"
 #include "graph/dist_graph.hpp"
 #include "graph/strength.hpp"
+#include "support/neighbours.hpp"
 #include "support/petsc_problems.hpp"
 
 #include <algorithm>
@@ -76,4 +77,33 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
+
+// On all ranks, what choose(G, flags, out_of_memory) flags of all vertices of a graph
+template <class Ex, class F> PetscErrorCode flags_of(Ex &ex, const DistGraph<Ex> &G, F choose, Flags &all)
+{
+  Array<unsigned char, Ex> flags;
+  Flags mine;
+  bool out_of_memory = true;
+
+  PetscFunctionBegin;
+  PetscCall(choose(G, flags, &out_of_memory));
+  EXPECT_FALSE(out_of_memory);
+  PetscCall(download(ex, flags.data(), flags.size(), mine));
+  all = all_of(mine);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The same of A's couplings in every distribution; the first one's in *out, which all others must be.
+template <class Ex, class F> void flags_everywhere(Ex &ex, const HostCsr &A, F choose, Flags &out)
+{
+  for (const PetscInt local_rows : layouts(A.rows)) {
+    DistributedGraph<Ex> problem;
+    Flags all;
+    OK(problem.create(ex, A, local_rows));
+    OK(problem.mark_couplings(ex));
+    OK(flags_of(ex, problem.G, choose, all));
+    if (out.empty()) out = all;
+    ASSERT_EQ(all, out);
+  }
+}
 } // namespace amgkit::test

@@ -37,6 +37,8 @@ struct Named {
 // Empty, 1x1, diagonal, isolated vertices, paths (equal, rising, falling weights), star, cliques, grids, random graphs with and
 // without ties, non-symmetric pattern, positive off-diagonal entries.
 std::vector<Named> gallery();
+// Symmetric positive definite, and hard on a coarsening; all but 1 x 1 of even size, so that they can be of two unknowns a node too
+std::vector<Named> odd_matrices();
 
 template <class Ex> PetscErrorCode upload(Ex &ex, const HostCsr &from, Csr<double, Ex> &to)
 {
