@@ -192,26 +192,6 @@ PetscErrorCode for_products(Ex &ex, const BlockSellView<T> &view, const V *x, V 
   return for_each<batch_registers>(ex, sell_slices(A.rows / N) * sell_threads * N,
                                    [=] AMGKIT_FN(std::int64_t t) { store_products<N>(A, t, x, y, f); });
 }
-
-// What becomes of (A x)_i.
-template <class V> struct Product {
-  AMGKIT_FN V operator()(std::int64_t, V s) const { return s; }
-};
-template <class V> struct Residual {
-  const V *b;
-  AMGKIT_FN V operator()(std::int64_t i, V s) const { return b[i] - s; }
-};
-template <class D, class V> struct Relaxed {
-  V momentum, factor;
-  const D *d;
-  const V *b, *x, *previous;
-  AMGKIT_FN V operator()(std::int64_t i, V s) const
-  {
-    V moved = 0;
-    if (momentum != 0) moved = momentum * (previous ? x[i] - previous[i] : x[i]);
-    return x[i] + moved + factor * static_cast<V>(d[i]) * (b[i] - s);
-  }
-};
 } // namespace block_sell
 
 template <class Ex, class T>
@@ -227,7 +207,7 @@ PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, int block, BlockSell
   PetscCall(block_sell::with_block(block, [&](auto N) { return block_sell::find_blocks<decltype(N)::value>(ex, A, ptr, col, fits); }));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   const CsrView<double> nodes{A.rows / block, A.cols / block, col.size(), ptr.data(), col.data(), nullptr};
-  PetscCall(sell_pattern(ex, nodes, out.nodes, fits));
+  PetscCall(sell_pattern(ex, nodes, SellOrder::kept, out.nodes, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   out.rows = A.rows;
   out.block = block;
@@ -257,20 +237,20 @@ template <class Ex, class T> PetscErrorCode block_sell_fill(Ex &ex, CsrView<doub
 
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, BlockSellView<T> A, const V *x, V *y)
 {
-  return block_sell::with_block(
-      A.block, [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, y, block_sell::Product<V>{}); });
+  return block_sell::with_block(A.block,
+                                [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, y, SellProduct<V>{}); });
 }
 
 template <class Ex, class T, class V> PetscErrorCode residual(Ex &ex, BlockSellView<T> A, const V *b, const V *x, V *r)
 {
-  return block_sell::with_block(
-      A.block, [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, r, block_sell::Residual<V>{b}); });
+  return block_sell::with_block(A.block,
+                                [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, r, SellResidual<V>{b}); });
 }
 
 template <class Ex, class T, class D, class V>
 PetscErrorCode relax(Ex &ex, BlockSellView<T> A, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
 {
-  const block_sell::Relaxed<D, V> relaxed{static_cast<V>(step.momentum), static_cast<V>(step.factor), d, b, x, previous};
+  const SellRelaxed<D, V> relaxed{static_cast<V>(step.momentum), static_cast<V>(step.factor), d, b, x, previous};
   return block_sell::with_block(A.block, [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, y, relaxed); });
 }
 

@@ -24,6 +24,36 @@ AMGKIT_FN inline RowRange row_range(const CsrView<double> &A, std::int64_t i)
   return {A.ptr[i], A.ptr[i + 1] - A.ptr[i]};
 }
 
+// Where the rows of slices are: row r of slice s, and the two of thread t of all slices' threads. Those of the last slice may lie beyond
+// A's.
+struct KeptRows {
+  AMGKIT_FN std::int64_t row(std::int64_t s, int r) const { return s * sell_rows + r; }
+  AMGKIT_FN SellPair<std::int64_t> pair(std::int64_t t) const
+  {
+    const std::int64_t first = t / sell_threads * sell_rows + t % sell_threads;
+    return {{first, first + sell_threads}};
+  }
+};
+struct SortedRows {
+  const SellPair<std::uint16_t> *order; // of a SellView
+  AMGKIT_FN static std::int64_t window(std::int64_t s) { return s * sell_rows / sell_window * sell_window; }
+  AMGKIT_FN std::int64_t row(std::int64_t s, int r) const
+  {
+    return window(s) + order[s * sell_threads + r % sell_threads].of[r / sell_threads];
+  }
+  AMGKIT_FN SellPair<std::int64_t> pair(std::int64_t t) const
+  {
+    const std::int64_t first = window(t / sell_threads);
+    const SellPair<std::uint16_t> place = order[t];
+    return {{first + place.of[0], first + place.of[1]}};
+  }
+};
+// f(rows) for those of this order, or of none
+template <class F> PetscErrorCode with_rows(const SellPair<std::uint16_t> *order, F f)
+{
+  return order ? f(SortedRows{order}) : f(KeptRows{});
+}
+
 constexpr int tile_positions = 8;
 template <class T> struct SliceTile {
   T of[tile_positions][sell_rows + 4]; // more than 64, so that lanes that fill a tile of 4-byte entries use 32 banks
@@ -39,4 +69,24 @@ template <class Team, class T, class F> AMGKIT_FN void read_tile(const Team &tea
   }
   team.sync();
 }
+
+// What becomes of (A x)_i.
+template <class V> struct SellProduct {
+  AMGKIT_FN V operator()(std::int64_t, V s) const { return s; }
+};
+template <class V> struct SellResidual {
+  const V *b;
+  AMGKIT_FN V operator()(std::int64_t i, V s) const { return b[i] - s; }
+};
+template <class D, class V> struct SellRelaxed {
+  V momentum, factor;
+  const D *d;
+  const V *b, *x, *previous;
+  AMGKIT_FN V operator()(std::int64_t i, V s) const
+  {
+    V moved = 0;
+    if (momentum != 0) moved = momentum * (previous ? x[i] - previous[i] : x[i]);
+    return x[i] + moved + factor * static_cast<V>(d[i]) * (b[i] - s);
+  }
+};
 } // namespace amgkit

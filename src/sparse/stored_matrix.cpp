@@ -77,7 +77,7 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<doub
     if (fits) PetscFunctionReturn(PETSC_SUCCESS);
   }
   SellPattern<Ex> pattern;
-  PetscCall(sell_pattern(ex, A, pattern, &fits));
+  PetscCall(sell_pattern(ex, A, SellOrder::sorted_where_it_pays, pattern, &fits));
   if (!fits) {
     format_ = std::monostate{};
     if (in_single) PetscCall(representable_in_single(ex, A, &single_));
@@ -115,6 +115,8 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::refresh(Ex &ex, CsrView<dou
 template <class Ex> const char *StoredMatrix<Ex>::description() const
 {
   static const char *const names[] = {"CSR, double", "SELL, single", "SELL, double", "block SELL, single", "block SELL, double"};
+  if (const auto *rows = std::get_if<Sell<float, Ex>>(&format_); rows && rows->sorted()) return "sorted SELL, single";
+  if (const auto *rows = std::get_if<Sell<double, Ex>>(&format_); rows && rows->sorted()) return "sorted SELL, double";
   return names[format_.index()];
 }
 

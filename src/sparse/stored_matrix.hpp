@@ -21,7 +21,7 @@ public:
   // Local: the compressed rows again, where sliced ELL by rows is stored. col[k], and val[k] unless val is nullptr: as the cycle reads
   // them.
   PetscErrorCode entries(Ex &, const int *ptr, int *col, double *val) const;
-  // "SELL, single", "block SELL, single", ...
+  // "SELL, single", "sorted SELL, single" where its rows are, "block SELL, single", ...
   const char *description() const;
   std::size_t bytes() const;
 

@@ -1,81 +1,14 @@
 #include "sparse/sell.hpp"
 
-#include "sparse/block_sell.hpp"
 #include "sparse/stored_matrix.hpp"
-#include "support/gallery.hpp"
-#include "support/spaces.hpp"
-#include "support/vectors.hpp"
+#include "support/sell_checks.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 namespace amgkit::test
 {
 template <class Ex> using SlicedEll = SpaceTest<Ex>;
 TYPED_TEST_SUITE(SlicedEll, Spaces, SpaceName);
-
-// Both formats; a block of 1 for rows
-template <class Ex, class T> PetscErrorCode store(Ex &ex, CsrView<double> A, int, Sell<T, Ex> &S, bool *fits, bool *kept)
-{
-  return sell_create(ex, A, S, fits, kept);
-}
-template <class Ex, class T> PetscErrorCode store(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &S, bool *fits, bool *kept)
-{
-  return block_sell_create(ex, A, block, S, fits, kept);
-}
-template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, Sell<T, Ex> &S, bool *kept)
-{
-  return sell_fill(ex, A, S, kept);
-}
-template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, BlockSell<T, Ex> &S, bool *kept)
-{
-  return block_sell_fill(ex, A, S, kept);
-}
-
-// What fits computes what compressed rows do; what does not fit says so.
-// Values of T, vectors of V
-template <template <class, class> class Format, class T, class V, class Ex>
-void check_products(Ex &ex, const HostCsr &A, int block, double tolerance, const std::string &name, int *stored)
-{
-  const int n = A.rows;
-  Csr<double, Ex> M;
-  Format<T, Ex> S;
-  bool fits = false, kept = false;
-  OK(upload(ex, A, M));
-  OK(store(ex, M.view(), block, S, &fits, &kept));
-  if (!fits) {
-    EXPECT_EQ(S.bytes(), 0U);
-    return;
-  }
-  (*stored)++;
-  Array<V, Ex> x, b, d, before, y, z;
-  OK(upload(ex, rounded<V>(wave(n, 0.7)), x));
-  OK(upload(ex, rounded<V>(wave(n, 0.3)), b));
-  OK(upload(ex, rounded<V>(wave(n, 0.1)), d));
-  OK(upload(ex, rounded<V>(wave(n, 0.9)), before));
-  OK(y.allocate(ex, n));
-  OK(z.allocate(ex, n));
-  auto expect_same = [&] {
-    std::vector<V> got, expected;
-    OK(download(ex, y.data(), n, got));
-    OK(download(ex, z.data(), n, expected));
-    expect_close(rounded<double>(got), rounded<double>(expected), tolerance, name);
-  };
-  OK(spmv(ex, S.view(), x.data(), y.data()));
-  OK(spmv(ex, M.view(), x.data(), z.data()));
-  expect_same();
-  OK(residual(ex, S.view(), b.data(), x.data(), y.data()));
-  OK(residual(ex, M.view(), b.data(), x.data(), z.data()));
-  expect_same();
-  OK(relax(ex, S.view(), d.data(), {0.25, 2}, b.data(), x.data(), nullptr, y.data()));
-  OK(relax(ex, M.view(), d.data(), {0.25, 2}, b.data(), x.data(), nullptr, z.data()));
-  expect_same();
-  OK(upload(ex, rounded<V>(wave(n, 0.9)), z));
-  OK(relax(ex, S.view(), d.data(), {0.25, 2}, b.data(), x.data(), before.data(), before.data()));
-  OK(relax(ex, M.view(), d.data(), {0.25, 2}, b.data(), x.data(), z.data(), z.data()));
-  std::swap(y, before);
-  expect_same();
-}
 
 TYPED_TEST(SlicedEll, EqualsCompressedRows)
 {
@@ -88,98 +21,6 @@ TYPED_TEST(SlicedEll, EqualsCompressedRows)
   EXPECT_GE(in_double, 8);
   EXPECT_EQ(in_double, in_single);
   EXPECT_EQ(in_double, all_single);
-}
-
-// Row i has the columns that are given, reduced to those of an n x n matrix.
-HostCsr from_columns(int n, const std::function<std::vector<int>(int)> &columns_of)
-{
-  HostCsr A;
-  A.rows = A.cols = n;
-  for (int i = 0; i < n; i++) {
-    std::vector<int> columns = columns_of(i);
-    for (int &j : columns) j = (j % n + n) % n;
-    std::sort(columns.begin(), columns.end());
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    for (int j : columns) {
-      A.col.push_back(j);
-      A.val.push_back(std::sin(0.1 * i + j));
-    }
-    A.ptr.push_back(static_cast<int>(A.col.size()));
-  }
-  return A;
-}
-
-// Sums of products in ascending order of the columns, values rounded to T.
-template <class T> std::vector<double> product(const HostCsr &A, const std::vector<double> &x)
-{
-  std::vector<double> y(static_cast<std::size_t>(A.rows));
-  for (int i = 0; i < A.rows; i++) {
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) y[i] += static_cast<double>(static_cast<T>(A.val[k])) * x[A.col[k]];
-  }
-  return y;
-}
-
-struct Positions {
-  std::int64_t all = 0, wide = 0, slices = 0; // wide: of slices with a position whose columns do not lie within 65536
-};
-Positions count_positions(const HostCsr &A)
-{
-  Positions count;
-  for (int first = 0; first < A.rows; first += 64, count.slices++) {
-    std::vector<std::pair<int, int>> range; // of columns, by position
-    for (int i = first; i < std::min(A.rows, first + 64); i++) {
-      for (std::size_t j = 0; j < static_cast<std::size_t>(A.ptr[i + 1] - A.ptr[i]); j++) {
-        const int column = A.col[A.ptr[i] + j];
-        if (j == range.size()) range.emplace_back(column, column);
-        range[j] = {std::min(range[j].first, column), std::max(range[j].second, column)};
-      }
-    }
-    const auto is_wide = [](const auto &r) { return r.second - r.first >= 65536; };
-    count.all += static_cast<std::int64_t>(range.size());
-    if (std::any_of(range.begin(), range.end(), is_wide)) count.wide += static_cast<std::int64_t>(range.size());
-  }
-  return count;
-}
-
-// Which blocks of so many rows and columns have entries.
-HostCsr nodes_of(const HostCsr &A, int block)
-{
-  std::map<std::pair<int, int>, double> blocks;
-  for (int i = 0; i < A.rows; i++) {
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) blocks[{i / block, A.col[k] / block}] = 1;
-  }
-  return make_csr(A.rows / block, A.cols / block, blocks);
-}
-
-// The stored sums to the last bit, before and after new values, and the bytes that they take.
-template <template <class, class> class Format, class T, class Ex>
-void check_bits_and_bytes(Ex &ex, HostCsr A, int block, const std::string &name, Positions *count)
-{
-  Csr<double, Ex> M;
-  Format<T, Ex> S;
-  bool fits = false, kept = false;
-  OK(upload(ex, A, M));
-  OK(store(ex, M.view(), block, S, &fits, &kept));
-  if (!fits) return;
-  *count = count_positions(block > 1 ? nodes_of(A, block) : A);
-  const std::int64_t indices =
-      count->slices + 1 + count->all + (count->wide > 0 ? count->slices + 1 : 0) + (block > 1 ? A.rows / block + 1 : 0);
-  const std::int64_t entries = count->all * (2 + block * block * static_cast<std::int64_t>(sizeof(T))) + count->wide * 2;
-  EXPECT_EQ(static_cast<std::int64_t>(S.bytes()), 4 * indices + 64 * entries) << name;
-  const auto x = wave(A.cols, 0.7);
-  Array<double, Ex> X, Y;
-  std::vector<double> got;
-  OK(upload(ex, x, X));
-  OK(upload(ex, std::vector<double>(A.rows, NAN), Y));
-  OK(spmv(ex, S.view(), X.data(), Y.data()));
-  OK(download(ex, Y.data(), A.rows, got));
-  EXPECT_EQ(got, product<T>(A, x)) << name;
-  for (double &v : A.val) v = 1 / (3 + v * v);
-  OK(upload(ex, A, M));
-  OK(store_values(ex, M.view(), S, &kept));
-  OK(spmv(ex, S.view(), X.data(), Y.data()));
-  OK(download(ex, Y.data(), A.rows, got));
-  EXPECT_EQ(got, product<T>(A, x)) << name << ", new values";
 }
 
 TYPED_TEST(SlicedEll, AddsInAscendingOrder)
