@@ -57,14 +57,20 @@ template <class F> PetscErrorCode attempt_below(MPI_Comm comm, F work, bool *out
       out_of_memory);
 }
 
-// Local: what the cycle needs of a level, once all levels have their matrices. The largest of it, the matrix as the cycle reads it, has
-// then not stood beside what only the setup needs.
-template <class Ex> PetscErrorCode equip_level(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
+// Local: a level's matrix as the cycle reads it, once all levels have theirs: it has then not stood beside what only the setup needs.
+template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
+{
+  PetscFunctionBegin;
+  if (!level.A.folded()) PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: the cycle's vectors, last of all: what estimates spectra has gone.
+template <class Ex> PetscErrorCode allocate_vectors(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
 {
   const auto cycle = static_cast<CycleKind>(parameters.cycle_type);
 
   PetscFunctionBegin;
-  if (!level.A.folded()) PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, false));
   PetscCall(level.work.allocate(ex, level.A.rows));
   if (level.number == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(level.x.allocate(ex, level.A.rows));
@@ -321,9 +327,12 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
   if (!out_of_memory) PetscCall(count());
   if (!out_of_memory) {
-    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return equip_level(ex, parameters, level); }, &out_of_memory));
+    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return store_matrix(ex, parameters, level); }, &out_of_memory));
   }
   if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
+  if (!out_of_memory) {
+    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return allocate_vectors(ex, parameters, level); }, &out_of_memory));
+  }
   if (out_of_memory) *status = SetupStatus::out_of_memory;
   PetscCall(trim(ex)); // not after refresh(): who sets up once more needs the memory again
   PetscCall(finest.release());

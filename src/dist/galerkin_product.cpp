@@ -73,6 +73,44 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Local: A P's pattern; values come in multiply_AP(), but of back ends that keep them.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::find_AP(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P)
+{
+  SpgemmOptions options = options_;
+
+  PetscFunctionBegin;
+  options.with_values = false;
+  PetscCall(spgemm_symbolic(ex, options, left(A), right(P), AP_, plan_AP_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: own and others_ from the patterns. Rows of A P that the latter need are computed twice in windows.
+template <class Ex>
+PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own)
+{
+  constexpr std::int64_t most_twice = 8; // one in so many
+  const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
+  const std::int64_t entries = AP_.col.size(), bytes = entries * static_cast<std::int64_t>(sizeof(double));
+  std::vector<ProductWindow> windows, of_others;
+
+  PetscFunctionBegin;
+  if (options_.kind == SpgemmKind::native && bytes > options_.window_bytes) {
+    PetscCall(find_windows(ex, options_.window_bytes, to_own, AP_.view(), plan_AP_, plan_own_, windows));
+    if (windows.size() > 1 && !alone_)
+      PetscCall(find_windows(ex, options_.window_bytes, to_ghosts, AP_.view(), plan_AP_, plan_others_, of_others));
+  }
+  if (windows.size() > 1 && most_twice * entries_computed(of_others) <= entries) {
+    PetscCall(windowed_product(ex, windows, to_own, L, M, AP_.view(), plan_AP_, plan_own_, own));
+    if (!alone_) PetscCall(windowed_product(ex, of_others, to_ghosts, L, M, AP_.view(), plan_AP_, plan_others_, others_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (AP_.val.size() != entries) PetscCall(AP_.val.allocate(ex, entries));
+  PetscCall(spgemm_numeric(ex, plan_AP_, L, M, AP_));
+  PetscCall(spgemm_numeric(ex, plan_own_, to_own, AP_.view(), own));
+  if (!alone_) PetscCall(spgemm_numeric(ex, plan_others_, to_ghosts, AP_.view(), others_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Local
 template <class Ex>
 PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own)
@@ -86,7 +124,7 @@ PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &
     PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, P), to_own, L, M, own, sliced_own_));
     if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, P), to_ghosts, L, M, others_, sliced_others_));
   } else if (form_ == ProductForm::two_products) {
-    PetscCall(spgemm_symbolic(ex, options_, L, M, AP_, plan_AP_));
+    PetscCall(find_AP(ex, A, P));
     PetscCall(spgemm_symbolic(ex, options_, to_own, AP_.view(), own, plan_own_));
     if (!alone_) PetscCall(spgemm_symbolic(ex, options_, to_ghosts, AP_.view(), others_, plan_others_));
   } else {
@@ -107,9 +145,7 @@ PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, co
     PetscCall(sliced_product_numeric(ex, sliced_own_, to_own, L, M, own));
     if (!alone_) PetscCall(sliced_product_numeric(ex, sliced_others_, to_ghosts, L, M, others_));
   } else if (form_ == ProductForm::two_products) {
-    PetscCall(spgemm_numeric(ex, plan_AP_, L, M, AP_));
-    PetscCall(spgemm_numeric(ex, plan_own_, to_own, AP_.view(), own));
-    if (!alone_) PetscCall(spgemm_numeric(ex, plan_others_, to_ghosts, AP_.view(), others_));
+    PetscCall(multiply_AP(ex, A, P, own));
   } else {
     PetscCall(triple_product_numeric(ex, plan_own_, to_own, L, M, own));
     if (!alone_) PetscCall(triple_product_numeric(ex, plan_others_, to_ghosts, L, M, others_));
@@ -216,8 +252,7 @@ PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, con
       [&] {
         PetscFunctionBegin;
         if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
-        if (form_ == ProductForm::two_products && slices_ == 1 && AP_.rows == 0)
-          PetscCall(spgemm_symbolic(ex, options_, left(A), right(P), AP_, plan_AP_));
+        if (form_ == ProductForm::two_products && slices_ == 1 && AP_.rows == 0) PetscCall(find_AP(ex, A, P));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
         forget_AP();
         if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));

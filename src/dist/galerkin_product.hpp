@@ -6,15 +6,17 @@
 // which row, with all rows stacked. So every sum has a fixed order, and new values take the same way on the patterns that are there.
 //
 // A P is the largest of these matrices, and stays no longer than it takes to multiply it: for new values its pattern is found again, at
-// 7-point 256³ for a tenth of the time that new values take in all, where it would be a third of the hierarchy's memory. Back ends other
-// than native keep what they made of it, and it with that.
+// 7-point 256³ for a tenth of the time that new values take in all, where it would be a third of the hierarchy's memory. Of its values
+// there are SpgemmOptions::window_bytes at a time, see windowed_product.hpp, where other ranks' points need few of its rows. Back ends
+// other than native keep what they made of it, and it with that.
 //
-// Where even that is more than SpgemmOptions::product_bytes, A P is formed in slices, see sliced_product.hpp, whatever the back end, for
-// the rows of own coarse points and for those of others' apart. The bits are the same.
+// Where even its pattern is more than SpgemmOptions::product_bytes, A P is formed in slices, see sliced_product.hpp, whatever the back end,
+// for the rows of own coarse points and for those of others' apart. The bits are the same.
 #pragma once
 #include "dist/gathered_rows.hpp"
 #include "dist/prolongator.hpp"
 #include "sparse/sliced_product.hpp"
+#include "sparse/windowed_product.hpp"
 
 namespace amgkit
 {
@@ -40,6 +42,8 @@ private:
   PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory);
   PetscErrorCode find_patterns(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
+  PetscErrorCode find_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P);
+  PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   void forget_AP();
   PetscErrorCode send_rows(Ex &, const Prolongator<Ex> &P, bool *out_of_memory);
   PetscErrorCode add_arrivals(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);

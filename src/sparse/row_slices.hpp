@@ -17,6 +17,9 @@ struct RowSlice {
 // All rows, in up to so many slices of about as many entries each, but a row at least unless there is none. Waits.
 template <class Ex> PetscErrorCode cut_rows(Ex &, CsrView<double> A, std::int64_t most, std::vector<RowSlice> &slices);
 
+// The first column that the slice of A has entries in, and one past the last; first = end = 0 where there are none. Waits.
+template <class Ex> PetscErrorCode span_of_columns(Ex &, CsrView<double> A, const RowSlice &, int *first, int *end);
+
 // columns: those that the slice of A has entries in, ascending. slice: its pattern with their places in this list for columns; no values.
 // Waits.
 template <class Ex>

@@ -28,6 +28,22 @@ template <class Ex> PetscErrorCode cut_rows(Ex &ex, CsrView<double> A, std::int6
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Columns ascend within a row.
+template <class Ex> PetscErrorCode span_of_columns(Ex &ex, CsrView<double> A, const RowSlice &range, int *first, int *end)
+{
+  const int *ptr = A.ptr + range.begin, *col = A.col;
+  int last = -1;
+
+  PetscFunctionBegin;
+  PetscCall(reduce<int>(
+      ex, range.rows(), [=] AMGKIT_FN(std::int64_t i) { return ptr[i] < ptr[i + 1] ? col[ptr[i]] : INT32_MAX; }, INT32_MAX, Min{}, first));
+  PetscCall(reduce<int>(
+      ex, range.rows(), [=] AMGKIT_FN(std::int64_t i) { return ptr[i] < ptr[i + 1] ? col[ptr[i + 1] - 1] : -1; }, -1, Max{}, &last));
+  if (last < 0) *first = 0;
+  *end = last + 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex>
 PetscErrorCode compress_columns(Ex &ex, CsrView<double> A, const RowSlice &range, Csr<double, Ex> &slice, Array<int, Ex> &columns)
 {
@@ -103,6 +119,7 @@ template <class Ex> PetscErrorCode shift_offsets(Ex &ex, std::int64_t n, const i
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode cut_rows(Space &, CsrView<double>, std::int64_t, std::vector<RowSlice> &);
+template PetscErrorCode span_of_columns(Space &, CsrView<double>, const RowSlice &, int *, int *);
 template PetscErrorCode compress_columns(Space &, CsrView<double>, const RowSlice &, Csr<double, Space> &, Array<int, Space> &);
 template PetscErrorCode copy_rows(Space &, CsrView<double>, const Array<int, Space> &, bool, Csr<double, Space> &);
 template PetscErrorCode shift_offsets(Space &, std::int64_t, const int *, int, int *);

@@ -13,7 +13,7 @@ public:
   Csr<double, Ex> AP;
 
   // Without values of A P, unless the back end wants arrays for them.
-  PetscErrorCode form(Ex &ex, const SpgemmOptions &options, const RowSlice &rows, bool with_values, CsrView<double> R, CsrView<double> A,
+  PetscErrorCode form(Ex &ex, SpgemmOptions options, const RowSlice &rows, bool with_values, CsrView<double> R, CsrView<double> A,
                       CsrView<double> P)
   {
     Array<int, Ex> columns;
@@ -25,6 +25,7 @@ public:
     val_ = R.val + rows.first_entry;
     PetscCall(copy_rows(ex, A, columns, with_values || options.kind != SpgemmKind::native, rows_of_A));
     columns.release();
+    options.with_values = with_values;
     PetscCall(spgemm_symbolic(ex, options, rows_of_A.view(), P, AP, plan));
     if (with_values) PetscCall(spgemm_numeric(ex, plan, rows_of_A.view(), P, AP));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -43,7 +44,7 @@ private:
 
 // C's row offsets for the slice, whose first entry is known, and its columns.
 template <class Ex>
-PetscErrorCode find_slice(Ex &ex, const SpgemmOptions &options, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
+PetscErrorCode find_slice(Ex &ex, SpgemmOptions options, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
                           typename SlicedPlan<Ex>::Slice &slice, Array<int, Ex> &col)
 {
   Part<Ex> part;
@@ -51,6 +52,7 @@ PetscErrorCode find_slice(Ex &ex, const SpgemmOptions &options, CsrView<double> 
   SpgemmPlan<Ex> plan;
 
   PetscFunctionBegin;
+  options.with_values = false;
   PetscCall(part.form(ex, options, slice.rows, false, R, A, P));
   PetscCall(spgemm_symbolic(ex, options, part.R(), part.AP.view(), rows, plan));
   slice.entries = rows.col.size();

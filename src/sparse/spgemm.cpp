@@ -115,12 +115,16 @@ PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
   if constexpr (has_other<Ex>) {
     if (plan.kind != SpgemmKind::native) PetscFunctionReturn(other_numeric(ex, plan, A, B, C));
   }
-  PetscCall(native_numeric(ex, plan, A, B, all_rows(C)));
+  PetscCall(native_numeric(ex, plan, nullptr, A, B, all_rows(C)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+// part: nullptr for all rows
 template <class Ex>
-PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
+PetscErrorCode numeric_rows(Ex &ex, const SpgemmPlan<Ex> &plan, const SpgemmPart *part, const CsrView<double> &A, const CsrView<double> &B,
+                            const SpgemmRows &C)
 {
   PetscFunctionBegin;
   PetscCheck(plan.kind == SpgemmKind::native, PETSC_COMM_SELF, PETSC_ERR_SUP, "Only native computes rows of a larger product");
@@ -128,8 +132,22 @@ PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
   PetscCheck(C.rows == A.rows && C.cols == B.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The result is %d x %d, the product %d x %d", C.rows,
              C.cols, A.rows, B.cols);
   if (A.nnz == 0 || B.nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(native_numeric(ex, plan, A, B, C));
+  PetscCall(native_numeric(ex, plan, part, A, B, C));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex>
+PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
+{
+  return numeric_rows(ex, plan, nullptr, A, B, C);
+}
+
+template <class Ex>
+PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, const SpgemmPart &part, CsrView<double> A, CsrView<double> B,
+                              const SpgemmRows &C)
+{
+  return numeric_rows(ex, plan, &part, A, B, C);
 }
 
 template <class Ex>
@@ -167,6 +185,7 @@ using View = CsrView<double>;
   template PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, View, View, Csr<double, Ex> &, SpgemmPlan<Ex> &);                   \
   template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, Csr<double, Ex> &);                                     \
   template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, const SpgemmRows &);                                    \
+  template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, const SpgemmPart &, View, View, const SpgemmRows &);                \
   template PetscErrorCode triple_product_symbolic(Ex &, const SpgemmOptions &, View, View, View, Csr<double, Ex> &, SpgemmPlan<Ex> &);     \
   template PetscErrorCode triple_product_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, View, Csr<double, Ex> &);
 AMGKIT_FOR_ALL_SPACES(AMGKIT_INSTANTIATE)

@@ -15,6 +15,7 @@
 #include "base/array.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace amgkit
 {
@@ -27,9 +28,12 @@ struct SpgemmOptions {
   // About so many for A P in R (A P) with the rows of A that it is made of, see sliced_product.hpp; 0: half of what is free, as slices
   // share rows and find their patterns twice: four of them at 7-point 256³ take 261 ms for a setup of 206.
   std::int64_t product_bytes = 0;
+  // native: at most about so many for the values of A P in R (A P), where that is possible, see windowed_product.hpp.
+  std::int64_t window_bytes = std::int64_t{256} << 20;
   // The right factor's columns come in complete aligned runs: a row that has one of the columns run I to run I + run - 1 has them all.
   // native uses it, values by runs of 2, 3 and 6 in A B, patterns by any; it changes no bit of C.
   int run = 1;
+  bool with_values = true; // native: else C's values are not allocated
 };
 
 // What a back end other than native keeps of a pattern.
@@ -55,6 +59,16 @@ template <class Ex> struct SpgemmPlan {
   std::unique_ptr<SpgemmState> state;
 };
 
+// native: rows first <= i < end of C in the lists of a plan: row[k], begin[t] <= k < end[t], and the windows of those too long.
+struct SpgemmPart {
+  static constexpr int lists = SpgemmPlan<Host>::tables + 1;
+
+  int first = 0, end = 0;
+  std::int64_t begin_of[lists] = {}, end_of[lists] = {}, begin_window = 0, end_window = 0;
+};
+// Completes parts, whose first and end are set. Waits.
+template <class Ex> PetscErrorCode find_parts(Ex &, const SpgemmPlan<Ex> &, std::vector<SpgemmPart> &);
+
 // Whether this build has the back end for the space.
 template <class Ex> bool spgemm_available(SpgemmKind);
 
@@ -77,6 +91,10 @@ struct SpgemmRows {
 // The values of these rows, which the plan was made for as a C of their own. native alone.
 template <class Ex>
 PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
+// The values of a part of C's rows; val[k] of other entries need not be there. native alone.
+template <class Ex>
+PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, const SpgemmPart &, CsrView<double> A, CsrView<double> B,
+                              const SpgemmRows &C);
 
 // The same for C = R A P, c_IJ = sum of (r_Ii a_ij) p_jJ, row by row: A P is not formed. native alone.
 template <class Ex>

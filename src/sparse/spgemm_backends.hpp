@@ -6,8 +6,10 @@ namespace amgkit
 {
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
+// part: nullptr for all rows
 template <class Ex>
-PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
+PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, const SpgemmPart *part, CsrView<double> A, CsrView<double> B,
+                              const SpgemmRows &C);
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
                                SpgemmPlan<Ex> &plan);

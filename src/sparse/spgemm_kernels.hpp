@@ -203,8 +203,9 @@ PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n
 
 // B comes in runs of so many columns; plan.run of them, or 1, are to be summed together.
 template <class In, class Ex>
-PetscErrorCode symbolic(Ex &ex, std::int64_t work_bytes, const In &in, int run, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int run, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
+  const std::int64_t work_bytes = options.work_bytes;
   Array<int, Ex> weights, columns;
   const CsrView<double> &left = left_factor(in);
   std::int64_t nnz = 0;
@@ -218,6 +219,7 @@ PetscErrorCode symbolic(Ex &ex, std::int64_t work_bytes, const In &in, int run, 
       ex, left.nnz, [=] AMGKIT_FN(std::int64_t k) { return static_cast<std::int64_t>(weight[left.col[k]]); }, 0, Sum{}, &plan.products));
   plan.products *= run;
   PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
+  weights.release();
   PetscCall(count_all_columns(ex, work_bytes, in, C.rows, ptr));
   PetscCall(exclusive_scan(ex, C.rows, ptr, &nnz));
   PetscCheck(nnz * run <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
@@ -239,7 +241,7 @@ PetscErrorCode symbolic(Ex &ex, std::int64_t work_bytes, const In &in, int run, 
     C.col = std::move(columns);
   else
     PetscCall(write_runs(ex, run, columns, C));
-  PetscCall(C.val.allocate(ex, C.col.size()));
+  if (options.with_values) PetscCall(C.val.allocate(ex, C.col.size()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,13 +279,16 @@ PetscErrorCode sum_rows(Ex &ex, const In &in, const int *row, std::int64_t n, co
 }
 
 // The rows that are longer than a table: every window of their runs goes through all steps of the row, and takes what belongs to it.
-template <int M, class In, class Ex> PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+template <int M, class In, class Ex>
+PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmPart &part, const SpgemmRows &C)
 {
+  const std::int64_t first = part.begin_window;
   constexpr int last = largest_with_sums(M), length = columns_of(last);
   const int *ptr = C.ptr, *col = C.col, *row = plan.row.data() + plan.begin[tables], *window = plan.window.data();
   const int longs = static_cast<int>(plan.begin[tables + 1] - plan.begin[tables]);
   double *val = C.val;
-  return for_rows_with<32, KeyedSums<last, M>>(ex, plan.windows, [=] AMGKIT_FN(auto team, std::int64_t w, auto &table) {
+  return for_rows_with<32, KeyedSums<last, M>>(ex, part.end_window - first, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &table) {
+    const std::int64_t w = first + nth;
     const int l = piece_of(window, longs, w), i = row[l];
     const int begin = ptr[i] + (static_cast<int>(w) - window[l]) * length * M, left = (ptr[i + 1] - begin) / M;
     const int n = left < length ? left : length;
@@ -291,7 +296,9 @@ template <int M, class In, class Ex> PetscErrorCode sum_windows(Ex &ex, const In
   });
 }
 
-template <int M, class In, class Ex> PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+// C's ptr counts all of its rows, whichever the part has.
+template <int M, class In, class Ex>
+PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmPart &part, const SpgemmRows &C)
 {
   const int *row = plan.row.data();
 
@@ -302,13 +309,56 @@ template <int M, class In, class Ex> PetscErrorCode numeric(Ex &ex, const In &in
       return PETSC_SUCCESS;
     else
       return with_lanes<T, M>(in.B.average(), [&](auto lanes) {
-        return sum_rows<decltype(lanes)::value, T, M>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], C);
+        return sum_rows<decltype(lanes)::value, T, M>(ex, in, row + part.begin_of[T], part.end_of[T] - part.begin_of[T], C);
       });
   }));
-  PetscCall(sum_windows<M>(ex, in, plan, C));
+  PetscCall(sum_windows<M>(ex, in, plan, part, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template <class Ex> SpgemmPart all_of(const SpgemmPlan<Ex> &plan)
+{
+  SpgemmPart part;
+  for (int t = 0; t <= tables; t++) {
+    part.begin_of[t] = plan.begin[t];
+    part.end_of[t] = plan.begin[t + 1];
+  }
+  part.end_window = plan.windows;
+  return part;
+}
 } // namespace spgemm
+
+template <class Ex> PetscErrorCode find_parts(Ex &ex, const SpgemmPlan<Ex> &plan, std::vector<SpgemmPart> &parts)
+{
+  constexpr int lists = SpgemmPart::lists, each = lists + 1; // the first place of a row in each list, and its first window
+  std::vector<int> ends, begins(plan.begin, plan.begin + lists + 1), found;
+  Array<int, Ex> of_part, of_list, places;
+
+  PetscFunctionBegin;
+  for (const SpgemmPart &part : parts) ends.insert(ends.end(), {part.first, part.end});
+  PetscCall(upload(ex, ends, of_part));
+  PetscCall(upload(ex, begins, of_list));
+  PetscCall(places.allocate(ex, of_part.size() * each));
+  const int *row = plan.row.data(), *window = plan.window.data(), *wanted = of_part.data(), *begin = of_list.data();
+  int *place = places.data();
+  PetscCall(for_each(ex, of_part.size(), [=] AMGKIT_FN(std::int64_t e) {
+    int *here = place + e * each;
+    for (int t = 0; t < lists; t++) here[t] = lower_bound(row, begin[t], begin[t + 1], wanted[e]);
+    here[lists] = window ? window[here[lists - 1] - begin[lists - 1]] : 0;
+  }));
+  PetscCall(download(ex, places.data(), places.size(), found));
+  const int *at = found.data();
+  for (SpgemmPart &part : parts) {
+    for (int t = 0; t < lists; t++) {
+      part.begin_of[t] = at[t];
+      part.end_of[t] = at[each + t];
+    }
+    part.begin_window = at[lists];
+    part.end_window = at[each + lists];
+    at += std::ptrdiff_t{2} * each;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
@@ -317,27 +367,29 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   const int run = options.run;
 
   PetscFunctionBegin;
-  if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options.work_bytes, spgemm::TwoFactors{A, B}, 1, C, plan));
+  if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, B}, 1, C, plan));
   PetscCall(spgemm::find_runs(ex, B, run, plan.runs));
   plan.run = run == 2 || run == 3 || run == 6 ? run : 1;
-  PetscCall(spgemm::symbolic(ex, options.work_bytes, spgemm::TwoFactors{A, plan.runs.view()}, run, C, plan));
+  PetscCall(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, plan.runs.view()}, run, C, plan));
   if (plan.run == 1) plan.runs = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Ex>
-PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
+PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, const SpgemmPart *some, CsrView<double> A, CsrView<double> B,
+                              const SpgemmRows &C)
 {
+  const SpgemmPart part = some ? *some : spgemm::all_of(plan);
   spgemm::TwoFactors by_runs{A, plan.runs.view()};
   by_runs.B.val = B.val;
   switch (plan.run) {
   case 2:
-    return spgemm::numeric<2>(ex, by_runs, plan, C);
+    return spgemm::numeric<2>(ex, by_runs, plan, part, C);
   case 3:
-    return spgemm::numeric<3>(ex, by_runs, plan, C);
+    return spgemm::numeric<3>(ex, by_runs, plan, part, C);
   case 6:
-    return spgemm::numeric<6>(ex, by_runs, plan, C);
+    return spgemm::numeric<6>(ex, by_runs, plan, part, C);
   default:
-    return spgemm::numeric<1>(ex, spgemm::TwoFactors{A, B}, plan, C);
+    return spgemm::numeric<1>(ex, spgemm::TwoFactors{A, B}, plan, part, C);
   }
 }
 // The pattern alone by runs.
@@ -349,20 +401,21 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
 
   PetscFunctionBegin;
   if (options.run > 1) PetscCall(spgemm::find_runs(ex, P, options.run, runs));
-  PetscCall(spgemm::symbolic(ex, options.work_bytes, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, C, plan));
+  PetscCall(spgemm::symbolic(ex, options, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Ex>
 PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,
                               const SpgemmRows &C)
 {
-  return spgemm::numeric<1>(ex, spgemm::ThreeFactors{R, A, P}, plan, C);
+  return spgemm::numeric<1>(ex, spgemm::ThreeFactors{R, A, P}, plan, spgemm::all_of(plan), C);
 }
 
 using Space = AMGKIT_SPACE;
 using View = CsrView<double>;
 template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
-template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, const SpgemmRows &);
+template PetscErrorCode find_parts(Space &, const SpgemmPlan<Space> &, std::vector<SpgemmPart> &);
+template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, const SpgemmPart *, View, View, const SpgemmRows &);
 template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
 template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, View, const SpgemmRows &);
 } // namespace amgkit

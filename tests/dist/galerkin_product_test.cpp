@@ -123,6 +123,13 @@ SpgemmOptions in_slices(std::int64_t product_bytes)
   return options;
 }
 
+SpgemmOptions in_windows(std::int64_t window_bytes)
+{
+  SpgemmOptions options;
+  options.window_bytes = window_bytes;
+  return options;
+}
+
 constexpr ProductForm both_forms[] = {ProductForm::two_products, ProductForm::at_once};
 } // namespace
 
@@ -201,16 +208,18 @@ TYPED_TEST(GalerkinProductTest, RefreshedIsAsMadeAnew)
   });
 }
 
-// Whatever the number of slices that A P is formed in, the same bits, made and refreshed; the last of the bounds is that of one row.
+// Whatever the number of slices that A P is formed in, and of windows that its values are in, the same bits, made and refreshed; the last
+// of the bounds is that of one row.
 TYPED_TEST(GalerkinProductTest, SlicesChangeNothing)
 {
   for_coarse_problems([&](const CoarseProblem &problem, Split rows, Split points) {
     std::array<Coarse, 2> expected, got;
-    for (const std::int64_t product_bytes : {SpgemmOptions{}.product_bytes, std::int64_t{5000}, std::int64_t{1000}, std::int64_t{1}}) {
-      SCOPED_TRACE(product_bytes);
+    const SpgemmOptions all[] = {{}, in_slices(1000), in_slices(1), in_windows(1000), in_windows(1)};
+    for (const SpgemmOptions &options : all) {
+      SCOPED_TRACE(std::to_string(options.product_bytes) + ", " + std::to_string(options.window_bytes));
       Product<TypeParam> made(problem, rows, points);
       OK(made.problem.distribute(this->ex));
-      OK(made.create(this->ex, ProductForm::two_products, in_slices(product_bytes)));
+      OK(made.create(this->ex, ProductForm::two_products, options));
       ASSERT_FALSE(made.out_of_memory);
       OK(download(this->ex, made.coarse, got[0]));
       for (double &value : made.problem.whole_A.val) value = 0.1 - value * 1.25;
@@ -218,7 +227,7 @@ TYPED_TEST(GalerkinProductTest, SlicesChangeNothing)
       OK(made.product.refresh(this->ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
       ASSERT_FALSE(made.out_of_memory);
       OK(download(this->ex, made.coarse, got[1]));
-      if (product_bytes == SpgemmOptions{}.product_bytes) expected = got;
+      if (&options == all) expected = got;
       EXPECT_TRUE(got == expected);
     }
   });
@@ -309,9 +318,11 @@ TEST(GalerkinProductFailure, MoreRowsThanAPetscIntCounts)
 // Each allocation in turn fails on the last rank, of the product or of a refresh; all ranks learn of it.
 TEST(GalerkinProductFailure, EveryAllocationMayFailOnOneRank)
 {
-  const CoarseProblem problem = {"grid", grid7(6, 5, 2), random_prolongator(60, 21, 4, 7)};
-  const std::pair<ProductForm, SpgemmOptions> ways[] = {
-      {ProductForm::two_products, {}}, {ProductForm::at_once, {}}, {ProductForm::two_products, in_slices(800)}};
+  const CoarseProblem problem = {"grid", grid7(2, 3, 10), near_prolongator(60, 21, 4, 7)};
+  const std::pair<ProductForm, SpgemmOptions> ways[] = {{ProductForm::two_products, {}},
+                                                        {ProductForm::at_once, {}},
+                                                        {ProductForm::two_products, in_slices(800)},
+                                                        {ProductForm::two_products, in_windows(200)}};
   for (const auto &[form, options] : ways) {
     for (const bool of_refresh : {false, true}) {
       FailingAllocations failing;

@@ -39,11 +39,26 @@ inline HostCsr random_prolongator(int rows, int cols, int most, unsigned seed)
   return make_csr(rows, cols, entries);
 }
 
+// Up to `most` entries a row, in columns near the row's place alone.
+inline HostCsr near_prolongator(int rows, int cols, int most, unsigned seed)
+{
+  std::mt19937 random(seed);
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < rows; i++) {
+    for (int t = 1 + static_cast<int>(random() % most); t > 0; t--) {
+      const int near = static_cast<int>(std::int64_t{i} * cols / rows), j = std::min(cols - 1, near + static_cast<int>(random() % 3));
+      entries[{i, j}] = static_cast<double>(random() % 1999) / 1000 - 0.999;
+    }
+  }
+  return make_csr(rows, cols, entries);
+}
+
 inline std::vector<CoarseProblem> coarse_problems()
 {
   std::vector<CoarseProblem> problems;
   for (const auto &[name, A] : gallery()) problems.push_back({name, A, random_prolongator(A.rows, A.rows / 3 + 1, 4, 1)});
   problems.push_back({"grid", grid7(6, 5, 4), random_prolongator(120, 31, 5, 2)});
+  problems.push_back({"grid, points near", grid7(3, 3, 20), near_prolongator(180, 60, 3, 6)});
   problems.push_back({"one-sided", one_sided(grid27(5)), random_prolongator(125, 20, 4, 3)});
   problems.push_back({"one coarse point", grid7(4, 4, 4), random_prolongator(64, 1, 1, 4)});
   problems.push_back({"no coarse point", grid7(4, 4, 4), make_csr(64, 0, {})});
