@@ -25,7 +25,12 @@ template <class T> __device__ void set_cell_after(T *p, T x)
 {
   detail::shared_cell(p).store(detail::not_pending(x), cuda::memory_order_release);
 }
-template <class T> __device__ T peek_cell_first(const T *p) { return detail::shared_cell(p).load(cuda::memory_order_acquire); }
+// Waiting without acquiring: each acquisition empties the first-level cache.
+template <class T> __device__ T peek_cell_first(const T *p)
+{
+  const T x = peek_cell(p);
+  return is_pending(x) ? x : detail::shared_cell(p).load(cuda::memory_order_acquire);
+}
 
 // Several terms are asked for at once: they tend to get there together, and each asking takes as long as all of them.
 template <int Lanes, class F> __device__ int add_while_ready(const CudaTeam<Lanes> &team, int begin, int end, double &s, F f)
