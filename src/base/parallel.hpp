@@ -14,7 +14,7 @@
 //   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
 //
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
-// sync(); ordered_sum(begin, end, f): 0 + f(begin) + ... + f(end - 1), added in this order, for every lane;
+// sync(); ordered_sum(begin, end, f, s): s (0) + f(begin) + ... + f(end - 1), added in this order, for every lane;
 // for_entries(rows, range, load, use): use(k, load(r, k)) on some lane for 0 <= r < rows and range(r).begin <= k < range(r).end, with
 // several loads under way at once; for_entries_in_order: the same, the uses of a row complete for all lanes before those of the next;
 // sum_in_order(rows, range, term, n, sums): sums[t], in scratch of the team, = the values of all
@@ -23,7 +23,7 @@
 // for_sorted(n, x, f): f(t, the t-th smallest) on some lane for the n distinct numbers x, which lie in scratch of the team and are lost.
 //
 // Atomic, relaxed: atomic_compare_swap(p, expected, desired) and atomic_increment(p) return what was there; atomic_or(p, bits);
-// atomic_load(p).
+// atomic_min(p, x); atomic_load(p).
 #pragma once
 #include "base/array.hpp"
 

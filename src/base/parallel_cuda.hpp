@@ -28,9 +28,8 @@ template <int Lanes> struct CudaTeam {
     if (rank() == 0) f();
   }
   __device__ void sync() const { tile.sync(); }
-  template <class F> __device__ double ordered_sum(int begin, int end, F f) const
+  template <class F> __device__ double ordered_sum(int begin, int end, F f, double s = 0) const
   {
-    double s = 0;
     for (int base = begin; base < end; base += Lanes) {
       const int k = base + rank();
       const double mine = k < end ? f(k) : 0;
@@ -381,6 +380,7 @@ template <class T> __device__ T atomic_compare_swap(T *p, T expected, T desired)
 }
 __device__ inline int atomic_increment(int *p) { return atomicAdd(p, 1); }
 __device__ inline void atomic_or(unsigned *p, unsigned bits) { atomicOr(p, bits); }
+__device__ inline void atomic_min(int *p, int x) { atomicMin(p, x); }
 __device__ inline void atomic_add(int *p, int x) { atomicAdd(p, x); }
 template <class T> __device__ T atomic_load(const T *p) { return *static_cast<const volatile T *>(p); }
 template <class T> __device__ void atomic_store(T *p, T x) { *static_cast<volatile T *>(p) = x; }

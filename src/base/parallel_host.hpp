@@ -19,9 +19,8 @@ template <bool Backwards> struct SerialTeam {
   template <class T, class Op> T combine(T x, Op) const { return x; }
   template <class F> void once(F f) const { f(); }
   void sync() const {}
-  template <class F> double ordered_sum(int begin, int end, F f) const
+  template <class F> double ordered_sum(int begin, int end, F f, double s = 0) const
   {
-    double s = 0;
     for (int k = begin; k < end; k++) s += f(k);
     return s;
   }
@@ -154,6 +153,7 @@ template <class T> T atomic_compare_swap(T *p, T expected, T desired)
 }
 inline int atomic_increment(int *p) { return (*p)++; }
 inline void atomic_or(unsigned *p, unsigned bits) { *p |= bits; }
+inline void atomic_min(int *p, int x) { *p = std::min(*p, x); }
 inline void atomic_add(int *p, int x) { *p += x; }
 template <class T> T atomic_load(const T *p) { return *p; }
 template <class T> void atomic_store(T *p, T x) { *p = x; }

@@ -27,11 +27,13 @@ struct Host {
   static constexpr const char *name = "host";
   static constexpr bool on_device = false;
   static constexpr bool sliced_rows = false; // whether the cycle's matrices are sliced ELL
+  static constexpr bool by_levels = false;   // whether rows that wait for one another are taken level by level, or in their sequence
 };
 
 struct Debug : Host {
   static constexpr const char *name = "debug";
   static constexpr bool sliced_rows = true;
+  static constexpr bool by_levels = true;
   std::uint64_t seed = 1;             // of the next shuffle
   std::int64_t allocations = 0;       // counted so far
   std::int64_t fail_at = -1;          // the allocation with this number fails with PETSC_ERR_MEM; -1: none
@@ -42,6 +44,7 @@ struct Cuda {
   static constexpr const char *name = "cuda";
   static constexpr bool on_device = true;
   static constexpr bool sliced_rows = true;
+  static constexpr bool by_levels = true;
   CUstream_st *stream = nullptr;
   CUmemPoolHandle_st *pool = nullptr;
   void *host_scalars = nullptr; // page-locked, host_scalars_bytes long: kernels write results of reductions here

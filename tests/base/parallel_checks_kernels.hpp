@@ -1,4 +1,4 @@
-#include "base/parallel.hpp"
+#include "base/ordered_rows.hpp"
 #include "base/parallel_checks.hpp"
 
 namespace amgkit::test
@@ -150,6 +150,54 @@ template <class Ex> PetscErrorCode check_compact(Ex &ex, std::int64_t n, int *ou
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return i % 3 == 1; }, out, count);
 }
 
+// x is the cells of the sums; what follows for the trail needs more than a cell of those before.
+struct CheckedOrder {
+  double *x, *trail;
+  struct Known {
+    int i, k, next;
+    double s, largest;
+  };
+  static AMGKIT_FN int needed(int i, int k) { return i - 1 - k * k % 60; }
+
+  template <class Team> AMGKIT_FN Known begin(const Team &, std::int64_t i) const
+  {
+    return {static_cast<int>(i), 0, 0, 1.0 / static_cast<double>(1 + i), 0};
+  }
+  template <class Team> AMGKIT_FN bool advance(const Team &team, Known &known) const
+  {
+    const int i = known.i, terms = i % 43;
+    known.k = add_while_ready(team, known.k, terms, known.s, [&](int k, double *term) {
+      const int j = needed(i, k);
+      const double there = j < 0 ? 0 : peek_cell(x + j);
+      *term = there / 8;
+      return !is_pending(there);
+    });
+    if (known.k < terms) return false;
+    for (; known.next < terms; known.next++) {
+      const int j = needed(i, known.next);
+      if (j < 0) continue;
+      if (team.any(is_pending(peek_cell_first(trail + 3 * j)))) return false;
+      known.largest = Max{}(known.largest, trail[3 * j + 2]);
+    }
+    for (int t : team.share(1, 3)) trail[3 * i + t] = known.largest + t - 1;
+    team.sync();
+    team.once([&] {
+      set_cell(x + i, known.s);
+      set_cell_after(trail + 3 * i, known.s);
+    });
+    return true;
+  }
+};
+template <int Lanes, class Ex>
+PetscErrorCode check_rows_in_order(Ex &ex, std::int64_t n, std::int64_t at_once, unsigned *tickets, double *x, double *trail)
+{
+  PetscFunctionBegin;
+  PetscCall(clear_cells(ex, n, x));
+  PetscCall(clear_cells(ex, 3 * n, trail));
+  PetscCall(for_rows_in_order<Lanes>(ex, n, RowOrder{tickets, at_once}, CheckedOrder{x, trail}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 using Space = AMGKIT_SPACE;
 template PetscErrorCode check_for_each(Space &, std::int64_t, int *);
 template PetscErrorCode check_team<4>(Space &, int, int *);
@@ -170,4 +218,7 @@ template PetscErrorCode check_scan(Space &, std::int64_t, int *, std::int64_t *)
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint32_t *, int *, int);
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint64_t *, int *, int);
 template PetscErrorCode check_compact(Space &, std::int64_t, int *, std::int64_t *);
+template PetscErrorCode check_rows_in_order<1>(Space &, std::int64_t, std::int64_t, unsigned *, double *, double *);
+template PetscErrorCode check_rows_in_order<4>(Space &, std::int64_t, std::int64_t, unsigned *, double *, double *);
+template PetscErrorCode check_rows_in_order<32>(Space &, std::int64_t, std::int64_t, unsigned *, double *, double *);
 } // namespace amgkit::test

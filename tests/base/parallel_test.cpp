@@ -246,4 +246,37 @@ TYPED_TEST(Parallel, AtomicSumsLoseNothing)
     EXPECT_EQ(this->to_host(out), expected);
   }
 }
+
+TYPED_TEST(Parallel, RowsInOrderSeeWhatTheyNeed)
+{
+  for (std::int64_t n : {0, 1, 33, 5000}) {
+    std::vector<double> expected(n), trail(3 * n);
+    for (std::int64_t i = 0; i < n; i++) {
+      expected[i] = 1.0 / static_cast<double>(1 + i);
+      for (std::int64_t k = 0; k < i % 43; k++) {
+        const std::int64_t j = i - 1 - k * k % 60;
+        if (j < 0) continue;
+        expected[i] += expected[j] / 8;
+        trail[3 * i + 1] = std::max(trail[3 * i + 1], trail[3 * j + 2]);
+      }
+      trail[3 * i] = expected[i];
+      trail[3 * i + 2] = trail[3 * i + 1] + 1;
+    }
+    auto tickets = this->to_space(std::vector<unsigned>(2, 0)); // are as they were after each
+    for (std::int64_t at_once : {0, 1, 700}) {
+      for (int lanes : {1, 4, 32}) {
+        auto x = this->to_space(std::vector<double>(n)), got = this->to_space(std::vector<double>(3 * n));
+        if (lanes == 1)
+          OK(check_rows_in_order<1>(this->ex, n, at_once, tickets.data(), x.data(), got.data()));
+        else if (lanes == 4)
+          OK(check_rows_in_order<4>(this->ex, n, at_once, tickets.data(), x.data(), got.data()));
+        else
+          OK(check_rows_in_order<32>(this->ex, n, at_once, tickets.data(), x.data(), got.data()));
+        ASSERT_EQ(this->to_host(x), expected) << n << " rows, " << at_once << " at once, " << lanes << " lanes";
+        ASSERT_EQ(this->to_host(got), trail) << n << " rows, " << at_once << " at once, " << lanes << " lanes";
+        ASSERT_EQ(this->to_host(tickets), std::vector<unsigned>(2, 0));
+      }
+    }
+  }
+}
 } // namespace amgkit::test

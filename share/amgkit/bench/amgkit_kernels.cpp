@@ -1,7 +1,7 @@
 // Times one pass over a matrix in each storage of the cycle: product y = A x, residual r = b - A x, sweep y = x + D (b - A x); and the
 // sparse products of a setup.
 //
-//   amgkit_kernels [-n7 256] [-n27 160] [-nrap 200] [-nelasticity 60] [-repeat 20] [-samples 5]
+//   amgkit_kernels [-n7 256] [-n27 160] [-nrap 200] [-nelasticity 60] [-ilu0 128] [-repeat 20] [-samples 5]
 //
 // on 7-point n³ and 27-point n³ grids, the sparse products on a 7-point one and on n³ nodes of 3 unknowns; 0 leaves a grid out. It runs on
 // the GPU where there is one, else on one core of the host. A time is the best of the samples, each the mean over `repeat` calls in a row.
@@ -12,6 +12,8 @@
 // coarse one; R = P^T. Elasticity: rows of 27 nodes; P has 6 columns for each of the aggregates, boxes of 3³ nodes, of a node and its
 // neighbours. Its columns one by one, and in runs.
 // The storages there too, and on (n / 3)³ nodes of 6 unknowns, with those by blocks.
+// ILU(0) of a 7-point grid, natural and red-black: see ilu0_times.cpp.
+#include "ilu0_times.hpp"
 #include "sparse/block_sell.hpp"
 #include "sparse/spgemm.hpp"
 #include "sparse/transpose.hpp"
@@ -31,7 +33,7 @@ using namespace amgkit;
 const char help[] = "Times products with the matrices of the cycle in each storage.\n";
 
 struct Options {
-  PetscInt n7 = 256, n27 = 160, nrap = 200, nelasticity = 60, repeat = 20, samples = 5;
+  PetscInt n7 = 256, n27 = 160, nrap = 200, nelasticity = 60, ilu0 = 128, repeat = 20, samples = 5;
 };
 
 struct HostMatrix {
@@ -394,6 +396,19 @@ template <class Ex> PetscErrorCode time_elasticity(Ex &ex, const Options &option
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode time_ilu0(Ex &ex, const Options &options)
+{
+  const int n = static_cast<int>(options.ilu0);
+  Csr<double, Ex> A;
+
+  PetscFunctionBegin;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(options.ilu0 > 0 && options.ilu0 <= 430, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-ilu0 must be 0 to 430");
+  PetscCall(load(ex, grid(n, false), n * n * n, A));
+  PetscCall(bench::time_ilu0(ex, n, A, options.repeat, options.samples));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode time_grids(const Options &options)
 {
   Ex ex;
@@ -406,6 +421,7 @@ template <class Ex> PetscErrorCode time_grids(const Options &options)
   PetscCall(time_elasticity(ex, options, options.nelasticity));
   PetscCall(time_blocks(ex, options, static_cast<int>(options.nelasticity), 3));
   PetscCall(time_blocks(ex, options, static_cast<int>(options.nelasticity / 3), 6));
+  PetscCall(time_ilu0(ex, options));
   PetscCall(close(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -419,6 +435,7 @@ PetscErrorCode run()
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n27", &options.n27, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-nrap", &options.nrap, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-nelasticity", &options.nelasticity, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-ilu0", &options.ilu0, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &options.repeat, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-samples", &options.samples, nullptr));
   PetscCheck(options.repeat > 0 && options.samples > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-repeat and -samples must be positive");

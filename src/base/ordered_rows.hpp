@@ -1,0 +1,63 @@
+// Rows that wait for one another; included by *_kernels.hpp files only.
+//
+//   for_rows_in_order<Lanes>(ex, n, order, work)     for the indices 0, 1, ..., n - 1, which need earlier ones only
+//   for_rows_in_order(ex, n, average, order, work)   the same, Lanes chosen from the average number of things a team shares
+//
+// work.begin(team, i) gives what is known of index i at first, of a type of its own; work.advance(team, known) goes on from there: true
+// when the index is done, false when one that it needs is not there yet; it is called again then, with what it left in `known`. Team as for
+// for_rows. Indices are begun in their order, on Cuda as many at once as order.at_once says, without any launch or barrier between those
+// that depend on one another; a host does them one by one, Debug keeps some of them under way and advances any of these.
+//
+// What tells that an index is there is a cell, a number that is pending before, which clear_cells() makes it, and set once:
+//   set_cell(p, x)               x, or another NaN where x is the NaN that means pending
+//   peek_cell(p)                 what is there, perhaps pending; a team's lanes may see different things
+//   set_cell_after(p, x)         the same as set_cell, and who sees x by peek_cell_first sees also what this thread wrote or saw before
+//   peek_cell_first(p)
+//   is_pending(x)
+//   add_while_ready(team, begin, end, s, f)   f(k, &x): whether x, the term k, is there. Adds the terms to s in their order, up to the
+//   first
+//                                             that is not there, whose k is returned, or end. s is the same for all lanes.
+//
+// A cell that is the result itself needs neither a flag nor a fence: from one level of a triangular solve to the next it takes one write to
+// the second-level cache and one read of it (Liu, Li, Hogg, Duff, Vinter 2016, with flags; Anzt et al.'s Ginkgo, with NaN).
+#pragma once
+#include "base/parallel.hpp"
+
+namespace amgkit
+{
+// What for_rows_in_order() needs of the caller. tickets: two zeros before the first use, and after each.
+struct RowOrder {
+  unsigned *tickets = nullptr;
+  std::int64_t at_once = 0; // Cuda: about so many indices under way, 0: as many as the device has room for
+};
+
+inline constexpr std::uint64_t pending_bits = UINT64_MAX; // a NaN that no arithmetic gives
+inline constexpr std::uint64_t other_nan_bits = 0x7ff8000000000000U;
+AMGKIT_FN inline bool is_pending(int x) { return x == -1; }
+} // namespace amgkit
+
+#if defined(__CUDACC__)
+  #include "base/ordered_rows_cuda.hpp"
+#else
+  #include "base/ordered_rows_host.hpp"
+#endif
+
+namespace amgkit
+{
+template <class Ex> PetscErrorCode clear_cells(Ex &ex, std::int64_t n, double *cells)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { cells[i] = pending_cell(); });
+}
+template <class Ex> PetscErrorCode clear_cells(Ex &ex, std::int64_t n, int *cells)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { cells[i] = -1; });
+}
+
+template <class Ex, class Work> PetscErrorCode for_rows_in_order(Ex &ex, std::int64_t n, double average, RowOrder order, Work work)
+{
+  if (average <= 4) return for_rows_in_order<1>(ex, n, order, work);
+  if (average <= 32) return for_rows_in_order<4>(ex, n, order, work);
+  if (average <= 96) return for_rows_in_order<16>(ex, n, order, work);
+  return for_rows_in_order<32>(ex, n, order, work);
+}
+} // namespace amgkit

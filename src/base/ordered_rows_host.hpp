@@ -1,0 +1,76 @@
+// Rows that wait for one another, on the host: see ordered_rows.hpp.
+#pragma once
+#include "base/ordered_rows.hpp"
+
+#include <bit>
+
+namespace amgkit
+{
+inline double pending_cell() { return std::bit_cast<double>(pending_bits); }
+inline bool is_pending(double x) { return std::bit_cast<std::uint64_t>(x) == pending_bits; }
+inline void set_cell(int *p, int x) { *p = x; }
+inline void set_cell(double *p, double x) { *p = is_pending(x) ? std::bit_cast<double>(other_nan_bits) : x; }
+template <class T> T peek_cell(const T *p) { return *p; }
+template <class T> void set_cell_after(T *p, T x) { set_cell(p, x); }
+template <class T> T peek_cell_first(const T *p) { return *p; }
+
+template <class Team, class F> int add_while_ready(const Team &, int begin, int end, double &s, F f)
+{
+  for (int k = begin; k < end; k++) {
+    double x;
+    if (!f(k, &x)) return k;
+    s += x;
+  }
+  return end;
+}
+
+namespace detail
+{
+inline PetscErrorCode not_in_order(std::int64_t i)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Index %lld needs one that does not come before it", static_cast<long long>(i));
+}
+
+template <class Work> PetscErrorCode in_order(Host &, std::int64_t n, Work work)
+{
+  const SerialTeam<false> team;
+
+  PetscFunctionBegin;
+  for (std::int64_t i = 0; i < n; i++) {
+    auto known = work.begin(team, i);
+    if (!work.advance(team, known)) PetscCall(not_in_order(i));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Those that are under way take their turns at random; the one that was begun first waits for none.
+template <class Work> PetscErrorCode in_order(Debug &ex, std::int64_t n, Work work)
+{
+  constexpr std::int64_t room = 50;
+  const SerialTeam<true> team;
+  using Known = decltype(work.begin(team, 0));
+  std::vector<std::pair<std::int64_t, Known>> under_way;
+  std::mt19937_64 engine{ex.seed++};
+  std::int64_t begun = 0;
+
+  PetscFunctionBegin;
+  while (begun < n || !under_way.empty()) {
+    while (begun < n && std::ssize(under_way) < room) {
+      under_way.emplace_back(begun, work.begin(team, begun));
+      begun++;
+    }
+    std::shuffle(under_way.begin(), under_way.end(), engine);
+    const std::size_t before = under_way.size();
+    std::erase_if(under_way, [&](auto &one) { return work.advance(team, one.second); });
+    if (under_way.size() == before) PetscCall(not_in_order(under_way.front().first));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace detail
+
+template <int Lanes, class Ex, class Work> PetscErrorCode for_rows_in_order(Ex &ex, std::int64_t n, RowOrder, Work work)
+{
+  return detail::in_order(ex, n, work);
+}
+} // namespace amgkit

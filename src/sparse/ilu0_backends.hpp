@@ -1,0 +1,27 @@
+// The parts of ilu0.hpp, for ilu0.cpp.
+#pragma once
+#include "sparse/ilu0.hpp"
+
+namespace amgkit
+{
+// The places of a factorisation's status: the first row with a zero pivot, the first with what is not finite, how many pivots were shifted.
+inline constexpr int status_zero = 0, status_not_finite = 1, status_shifted = 2, status_places = 3;
+
+// diagonal[i]: the position of a_ii; *missing: the first row that has none, else A.rows. Waits.
+template <class Ex> PetscErrorCode diagonal_positions(Ex &, CsrView<double> A, int *diagonal, int *missing);
+// The largest sum of |a_ij| - a_ii over a row's entries j other than i, less a_ii where it is negative twice; at least `least`. Waits.
+template <class Ex> PetscErrorCode largest_shift(Ex &, CsrView<double> A, const int *diagonal, double least, double *largest);
+// f.val, f.inverse and f.status of A with shift on its diagonal.
+template <class Ex> PetscErrorCode native_factor(Ex &, CsrView<double> A, double shift, Ilu0<Ex> &f);
+// f.inverse and f.status for the factors in f.val.
+template <class Ex> PetscErrorCode check_pivots(Ex &, CsrView<double> A, Ilu0<Ex> &f);
+// where[k] <- through[where[k]]
+template <class Ex> PetscErrorCode compose(Ex &, std::int64_t n, const int *through, int *where);
+
+PetscErrorCode cusparse_ilu_symbolic(Cuda &, CsrView<double> A, Ilu0<Cuda> &f);
+// f.val: A's values, then the factors.
+PetscErrorCode cusparse_ilu_factor(Cuda &, Ilu0<Cuda> &f);
+// Ready for solves with these values, transposed ones too where f says so.
+PetscErrorCode cusparse_ilu_analyse(Cuda &, Ilu0<Cuda> &f);
+PetscErrorCode cusparse_ilu_solve(Cuda &, Ilu0<Cuda> &f, bool transposed, const double *b, double *x);
+} // namespace amgkit

@@ -1,0 +1,172 @@
+#include "base/ordered_rows.hpp"
+#include "sparse/ilu0_backends.hpp"
+#include "sparse/search.hpp"
+
+#include <cmath>
+
+namespace amgkit
+{
+namespace
+{
+struct PivotRule {
+  IluShift shift;
+  double zero, amount;
+
+  AMGKIT_FN bool too_small(double pivot, double row_sum) const
+  {
+    if (shift == IluShift::positive_definite) return pivot <= zero * row_sum;
+    return fabs(pivot) <= (shift == IluShift::nonzero ? zero * row_sum : zero);
+  }
+};
+
+// What is to be said about row i, and its pivot as it is used; for one lane.
+AMGKIT_FN inline double judge_pivot(const PivotRule &rule, int i, double pivot, double row_sum, int *status)
+{
+  const double all = row_sum + fabs(pivot);
+  if (!(all - all == 0)) {
+    atomic_min(status + status_not_finite, i);
+  } else if (rule.too_small(pivot, row_sum)) {
+    if (rule.shift == IluShift::inblocks) {
+      pivot += rule.amount;
+      atomic_increment(status + status_shifted);
+    } else {
+      atomic_min(status + status_zero, i);
+    }
+  }
+  return pivot;
+}
+
+// The cells are 1 / u_ii: who sees one sees row i of U.
+struct Factor {
+  CsrView<double> A;
+  const int *row, *diagonal;
+  PivotRule rule;
+  double shift;
+  double *lu, *inverse;
+  int *status;
+  struct Known {
+    int i, k;
+  };
+
+  template <class Team> AMGKIT_FN Known begin(const Team &team, std::int64_t p) const
+  {
+    const int i = row[p];
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) lu[k] = k == diagonal[i] ? A.val[k] + shift : A.val[k];
+    team.sync();
+    return {i, A.ptr[i]};
+  }
+  template <class Team> AMGKIT_FN bool advance(const Team &team, Known &known) const
+  {
+    for (; known.k < diagonal[known.i]; known.k++) {
+      const double u_kk_inverse = peek_cell_first(inverse + A.col[known.k]);
+      if (team.any(is_pending(u_kk_inverse))) return false;
+      eliminate(team, known, u_kk_inverse);
+    }
+    finish(team, known.i);
+    return true;
+  }
+  template <class Team> AMGKIT_FN void eliminate(const Team &team, const Known &known, double u_kk_inverse) const
+  {
+    const int end = A.ptr[known.i + 1], k = A.col[known.k];
+    if (lu[known.k] == 0) return;
+    const double l_ik = lu[known.k] * u_kk_inverse;
+    for (int e : team.share(diagonal[k] + 1, A.ptr[k + 1])) {
+      const int j = A.col[e], at = lower_bound(A.col, known.k + 1, end, j);
+      if (at < end && A.col[at] == j) lu[at] -= l_ik * lu[e];
+    }
+    team.sync();
+    team.once([&] { lu[known.k] = l_ik; });
+  }
+  template <class Team> AMGKIT_FN void finish(const Team &team, int i) const
+  {
+    const int d = diagonal[i];
+    team.sync();
+    const double sum = team.ordered_sum(A.ptr[i], A.ptr[i + 1], [&](int k) { return k == d ? 0 : fabs(lu[k]); });
+    team.once([&] {
+      const double u_ii = judge_pivot(rule, i, lu[d], sum, status);
+      lu[d] = u_ii;
+      set_cell_after(inverse + i, 1 / u_ii);
+    });
+  }
+};
+
+PivotRule rule_of(const IluOptions &options) { return {options.shift, options.zero_pivot, options.shift_amount}; }
+
+template <class Ex> PetscErrorCode clear_status(Ex &ex, int *status)
+{
+  return for_each(ex, status_places, [=] AMGKIT_FN(std::int64_t t) { status[t] = t == status_shifted ? 0 : INT32_MAX; });
+}
+} // namespace
+
+template <class Ex> PetscErrorCode diagonal_positions(Ex &ex, CsrView<double> A, int *diagonal, int *missing)
+{
+  const int n = A.rows;
+
+  PetscFunctionBegin;
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    const Segment row = entries_of(A, i);
+    const int k = lower_bound(A.col, row.begin, row.end, static_cast<int>(i));
+    diagonal[i] = k < row.end && A.col[k] == i ? k : -1;
+  }));
+  PetscCall(reduce<int>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return diagonal[i] < 0 ? static_cast<int>(i) : n; }, n, Min{}, missing));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode largest_shift(Ex &ex, CsrView<double> A, const int *diagonal, double least, double *largest)
+{
+  return reduce<double>(
+      ex, A.rows,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double a_ii = A.val[diagonal[i]];
+        double s = -fabs(a_ii) - a_ii;
+        for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) s += fabs(A.val[k]);
+        return s;
+      },
+      least, Max{}, largest);
+}
+
+template <class Ex> PetscErrorCode native_factor(Ex &ex, CsrView<double> A, double shift, Ilu0<Ex> &f)
+{
+  const RowOrder order{f.lower.tickets.data(), f.lower.at_once};
+
+  PetscFunctionBegin;
+  PetscCall(clear_status(ex, f.status.data()));
+  PetscCall(clear_cells(ex, A.rows, f.inverse.data()));
+  PetscCall(for_rows_in_order(
+      ex, A.rows, A.average(), order,
+      Factor{A, f.lower.row.data(), f.diagonal.data(), rule_of(f.options), shift, f.val.data(), f.inverse.data(), f.status.data()}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode check_pivots(Ex &ex, CsrView<double> A, Ilu0<Ex> &f)
+{
+  const IluOptions options = f.options;
+  const int *diagonal = f.diagonal.data();
+  const double *lu = f.val.data();
+  double *inverse = f.inverse.data();
+  int *status = f.status.data();
+
+  PetscFunctionBegin;
+  PetscCall(clear_status(ex, status));
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const int d = diagonal[i];
+    double s = 0;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) s += k == d ? 0 : fabs(lu[k]);
+    inverse[i] = 1 / judge_pivot({options.shift, options.zero_pivot, options.shift_amount}, static_cast<int>(i), lu[d], s, status);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode compose(Ex &ex, std::int64_t n, const int *through, int *where)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { where[k] = through[where[k]]; });
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode diagonal_positions(Space &, CsrView<double>, int *, int *);
+template PetscErrorCode largest_shift(Space &, CsrView<double>, const int *, double, double *);
+template PetscErrorCode native_factor(Space &, CsrView<double>, double, Ilu0<Space> &);
+template PetscErrorCode check_pivots(Space &, CsrView<double>, Ilu0<Space> &);
+template PetscErrorCode compose(Space &, std::int64_t, const int *, int *);
+} // namespace amgkit

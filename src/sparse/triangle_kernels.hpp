@@ -1,0 +1,219 @@
+#include "base/ordered_rows.hpp"
+#include "sparse/search.hpp"
+#include "sparse/triangle.hpp"
+
+#include <utility>
+
+namespace amgkit
+{
+namespace
+{
+// Row i of the matrix: its entries in the part.
+AMGKIT_FN inline Segment entries_of_part(const TriangleShape &shape, const CsrView<double> &A, int i)
+{
+  const Segment all = entries_of(A, i);
+  if (shape.lower) {
+    const int begin = shape.first > 0 ? lower_bound(A.col, all.begin, all.end, shape.first) : all.begin;
+    return {begin, lower_bound(A.col, begin, all.end, i)};
+  }
+  const int begin = lower_bound(A.col, all.begin, all.end, i + 1);
+  return {begin, lower_bound(A.col, begin, all.end, shape.first + shape.rows)};
+}
+
+// level[i - first] of each row, by rows downwards in a lower triangle, upwards in an upper one.
+struct FindLevels {
+  TriangleShape shape;
+  CsrView<double> A;
+  int *level;
+  struct Known {
+    int i, k, end, level;
+  };
+
+  template <class Team> AMGKIT_FN Known begin(const Team &, std::int64_t t) const
+  {
+    const int i = shape.first + static_cast<int>(shape.lower ? t : shape.rows - 1 - t);
+    const Segment row = entries_of_part(shape, A, i);
+    return {i, row.begin, row.end, 0};
+  }
+  template <class Team> AMGKIT_FN bool advance(const Team &, Known &known) const
+  {
+    for (; known.k < known.end; known.k++) {
+      const int there = peek_cell(level + (A.col[known.k] - shape.first));
+      if (is_pending(there)) return false;
+      known.level = Max{}(known.level, there + 1);
+    }
+    set_cell(level + (known.i - shape.first), known.level);
+    return true;
+  }
+};
+
+template <class V> struct Solve {
+  const int *row, *ptr, *col;
+  const double *val, *scale;
+  const V *b;
+  double *cells;
+  V *x;
+  struct Known {
+    int p, k, end;
+    double s;
+  };
+
+  template <class Team> AMGKIT_FN Known begin(const Team &, std::int64_t p) const
+  {
+    return {static_cast<int>(p), ptr[p], ptr[p + 1], static_cast<double>(b[row[p]])};
+  }
+  template <class Team> AMGKIT_FN bool advance(const Team &team, Known &known) const
+  {
+    known.k = add_while_ready(team, known.k, known.end, known.s, [&](int k, double *term) {
+      const double x_j = peek_cell(cells + col[k]);
+      *term = -(val[k] * x_j);
+      return !is_pending(x_j);
+    });
+    if (known.k < known.end) return false;
+    const double x_i = scale ? known.s * scale[known.p] : known.s;
+    team.once([&] {
+      set_cell(cells + known.p, x_i);
+      x[row[known.p]] = static_cast<V>(x_i);
+    });
+    return true;
+  }
+};
+
+template <class Ex> RowOrder order_of(Triangle<Ex> &T) { return {T.tickets.data(), T.at_once}; }
+template <class Ex> double average_of(const Triangle<Ex> &T)
+{
+  return T.shape.rows > 0 ? static_cast<double>(T.col.size()) / T.shape.rows : 0;
+}
+
+// Ascending in a lower triangle, descending in an upper one
+template <class Ex> PetscErrorCode natural_order(Ex &ex, const TriangleShape &shape, int *row)
+{
+  const int n = shape.rows;
+  const bool lower = shape.lower;
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t p) { row[p] = lower ? static_cast<int>(p) : n - 1 - static_cast<int>(p); });
+}
+
+// T.row, T.levels
+template <class Ex> PetscErrorCode order_rows(Ex &ex, CsrView<double> A, Triangle<Ex> &T)
+{
+  const TriangleShape shape = T.shape;
+  Array<std::uint32_t, Ex> levels;
+  int most = -1, bits = 1;
+
+  PetscFunctionBegin;
+  PetscCall(levels.allocate(ex, shape.rows));
+  int *level = levels.template as<int>();
+  PetscCall(clear_cells(ex, shape.rows, level));
+  PetscCall(for_rows_in_order<1>(ex, shape.rows, RowOrder{T.tickets.data(), 0}, FindLevels{shape, A, level}));
+  PetscCall(reduce<int>(
+      ex, shape.rows, [=] AMGKIT_FN(std::int64_t i) { return level[i]; }, -1, Max{}, &most));
+  T.levels = most + 1;
+  T.at_once = T.levels > 0 ? static_cast<std::int64_t>(levels_at_once * shape.rows / T.levels) : 0;
+  int *row = T.row.data();
+  if constexpr (!Ex::by_levels) {
+    PetscCall(natural_order(ex, shape, row));
+  } else {
+    PetscCall(for_each(ex, shape.rows, [=] AMGKIT_FN(std::int64_t i) { row[i] = static_cast<int>(i); }));
+    while (T.levels >> bits) bits++;
+    PetscCall(stable_sort_pairs(ex, shape.rows, levels.data(), row, bits));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex> PetscErrorCode triangle_symbolic(Ex &ex, TriangleShape shape, CsrView<double> A, Triangle<Ex> &T)
+{
+  const int n = shape.rows, first = shape.first;
+  Array<int, Ex> places;
+  std::int64_t nnz = 0;
+
+  PetscFunctionBegin;
+  T = {};
+  T.shape = shape;
+  PetscCall(T.tickets.allocate(ex, 2));
+  PetscCall(memory_zero(ex, T.tickets.data(), T.tickets.bytes()));
+  PetscCall(T.row.allocate(ex, n));
+  PetscCall(T.ptr.allocate(ex, std::int64_t{n} + 1));
+  PetscCall(T.cells.allocate(ex, n));
+  PetscCall(order_rows(ex, A, T));
+  PetscCall(places.allocate(ex, n));
+  const int *row = T.row.data();
+  int *place = places.data(), *ptr = T.ptr.data();
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t p) {
+    const Segment part = entries_of_part(shape, A, first + row[p]);
+    place[row[p]] = static_cast<int>(p);
+    ptr[p] = part.end - part.begin;
+  }));
+  PetscCall(exclusive_scan(ex, n, ptr, &nnz));
+  PetscCall(T.col.allocate(ex, nnz));
+  PetscCall(T.from.allocate(ex, nnz));
+  int *col = T.col.data(), *from = T.from.data();
+  PetscCall(for_rows(ex, n, average_of(T), [=] AMGKIT_FN(auto team, std::int64_t p) {
+    const Segment part = entries_of_part(shape, A, first + row[p]);
+    for (int k : team.share(part.begin, part.end)) {
+      const int to = ptr[p] + k - part.begin;
+      col[to] = place[A.col[k] - first];
+      from[to] = k;
+    }
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode triangle_numeric(Ex &ex, const double *val, const double *inverse, Triangle<Ex> &T)
+{
+  const int *from = T.from.data(), *row = T.row.data(), first = T.shape.first;
+
+  PetscFunctionBegin;
+  if (T.val.size() < T.from.size()) PetscCall(T.val.allocate(ex, T.from.size()));
+  if (inverse && T.scale.size() < T.row.size()) PetscCall(T.scale.allocate(ex, T.row.size()));
+  if (!inverse) T.scale.release();
+  double *to = T.val.data(), *scale = T.scale.data();
+  PetscCall(for_each(ex, T.from.size(), [=] AMGKIT_FN(std::int64_t k) { to[k] = val[from[k]]; }));
+  if (inverse) PetscCall(for_each(ex, T.row.size(), [=] AMGKIT_FN(std::int64_t p) { scale[p] = inverse[first + row[p]]; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex, class V> PetscErrorCode triangle_solve(Ex &ex, Triangle<Ex> &T, const V *b, V *x)
+{
+  PetscFunctionBegin;
+  PetscCall(clear_cells(ex, T.cells.size(), T.cells.data()));
+  PetscCall(for_rows_in_order(ex, T.shape.rows, average_of(T), order_of(T),
+                              Solve<V>{T.row.data(), T.ptr.data(), T.col.data(), T.val.data(), T.scale.data(), b, T.cells.data(), x}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex, class V> PetscErrorCode triangle_sweeps(Ex &ex, int sweeps, Triangle<Ex> &T, const V *b, V *x)
+{
+  const int n = T.shape.rows, *row = T.row.data(), *ptr = T.ptr.data(), *col = T.col.data();
+  const double *val = T.val.data(), *scale = T.scale.data();
+  double *now = T.cells.data();
+
+  PetscFunctionBegin;
+  if (T.other.size() < n) PetscCall(T.other.allocate(ex, n));
+  double *next = T.other.data();
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t p) {
+    const auto b_i = static_cast<double>(b[row[p]]);
+    now[p] = sweeps < 1 ? 0 : scale ? b_i * scale[p] : b_i;
+  }));
+  for (int sweep = 1; sweep < sweeps; sweep++) {
+    PetscCall(for_rows(ex, n, average_of(T), [=] AMGKIT_FN(auto team, std::int64_t p) {
+      const double s = team.ordered_sum(
+          ptr[p], ptr[p + 1], [&](int k) { return -(val[k] * now[col[k]]); }, static_cast<double>(b[row[p]]));
+      team.once([&] { next[p] = scale ? s * scale[p] : s; });
+    }));
+    std::swap(now, next);
+  }
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t p) { x[row[p]] = static_cast<V>(now[p]); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode triangle_symbolic(Space &, TriangleShape, CsrView<double>, Triangle<Space> &);
+template PetscErrorCode triangle_numeric(Space &, const double *, const double *, Triangle<Space> &);
+#define INSTANTIATE(V)                                                                                                                     \
+  template PetscErrorCode triangle_solve(Space &, Triangle<Space> &, const V *, V *);                                                      \
+  template PetscErrorCode triangle_sweeps(Space &, int, Triangle<Space> &, const V *, V *);
+INSTANTIATE(float)
+INSTANTIATE(double)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,349 @@
+#include "sparse/ilu0.hpp"
+
+#include "support/ilu_matrices.hpp"
+#include "support/spaces.hpp"
+
+namespace amgkit::test
+{
+template <class Ex> using IncompleteLu = SpaceTest<Ex>;
+TYPED_TEST_SUITE(IncompleteLu, Spaces, SpaceName);
+
+namespace
+{
+template <class Ex> std::vector<IluKind> kinds()
+{
+  std::vector<IluKind> all{IluKind::native};
+  if (ilu0_available<Ex>(IluKind::cusparse)) all.push_back(IluKind::cusparse);
+  return all;
+}
+
+// Symbolic and numeric
+template <class Ex> PetscErrorCode factor(Ex &ex, const IluOptions &options, const Csr<double, Ex> &A, Ilu0<Ex> &f, IluReport *report)
+{
+  PetscFunctionBegin;
+  PetscCall(ilu0_symbolic(ex, options, A.view(), f, report));
+  if (report->fault == IluFault::none) PetscCall(ilu0_numeric(ex, A.view(), f, report));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The largest |(L U)_ij - a_ij| over A's entries, relative to the sum of what is added there.
+double defect(const HostCsr &A, const std::vector<double> &lu)
+{
+  double worst = 0;
+  std::vector<double> sum(static_cast<std::size_t>(A.cols), 0), size(sum);
+  for (int i = 0; i < A.rows; i++) {
+    const auto add = [&](int j, double x) {
+      sum[j] += x;
+      size[j] += std::abs(x);
+    };
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if (A.col[k] >= i) {
+        add(A.col[k], lu[k]);
+        continue;
+      }
+      for (int e = A.ptr[A.col[k]]; e < A.ptr[A.col[k] + 1]; e++) {
+        if (A.col[e] >= A.col[k]) add(A.col[e], lu[k] * lu[e]);
+      }
+    }
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      const int j = A.col[k];
+      if (size[j] > 0) worst = std::max(worst, std::abs(sum[j] - A.val[k]) / size[j]);
+    }
+    std::fill(sum.begin(), sum.end(), 0);
+    std::fill(size.begin(), size.end(), 0);
+  }
+  return worst;
+}
+
+std::vector<double> times(const HostCsr &A, const std::vector<double> &x, bool transposed = false)
+{
+  std::vector<double> y(x.size(), 0);
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) y[transposed ? A.col[k] : i] += A.val[k] * x[transposed ? i : A.col[k]];
+  }
+  return y;
+}
+
+HostCsr dense(int n)
+{
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) entries[{i, j}] = i == j ? n : std::sin(1 + 3.0 * i + j);
+  }
+  return make_csr(n, n, entries);
+}
+
+double distance(const std::vector<double> &x, const std::vector<double> &y)
+{
+  double most = 0;
+  for (std::size_t i = 0; i < x.size(); i++) most = std::max(most, std::abs(x[i] - y[i]));
+  return most / std::max(largest(y), 1e-300);
+}
+} // namespace
+
+TYPED_TEST(IncompleteLu, ProductIsTheMatrixOnItsPattern)
+{
+  for (const auto &[name, M] : ilu_matrices()) {
+    Csr<double, TypeParam> A;
+    OK(upload(this->ex, M, A));
+    for (IluKind kind : kinds<TypeParam>()) {
+      Ilu0<TypeParam> f;
+      IluReport report;
+      OK(factor(this->ex, {.kind = kind}, A, f, &report));
+      ASSERT_EQ(report.fault, IluFault::none) << name << ", row " << report.row;
+      const auto lu = this->to_host(f.val), inverse = this->to_host(f.inverse);
+      const auto diagonal = this->to_host(f.diagonal);
+      EXPECT_LT(defect(M, lu), 1e-13) << name;
+      for (int i = 0; i < M.rows; i++) ASSERT_EQ(inverse[i], 1 / lu[diagonal[i]]) << name;
+    }
+  }
+}
+
+TYPED_TEST(IncompleteLu, IsExactForTridiagonalAndDenseMatrices)
+{
+  for (const auto &[name, M] : {Named{"tridiagonal", tridiagonal(20000)}, {"dense", dense(40)}}) {
+    Csr<double, TypeParam> A;
+    const auto wanted = wave(M.rows), rhs = times(M, wanted), rhs_t = times(M, wanted, true);
+    const auto b = this->to_space(rhs), b_t = this->to_space(rhs_t);
+    auto x = this->to_space(rhs);
+    OK(upload(this->ex, M, A));
+    for (IluKind kind : kinds<TypeParam>()) {
+      Ilu0<TypeParam> f;
+      IluReport report;
+      OK(factor(this->ex, {.kind = kind}, A, f, &report));
+      OK(ilu0_solve(this->ex, f, {}, b.data(), x.data()));
+      EXPECT_LT(distance(this->to_host(x), wanted), 1e-11) << name;
+      OK(ilu0_transpose(this->ex, A.view(), f));
+      OK(ilu0_solve(this->ex, f, {.transposed = true}, b_t.data(), x.data()));
+      EXPECT_LT(distance(this->to_host(x), wanted), 1e-11) << name << ", transposed";
+    }
+  }
+}
+
+TYPED_TEST(IncompleteLu, TransposedSolvesAreTransposed)
+{
+  for (const auto &[name, M] : ilu_matrices()) {
+    Csr<double, TypeParam> A;
+    const auto u = wave(M.rows), v = std::vector<double>(u.rbegin(), u.rend());
+    const auto b = this->to_space(u), c = this->to_space(v);
+    auto x = this->to_space(u), y = this->to_space(u);
+    OK(upload(this->ex, M, A));
+    for (IluKind kind : kinds<TypeParam>()) {
+      Ilu0<TypeParam> f;
+      IluReport report;
+      OK(factor(this->ex, {.kind = kind}, A, f, &report));
+      OK(ilu0_transpose(this->ex, A.view(), f));
+      OK(ilu0_solve(this->ex, f, {}, b.data(), x.data()));
+      OK(ilu0_solve(this->ex, f, {.transposed = true}, c.data(), y.data()));
+      const auto solved = this->to_host(x), other = this->to_host(y);
+      double left = 0, right = 0, size = 0;
+      for (int i = 0; i < M.rows; i++) {
+        left += v[i] * solved[i];
+        right += other[i] * u[i];
+        size += std::abs(v[i] * solved[i]) + std::abs(other[i] * u[i]);
+      }
+      EXPECT_NEAR(left, right, 1e-12 * size) << name;
+    }
+  }
+}
+
+TYPED_TEST(IncompleteLu, NewValuesGiveTheFactorsOfAFreshStart)
+{
+  for (const auto &[name, M] : ilu_matrices()) {
+    Csr<double, TypeParam> A;
+    HostCsr other = M;
+    for (std::size_t k = 0; k < other.val.size(); k++) other.val[k] *= 1 + 0.05 * std::cos(static_cast<double>(k));
+    const auto rhs = wave(M.rows);
+    const auto b = this->to_space(rhs);
+    auto x = this->to_space(rhs), y = this->to_space(rhs);
+    for (IluKind kind : kinds<TypeParam>()) {
+      Ilu0<TypeParam> f, fresh;
+      IluReport report;
+      OK(upload(this->ex, M, A));
+      OK(factor(this->ex, {.kind = kind}, A, f, &report));
+      OK(ilu0_transpose(this->ex, A.view(), f));
+      OK(upload(this->ex, other, A));
+      OK(ilu0_numeric(this->ex, A.view(), f, &report));
+      OK(factor(this->ex, {.kind = kind}, A, fresh, &report));
+      OK(ilu0_transpose(this->ex, A.view(), fresh));
+      const double tolerance = kind == IluKind::native ? 0 : 1e-12;
+      ASSERT_LE(distance(this->to_host(f.val), this->to_host(fresh.val)), tolerance) << name;
+      for (bool transposed : {false, true}) {
+        OK(ilu0_solve(this->ex, f, {.transposed = transposed}, b.data(), x.data()));
+        OK(ilu0_solve(this->ex, fresh, {.transposed = transposed}, b.data(), y.data()));
+        ASSERT_LE(distance(this->to_host(x), this->to_host(y)), tolerance) << name;
+      }
+    }
+  }
+}
+
+TYPED_TEST(IncompleteLu, ManySweepsSolveAndFewComeNear)
+{
+  const HostCsr M = skewed(grid7(9, 8, 7));
+  Csr<double, TypeParam> A;
+  Ilu0<TypeParam> f;
+  IluReport report;
+  const auto b = this->to_space(wave(M.rows));
+  auto x = this->to_space(wave(M.rows)), y = this->to_space(wave(M.rows));
+  OK(upload(this->ex, M, A));
+  OK(factor(this->ex, {}, A, f, &report));
+  OK(ilu0_transpose(this->ex, A.view(), f));
+  for (bool transposed : {false, true}) {
+    OK(ilu0_solve(this->ex, f, {.transposed = transposed}, b.data(), x.data()));
+    OK(ilu0_solve(this->ex, f, {.transposed = transposed, .sweeps = f.lower.levels}, b.data(), y.data()));
+    EXPECT_EQ(this->to_host(y), this->to_host(x));
+    OK(ilu0_solve(this->ex, f, {.transposed = transposed, .sweeps = 5}, b.data(), y.data()));
+    const double five = distance(this->to_host(y), this->to_host(x));
+    OK(ilu0_solve(this->ex, f, {.transposed = transposed, .sweeps = 2}, b.data(), y.data()));
+    EXPECT_LT(five, 0.1);
+    EXPECT_GT(distance(this->to_host(y), this->to_host(x)), five);
+  }
+}
+
+TYPED_TEST(IncompleteLu, FaultsNameTheFirstRow)
+{
+  struct Case {
+    const char *name;
+    IluFault fault;
+    int row;
+    std::function<void(HostCsr &)> spoil;
+  };
+  const auto entry = [](HostCsr &A, int i, int j) -> double & {
+    return A.val[std::lower_bound(A.col.begin() + A.ptr[i], A.col.begin() + A.ptr[i + 1], j) - A.col.begin()];
+  };
+  const std::vector<Case> cases = {
+      {"a zero", IluFault::zero_pivot, 0, [&](HostCsr &A) { entry(A, 0, 0) = 0; }},
+      {"zeros", IluFault::zero_pivot, 37,
+       [&](HostCsr &A) {
+         for (int i : {99, 37, 60}) entry(A, i, i) = entry(A, i, i - 1) = 0;
+       }},
+      {"a tiny one", IluFault::zero_pivot, 50,
+       [&](HostCsr &A) {
+         entry(A, 50, 49) = 0;
+         entry(A, 50, 50) = 1e-15;
+       }},
+      {"what becomes zero", IluFault::zero_pivot, 1,
+       [&](HostCsr &A) { entry(A, 1, 1) = entry(A, 1, 0) * (entry(A, 0, 1) / entry(A, 0, 0)); }},
+      {"NaN", IluFault::not_finite, 20, [&](HostCsr &A) { entry(A, 20, 21) = NAN; }},
+      {"infinity on the diagonal", IluFault::not_finite, 99, [&](HostCsr &A) { entry(A, 99, 99) = INFINITY; }},
+      {"NaN before zero", IluFault::not_finite, 20, [&](HostCsr &A) { entry(A, 20, 19) = NAN, entry(A, 30, 30) = entry(A, 30, 29) = 0; }},
+      {"zero before NaN", IluFault::zero_pivot, 10, [&](HostCsr &A) { entry(A, 20, 19) = NAN, entry(A, 10, 10) = entry(A, 10, 9) = 0; }}};
+  for (const Case &c : cases) {
+    Csr<double, TypeParam> A;
+    const HostCsr good = tridiagonal(100);
+    HostCsr bad = good;
+    c.spoil(bad);
+    for (IluKind kind : kinds<TypeParam>()) {
+      Ilu0<TypeParam> f;
+      IluReport report;
+      OK(upload(this->ex, bad, A));
+      OK(factor(this->ex, {.kind = kind}, A, f, &report));
+      EXPECT_EQ(report.fault, c.fault) << c.name;
+      EXPECT_EQ(report.row, c.row) << c.name;
+      OK(upload(this->ex, good, A));
+      OK(ilu0_numeric(this->ex, A.view(), f, &report));
+      EXPECT_EQ(report.fault, IluFault::none) << c.name << ", afterwards";
+      EXPECT_LT(defect(good, this->to_host(f.val)), 1e-14) << c.name << ", afterwards";
+    }
+  }
+}
+
+TYPED_TEST(IncompleteLu, RowsWithoutADiagonalEntryAreNamed)
+{
+  const HostCsr M = make_csr(4, 4, {{{0, 0}, 1}, {{1, 2}, 1}, {{2, 2}, 1}, {{3, 0}, 1}});
+  Csr<double, TypeParam> A;
+  OK(upload(this->ex, M, A));
+  for (IluKind kind : kinds<TypeParam>()) {
+    Ilu0<TypeParam> f;
+    IluReport report;
+    OK(factor(this->ex, {.kind = kind}, A, f, &report));
+    EXPECT_EQ(report.fault, IluFault::no_diagonal);
+    EXPECT_EQ(report.row, 1);
+  }
+}
+
+// [1 1; 1 1 + e] has the pivots 1 and e.
+TYPED_TEST(IncompleteLu, ShiftsByHand)
+{
+  const double least = 1e-10;
+  const auto shifted = [&](IluShift shift, double a_11, IluReport *report, std::vector<double> *pivots) {
+    Csr<double, TypeParam> A;
+    Ilu0<TypeParam> f;
+    OK(upload(this->ex, make_csr(2, 2, {{{0, 0}, 1}, {{0, 1}, 1}, {{1, 0}, 1}, {{1, 1}, a_11}}), A));
+    OK(factor(this->ex, {.shift = shift, .zero_pivot = least, .shift_amount = 0x1p-40}, A, f, report));
+    const auto lu = this->to_host(f.val);
+    *pivots = {lu[0], lu[3]};
+  };
+  IluReport report;
+  std::vector<double> u;
+  shifted(IluShift::none, 1 + 1e-9, &report, &u);
+  EXPECT_EQ(report.fault, IluFault::none);
+  shifted(IluShift::none, 1, &report, &u);
+  EXPECT_EQ(report.fault, IluFault::zero_pivot);
+  EXPECT_EQ(report.row, 1);
+  EXPECT_EQ(report.shifts, 0);
+  shifted(IluShift::inblocks, 1, &report, &u);
+  EXPECT_EQ(report.fault, IluFault::none);
+  EXPECT_EQ(report.shifts, 1);
+  EXPECT_EQ(u, (std::vector<double>{1, 0x1p-40}));
+  // a shift s leaves about 2 s, which must be more than least times l_10 = 1: 2^-33 is the first of the powers that is enough
+  shifted(IluShift::nonzero, 1, &report, &u);
+  EXPECT_EQ(report.fault, IluFault::none);
+  EXPECT_EQ(report.shifts, 7);
+  EXPECT_EQ(report.shift_amount, 0x1p-34);
+  // a_11 = -1: the shift must be more than sqrt 2 of the largest, 1.1 * (1 + 1): 1/2 is not enough, 3/4 is, then 5/8, 11/16, 21/32
+  shifted(IluShift::positive_definite, -1, &report, &u);
+  EXPECT_EQ(report.fault, IluFault::none);
+  EXPECT_EQ(report.shifts, 5);
+  EXPECT_EQ(report.shift_amount, 21.0 / 32 * (1.1 * 2));
+  EXPECT_GT(u[1], 0);
+  // what no shift mends
+  shifted(IluShift::nonzero, NAN, &report, &u);
+  EXPECT_EQ(report.fault, IluFault::not_finite);
+  EXPECT_EQ(report.row, 1);
+}
+
+TYPED_TEST(IncompleteLu, WrongCallsAreErrors)
+{
+  Csr<double, TypeParam> A, B;
+  Ilu0<TypeParam> f;
+  IluReport report;
+  const auto b = this->to_space(wave(10));
+  auto x = this->to_space(wave(10));
+  OK(upload(this->ex, make_csr(2, 3, {{{0, 0}, 1}, {{1, 1}, 1}}), A));
+  OK(upload(this->ex, tridiagonal(10), B));
+  PetscPushErrorHandler(PetscReturnErrorHandler, nullptr);
+  EXPECT_EQ(ilu0_symbolic(this->ex, {}, A.view(), f, &report), PETSC_ERR_ARG_SIZ);
+  if (!ilu0_available<TypeParam>(IluKind::cusparse)) {
+    EXPECT_EQ(ilu0_symbolic(this->ex, {.kind = IluKind::cusparse}, B.view(), f, &report), PETSC_ERR_SUP);
+  }
+  EXPECT_EQ(ilu0_symbolic(this->ex, {}, B.view(), f, &report), PETSC_SUCCESS);
+  EXPECT_EQ(ilu0_numeric(this->ex, A.view(), f, &report), PETSC_ERR_ARG_SIZ);
+  EXPECT_EQ(ilu0_numeric(this->ex, B.view(), f, &report), PETSC_SUCCESS);
+  EXPECT_EQ(ilu0_solve(this->ex, f, {.transposed = true}, b.data(), x.data()), PETSC_ERR_ORDER);
+  PetscPopErrorHandler();
+}
+
+TEST(IncompleteLuMemory, FailedAllocationsAreReported)
+{
+  Debug ex;
+  Csr<double, Debug> A;
+  IluReport report;
+  int failures = 0;
+  OK(upload(ex, skewed(grid7(4, 3, 2)), A));
+  PetscPushErrorHandler(PetscReturnErrorHandler, nullptr);
+  for (std::int64_t k = 0;; k++) {
+    Ilu0<Debug> f;
+    ex.allocations = 0;
+    ex.fail_at = k;
+    PetscErrorCode code = factor(ex, {}, A, f, &report);
+    if (!code) code = ilu0_transpose(ex, A.view(), f);
+    if (!code) break;
+    EXPECT_EQ(code, PETSC_ERR_MEM) << "allocation " << k;
+    failures++;
+  }
+  PetscPopErrorHandler();
+  ex.fail_at = -1;
+  EXPECT_GT(failures, 20);
+}
+} // namespace amgkit::test
