@@ -52,7 +52,7 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
   for (const Csr<double, Ex> *M :
        {&A_, &AP_, &own_, &others_, &sent_diag_, &sent_offd_, &receiving_diag_, &receiving_offd_, &add_, &summands_, &sums_})
     total += M->bytes();
-  for (const SpgemmPlan<Ex> *plan : {&plan_AP_, &plan_own_, &plan_others_, &plan_sums_}) total += plan->row.bytes() + plan->window.bytes();
+  for (const SpgemmPlan<Ex> *plan : {&plan_AP_, &plan_own_, &plan_others_, &plan_sums_}) total += plan->bytes();
   total += sliced_own_.bytes() + sliced_others_.bytes();
   return total;
 }
@@ -87,8 +87,8 @@ PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &
     if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, P), to_ghosts, L, M, others_, sliced_others_));
   } else if (form_ == ProductForm::two_products) {
     PetscCall(spgemm_symbolic(ex, options_, L, M, AP_, plan_AP_));
-    PetscCall(spgemm_symbolic(ex, options_, to_own, AP_.view(), own, plan_own_));
-    if (!alone_) PetscCall(spgemm_symbolic(ex, options_, to_ghosts, AP_.view(), others_, plan_others_));
+    PetscCall(spgemm_symbolic(ex, options_of_R(), to_own, AP_.view(), own, plan_own_));
+    if (!alone_) PetscCall(spgemm_symbolic(ex, options_of_R(), to_ghosts, AP_.view(), others_, plan_others_));
   } else {
     PetscCall(triple_product_symbolic(ex, options_, to_own, L, M, own, plan_own_));
     if (!alone_) PetscCall(triple_product_symbolic(ex, options_, to_ghosts, L, M, others_, plan_others_));

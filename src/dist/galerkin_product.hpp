@@ -26,7 +26,8 @@ enum class ProductForm {
 template <class Ex> class GalerkinProduct {
 public:
   // Collective, once: coarse = Pᵀ A P, complete but for what the cycle stores. Its pattern is that of the product, entries that are 0 by
-  // chance included. P must be created on A's communicator; A and P must stay where they are. *out_of_memory as in attempt().
+  // chance included. P must be created on A's communicator; A and P must stay where they are. The options' blocks are those of A P.
+  // *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
                         bool *out_of_memory);
   // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P, or a
@@ -53,6 +54,13 @@ private:
   {
     const std::int64_t entries = P.to_own.col.size() + P.to_ghosts.col.size();
     return entries > 0 ? (slices_ * part_of_R.nnz + entries - 1) / entries : 1;
+  }
+  // Of R times A P, whose blocks of rows are P's runs.
+  SpgemmOptions options_of_R() const
+  {
+    SpgemmOptions options = options_;
+    options.rows = options.run;
+    return options;
   }
   // The rows of own coarse points before anything is added: coarse's where no rank has ghosts.
   Csr<double, Ex> &own_rows(DistMatrix<Ex> &coarse) { return alone_ ? coarse.own_diag : own_; }

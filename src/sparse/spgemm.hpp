@@ -30,6 +30,10 @@ struct SpgemmOptions {
   // The right factor's columns come in complete aligned runs: a row that has one of the columns run I to run I + run - 1 has them all.
   // native uses it, values by runs of 2, 3 and 6 in A B, patterns by any; it changes no bit of C.
   int run = 1;
+  // The left factor's entries may come in complete aligned blocks of rows x inner, and the right one's in blocks of inner x run: a node's
+  // rows have one pattern. Where both do, which native looks for with one pass over their columns, patterns are found by blocks, and values
+  // summed by them for the shapes in spgemm_lanes.hpp; elsewhere by runs alone. It changes no bit of C.
+  int rows = 1, inner = 1;
 };
 
 // What a back end other than native keeps of a pattern.
@@ -47,12 +51,15 @@ template <class Ex> struct SpgemmPlan {
   SpgemmKind kind = SpgemmKind::native;
   std::int64_t products = 0; // native: so many terms a numeric call sums
   int run = 1;               // native: columns of a run that are summed together
-  Csr<double, Ex> runs;      // native, run > 1: which runs the rows of B have; no values
+  int rows = 1, inner = 1;   // native, rows > 1: by blocks, as in SpgemmOptions
+  Csr<double, Ex> runs;      // native, run > 1: which runs, or blocks of inner x run, B has; no values
   // native: row[k], begin[t] <= k < begin[t + 1], are C's rows for tables of size t, ascending. Those from begin[tables] on are too long,
-  // and are summed in windows of their runs: the l-th of them in window[l] to window[l + 1] - 1.
+  // and are summed in windows of their runs: the l-th of them in window[l] to window[l + 1] - 1. By blocks, these are rows of blocks.
   Array<int, Ex> row, window;
   std::int64_t begin[tables + 2] = {}, windows = 0;
   std::unique_ptr<SpgemmState> state;
+
+  std::size_t bytes() const { return runs.bytes() + row.bytes() + window.bytes(); } // but for the state's
 };
 
 // Whether this build has the back end for the space.
