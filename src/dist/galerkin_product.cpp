@@ -86,7 +86,7 @@ PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &
     PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, P), to_own, L, M, own, sliced_own_));
     if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, P), to_ghosts, L, M, others_, sliced_others_));
   } else if (form_ == ProductForm::two_products) {
-    PetscCall(spgemm_symbolic(ex, options_, L, M, AP_, plan_AP_));
+    PetscCall(prepare_AP(ex, A, P));
     PetscCall(spgemm_symbolic(ex, options_of_R(), to_own, AP_.view(), own, plan_own_));
     if (!alone_) PetscCall(spgemm_symbolic(ex, options_of_R(), to_ghosts, AP_.view(), others_, plan_others_));
   } else {
@@ -117,11 +117,30 @@ PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> void GalerkinProduct<Ex>::forget_AP()
+// Local: A P's pattern, if it is not there, and room for its values.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P)
 {
-  if (options_.kind != SpgemmKind::native) return;
+  PetscFunctionBegin;
+  if (form_ != ProductForm::two_products || slices_ > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AP_stays_) PetscCall(spgemm_symbolic(ex, options_, left(A), right(P), AP_, plan_AP_));
+  if (AP_.val.size() != AP_.col.size()) PetscCall(AP_.val.allocate(ex, AP_.col.size()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local. again: new values have come once, and may once more.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::forget_AP(Ex &ex, bool again)
+{
+  PetscFunctionBegin;
+  if (options_.kind != SpgemmKind::native) {
+    AP_stays_ = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  AP_.val.release();
+  if (again && !AP_stays_) PetscCall(memory_to_spare(ex, AP_.bytes() + plan_AP_.bytes(), &AP_stays_));
+  if (AP_stays_) PetscFunctionReturn(PETSC_SUCCESS);
   AP_ = {};
   plan_AP_ = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Collective: others_ to the owners.
@@ -193,7 +212,7 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
         if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
         PetscCall(find_patterns(ex, A, P, own_rows(coarse)));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
-        forget_AP();
+        PetscCall(forget_AP(ex, false));
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
@@ -216,10 +235,9 @@ PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, con
       [&] {
         PetscFunctionBegin;
         if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
-        if (form_ == ProductForm::two_products && slices_ == 1 && AP_.rows == 0)
-          PetscCall(spgemm_symbolic(ex, options_, left(A), right(P), AP_, plan_AP_));
+        PetscCall(prepare_AP(ex, A, P));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
-        forget_AP();
+        PetscCall(forget_AP(ex, true));
         if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
         PetscFunctionReturn(PETSC_SUCCESS);
       },

@@ -5,9 +5,10 @@
 // These add what comes to their own row, by ascending ranks, as a product too: of [I E], E the zeros and ones that say what comes for
 // which row, with all rows stacked. So every sum has a fixed order, and new values take the same way on the patterns that are there.
 //
-// A P is the largest of these matrices, and stays no longer than it takes to multiply it: for new values its pattern is found again, at
-// 7-point 256³ for a tenth of the time that new values take in all, where it would be a third of the hierarchy's memory. Back ends other
-// than native keep what they made of it, and it with that.
+// A P is the largest of these matrices, and stays no longer than it takes to multiply it: a solver that sets up once never holds it beside
+// the rest. The first time that values change its pattern is found again, and stays, 4 bytes an entry, where a sixteenth of what is free
+// holds it: at 7-point 256³ it is a third of the time that new values take, and 0.8 GB. Back ends other than native keep what they made of
+// it, and it with that.
 //
 // Where even that is more than SpgemmOptions::product_bytes, A P is formed in slices, see sliced_product.hpp, whatever the back end, for
 // the rows of own coarse points and for those of others' apart. The bits are the same.
@@ -30,8 +31,8 @@ public:
   // *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
                         bool *out_of_memory);
-  // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P, or a
-  // slice of it, and what a back end other than native needs. *out_of_memory as in attempt().
+  // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P's values,
+  // and the first time its pattern, or a slice of both, and what a back end other than native needs. *out_of_memory as in attempt().
   PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse, bool *out_of_memory);
   // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
   PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
@@ -41,7 +42,8 @@ private:
   PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory);
   PetscErrorCode find_patterns(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
-  void forget_AP();
+  PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P);
+  PetscErrorCode forget_AP(Ex &, bool again);
   PetscErrorCode send_rows(Ex &, const Prolongator<Ex> &P, bool *out_of_memory);
   PetscErrorCode add_arrivals(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
   PetscErrorCode add_arrivals_again(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
@@ -90,6 +92,7 @@ private:
   GatheredRows<Ex> rows_of_P_;            // its numbering is that of the products' columns
   Csr<double, Ex> A_, AP_, own_, others_; // others_: a row a ghost of P
   SpgemmPlan<Ex> plan_AP_, plan_own_, plan_others_;
+  bool AP_stays_ = false;   // its pattern, and all of it with other back ends than native
   std::int64_t slices_ = 1; // of A P; in several, there is no AP_, and the plans are these
   SlicedPlan<Ex> sliced_own_, sliced_others_;
 
