@@ -3,7 +3,7 @@
 // M of them. The rows of a block are added one after the other: every sum has the order that it has in spgemm_kernels.hpp, and its bits.
 //
 // At Rows x Inner x M = 3 x 3 x 6, A P of 3D elasticity, a lane loads 9 + 18 numbers and adds 54 products to 18 sums in scratch memory: 5
-// instructions a product where a lane that takes a run of one row has 35.
+// instructions a product where a lane that takes a run of one row has 35, as an estimate.
 #include "sparse/search.hpp"
 #include "sparse/spgemm_backends.hpp"
 #include "sparse/spgemm_factors.hpp"
@@ -47,7 +47,7 @@ template <int Rows, int Inner, int M> struct Blocks {
   {
     clear(team, table);
     for (int t : team.share(0, n)) {
-      for (int c = 0; c < sums; c++) table.sum[c][t] = 0;
+      for (int c = 0; c < sums; c++) table.sum[t][c] = 0;
     }
     team.sync();
     for (int t : team.share(0, n)) table.place[insert(table, col[M * t] / M).at] = static_cast<unsigned short>(t);
@@ -65,13 +65,13 @@ template <int Rows, int Inner, int M> struct Blocks {
           if (slot < 0) return;
           const int place = table.place[slot];
           BlockSums<Rows, M> sum;
-          for (int c = 0; c < sums; c++) sum.of[c / M][c % M] = table.sum[c][place];
+          for (int c = 0; c < sums; c++) sum.of[c / M][c % M] = table.sum[place][c];
           add(in.A.val + begin + Inner * at.r, length, in.B.val + std::int64_t{M} * at.first, M * at.step, sum);
-          for (int c = 0; c < sums; c++) table.sum[c][place] = sum.of[c / M][c % M];
+          for (int c = 0; c < sums; c++) table.sum[place][c] = sum.of[c / M][c % M];
         });
     team.sync();
     for (int p = 0; p < Rows; p++) {
-      for (int t : team.share(0, M * n)) val[p * stride + t] = table.sum[p * M + t % M][t / M];
+      for (int t : team.share(0, M * n)) val[p * stride + t] = table.sum[t / M][p * M + t % M];
     }
   }
 
@@ -80,7 +80,7 @@ template <int Rows, int Inner, int M> struct Blocks {
   {
     const int *ptr = C.ptr, *col = C.col;
     double *val = C.val;
-    return for_rows_with<Lanes, SumTable<block_slots_of(T), sums>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+    return for_rows_with<Lanes, BlockTable<block_slots_of(T), sums>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
       const int I = node[l], begin = ptr[Rows * I], length = ptr[Rows * I + 1] - begin;
       sum_node(team, in, I, WholeRows{}, table, length / M, col + begin, val + begin, length);
     });
@@ -93,7 +93,7 @@ template <int Rows, int Inner, int M> struct Blocks {
     const int *ptr = C.ptr, *col = C.col, *node = plan.row.data() + plan.begin[tables], *window = plan.window.data();
     const int longs = static_cast<int>(plan.begin[tables + 1] - plan.begin[tables]);
     double *val = C.val;
-    return for_rows_with<32, SumTable<block_slots_of(tables - 1), sums>>(
+    return for_rows_with<32, BlockTable<block_slots_of(tables - 1), sums>>(
         ex, plan.windows, [=] AMGKIT_FN(auto team, std::int64_t w, auto &table) {
           const int l = piece_of(window, longs, w), I = node[l], length = ptr[Rows * I + 1] - ptr[Rows * I];
           const int skipped = (static_cast<int>(w) - window[l]) * most, left = length / M - skipped, n = left < most ? left : most;
@@ -109,7 +109,7 @@ template <int Rows, int Inner, int M> struct Blocks {
     PetscFunctionBegin;
     PetscCall(for_sizes([&](auto size) {
       constexpr int T = decltype(size)::value;
-      return with_lanes<SumTable<block_slots_of(T), sums>, 8>(in.blocks.average(), [&](auto lanes) {
+      return with_lanes<BlockTable<block_slots_of(T), sums>, 8>(in.blocks.average(), [&](auto lanes) {
         return sum_nodes<decltype(lanes)::value, T>(ex, in, node + plan.begin[T], plan.begin[T + 1] - plan.begin[T], C);
       });
     }));

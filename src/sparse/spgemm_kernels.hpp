@@ -6,10 +6,10 @@
 // as these repeat columns; where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
 //
 // Where B comes in runs, columns and entries below are runs, until C is written.
+#include "sparse/block_patterns.hpp"
 #include "sparse/spgemm_backends.hpp"
 #include "sparse/spgemm_bitmaps.hpp"
 #include "sparse/spgemm_lanes.hpp"
-#include "sparse/spgemm_patterns.hpp"
 
 namespace amgkit
 {
@@ -296,8 +296,8 @@ PetscErrorCode look_for_blocks(Ex &ex, const SpgemmOptions &options, const CsrVi
 
   PetscFunctionBegin;
   if (!spgemm::is_block_shape(options.rows, options.inner, options.run)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(spgemm::find_blocks(ex, A, options.rows, options.inner, blocks, &whole));
-  if (whole) PetscCall(spgemm::find_blocks(ex, B, options.inner, options.run, plan.runs, &whole));
+  PetscCall(find_blocks(ex, A, options.rows, options.inner, blocks, &whole));
+  if (whole) PetscCall(find_blocks(ex, B, options.inner, options.run, plan.runs, &whole));
   if (!whole) PetscFunctionReturn(PETSC_SUCCESS);
   plan.rows = options.rows;
   plan.inner = options.inner;
@@ -320,7 +320,7 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   }
   blocks = {};
   if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options.work_bytes, spgemm::TwoFactors{A, B}, 1, C, plan));
-  PetscCall(spgemm::find_runs(ex, B, run, plan.runs));
+  PetscCall(find_runs(ex, B, run, plan.runs));
   plan.run = run == 2 || run == 3 || run == 6 ? run : 1;
   PetscCall(spgemm::symbolic(ex, options.work_bytes, spgemm::TwoFactors{A, plan.runs.view()}, run, C, plan));
   if (plan.run == 1) plan.runs = {};
@@ -351,7 +351,7 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   Csr<double, Ex> runs;
 
   PetscFunctionBegin;
-  if (options.run > 1) PetscCall(spgemm::find_runs(ex, P, options.run, runs));
+  if (options.run > 1) PetscCall(find_runs(ex, P, options.run, runs));
   PetscCall(spgemm::symbolic(ex, options.work_bytes, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

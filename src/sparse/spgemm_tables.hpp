@@ -26,6 +26,11 @@ template <int Slots, int M> struct SumTable : SlotKeys<Slots> {
   double sum[M][Slots / 2];
 };
 template <int T, int M> using KeyedSums = SumTable<slots_of(T), M>;
+// The sums of a block together, as a lane reads and writes all of them; at an odd distance, as lanes have different blocks.
+template <int Slots, int Sums> struct BlockTable : SlotKeys<Slots> {
+  unsigned short place[Slots];
+  double sum[Slots / 2][Sums | 1];
+};
 
 template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table &table)
 {

@@ -2,7 +2,7 @@
 #pragma once
 #include "base/parallel.hpp"
 
-namespace amgkit::spgemm
+namespace amgkit
 {
 // blocks: the pattern of A's rows x cols blocks, without values, if *whole: A has all entries of each or none. A has entries. Waits.
 template <class Ex> PetscErrorCode find_blocks(Ex &ex, const CsrView<double> &A, int rows, int cols, Csr<double, Ex> &blocks, bool *whole)
@@ -82,4 +82,4 @@ PetscErrorCode write_blocks(Ex &ex, int rows, int run, const Array<int, Ex> &off
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace amgkit::spgemm
+} // namespace amgkit
