@@ -14,6 +14,7 @@ PetscErrorCode MatrixTransfer<Ex>::create(Ex &ex, ProductForm form, const Spgemm
 {
   PetscFunctionBegin;
   PetscCall(log_begin(Phase::rap));
+  P.blocks = {options.inner, options.run};
   PetscCall(P.create(ex, fine.comm, out_of_memory));
   if (!*out_of_memory) PetscCall(product_.create(ex, form, options, fine, P, coarse, out_of_memory));
   PetscCall(log_end(Phase::rap));

@@ -121,7 +121,7 @@ public:
     PetscCall(interpolate(ex, fine, level, *transfer, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     transfer->P.values_change = parameters_.reweight;
-    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine.near_null.m), fine.A, coarse.A, out_of_memory));
+    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine), fine.A, coarse.A, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     if (level.tentative.dropped > 0) transfer->zero = std::move(level.tentative.zero);
     PetscCall(transfer->complete_coarse(ex, coarse.A));
@@ -137,11 +137,13 @@ public:
 
 private:
   bool aggressive(const Level<Ex> &level) const { return level.number < parameters_.aggressive_coarsening; }
-  SpgemmOptions spgemm(int run) const
+  // Of A, or S, times P or T.
+  SpgemmOptions spgemm(const Level<Ex> &fine) const
   {
     SpgemmOptions options;
     options.kind = static_cast<SpgemmKind>(parameters_.spgemm);
-    options.run = run;
+    options.run = fine.near_null.m;
+    options.rows = options.inner = fine.block_size;
     return options;
   }
 
@@ -190,7 +192,7 @@ private:
 
     PetscFunctionBegin;
     rule.steps = static_cast<int>(parameters_.agg_nsmooths);
-    rule.spgemm = spgemm(m);
+    rule.spgemm = spgemm(fine);
     PetscCall(take_spectrum(ex, fine, &rho, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(log_begin(Phase::interp));

@@ -42,6 +42,17 @@ template <class Ex> PetscErrorCode memory_for_product(Ex &ex, std::int64_t asked
   *bytes = asked > 0 ? static_cast<double>(asked) : static_cast<double>(available) / 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+// Whether to keep so many bytes that spare time alone: a sixteenth of what is free at most. Asks the device only for what may matter.
+template <class Ex> PetscErrorCode memory_to_spare(Ex &ex, std::size_t bytes, bool *spare)
+{
+  constexpr std::size_t matters = Ex::on_device ? std::size_t{1} << 24 : 0;
+  std::int64_t available = INT64_MAX;
+
+  PetscFunctionBegin;
+  if (bytes > matters) PetscCall(memory_available(ex, &available));
+  *spare = static_cast<std::int64_t>(bytes) <= available / 16;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 // At least so many bytes of the device, which the space keeps: what the next call gives may be the same. Errors as memory_allocate().
 PetscErrorCode scratch_memory(Cuda &, std::size_t bytes, void **p);

@@ -52,7 +52,7 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
   for (const Csr<double, Ex> *M :
        {&A_, &AP_, &own_, &others_, &sent_diag_, &sent_offd_, &receiving_diag_, &receiving_offd_, &add_, &summands_, &sums_})
     total += M->bytes();
-  for (const SpgemmPlan<Ex> *plan : {&plan_AP_, &plan_own_, &plan_others_, &plan_sums_}) total += plan->row.bytes() + plan->window.bytes();
+  for (const SpgemmPlan<Ex> *plan : {&plan_AP_, &plan_own_, &plan_others_, &plan_sums_}) total += plan->bytes();
   total += sliced_own_.bytes() + sliced_others_.bytes();
   return total;
 }
@@ -73,17 +73,6 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local: A P's pattern; values come in multiply_AP(), but of back ends that keep them.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::find_AP(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P)
-{
-  SpgemmOptions options = options_;
-
-  PetscFunctionBegin;
-  options.with_values = false;
-  PetscCall(spgemm_symbolic(ex, options, left(A), right(P), AP_, plan_AP_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Local: own and others_ from the patterns. Rows of A P that the latter need are computed twice in windows.
 template <class Ex>
 PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own)
@@ -91,10 +80,11 @@ PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A,
   constexpr std::int64_t most_twice = 8; // one in so many
   const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
   const std::int64_t entries = AP_.col.size(), bytes = entries * static_cast<std::int64_t>(sizeof(double));
+  const bool by_blocks = plan_AP_.rows > 1 || plan_own_.rows > 1 || plan_others_.rows > 1;
   std::vector<ProductWindow> windows, of_others;
 
   PetscFunctionBegin;
-  if (options_.kind == SpgemmKind::native && bytes > options_.window_bytes) {
+  if (options_.kind == SpgemmKind::native && !by_blocks && bytes > options_.window_bytes) {
     PetscCall(find_windows(ex, options_.window_bytes, to_own, AP_.view(), plan_AP_, plan_own_, windows));
     if (windows.size() > 1 && !alone_)
       PetscCall(find_windows(ex, options_.window_bytes, to_ghosts, AP_.view(), plan_AP_, plan_others_, of_others));
@@ -124,9 +114,9 @@ PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &
     PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, P), to_own, L, M, own, sliced_own_));
     if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, P), to_ghosts, L, M, others_, sliced_others_));
   } else if (form_ == ProductForm::two_products) {
-    PetscCall(find_AP(ex, A, P));
-    PetscCall(spgemm_symbolic(ex, options_, to_own, AP_.view(), own, plan_own_));
-    if (!alone_) PetscCall(spgemm_symbolic(ex, options_, to_ghosts, AP_.view(), others_, plan_others_));
+    PetscCall(prepare_AP(ex, A, P));
+    PetscCall(spgemm_symbolic(ex, options_of_R(), to_own, AP_.view(), own, plan_own_));
+    if (!alone_) PetscCall(spgemm_symbolic(ex, options_of_R(), to_ghosts, AP_.view(), others_, plan_others_));
   } else {
     PetscCall(triple_product_symbolic(ex, options_, to_own, L, M, own, plan_own_));
     if (!alone_) PetscCall(triple_product_symbolic(ex, options_, to_ghosts, L, M, others_, plan_others_));
@@ -153,11 +143,32 @@ PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> void GalerkinProduct<Ex>::forget_AP()
+// Local: A P's pattern, if it is not there; values come in multiply_AP(), but of back ends that keep them.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P)
 {
-  if (options_.kind != SpgemmKind::native) return;
+  SpgemmOptions options = options_;
+
+  PetscFunctionBegin;
+  if (form_ != ProductForm::two_products || slices_ > 1 || AP_stays_) PetscFunctionReturn(PETSC_SUCCESS);
+  options.with_values = false;
+  PetscCall(spgemm_symbolic(ex, options, left(A), right(P), AP_, plan_AP_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local. again: new values have come once, and may once more.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::forget_AP(Ex &ex, bool again)
+{
+  PetscFunctionBegin;
+  if (options_.kind != SpgemmKind::native) {
+    AP_stays_ = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  AP_.val.release();
+  if (again && !AP_stays_) PetscCall(memory_to_spare(ex, AP_.bytes() + plan_AP_.bytes(), &AP_stays_));
+  if (AP_stays_) PetscFunctionReturn(PETSC_SUCCESS);
   AP_ = {};
   plan_AP_ = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Collective: others_ to the owners.
@@ -229,7 +240,7 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
         if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
         PetscCall(find_patterns(ex, A, P, own_rows(coarse)));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
-        forget_AP();
+        PetscCall(forget_AP(ex, false));
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       out_of_memory));
@@ -252,9 +263,9 @@ PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, con
       [&] {
         PetscFunctionBegin;
         if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
-        if (form_ == ProductForm::two_products && slices_ == 1 && AP_.rows == 0) PetscCall(find_AP(ex, A, P));
+        PetscCall(prepare_AP(ex, A, P));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
-        forget_AP();
+        PetscCall(forget_AP(ex, true));
         if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
         PetscFunctionReturn(PETSC_SUCCESS);
       },

@@ -5,10 +5,11 @@
 // These add what comes to their own row, by ascending ranks, as a product too: of [I E], E the zeros and ones that say what comes for
 // which row, with all rows stacked. So every sum has a fixed order, and new values take the same way on the patterns that are there.
 //
-// A P is the largest of these matrices, and stays no longer than it takes to multiply it: for new values its pattern is found again, at
-// 7-point 256³ for a tenth of the time that new values take in all, where it would be a third of the hierarchy's memory. Of its values
-// there are SpgemmOptions::window_bytes at a time, see windowed_product.hpp, where other ranks' points need few of its rows. Back ends
-// other than native keep what they made of it, and it with that.
+// A P is the largest of these matrices, and stays no longer than it takes to multiply it: a solver that sets up once never holds it beside
+// the rest. The first time that values change its pattern is found again, and stays, 4 bytes an entry, where a sixteenth of what is free
+// holds it: at 7-point 256³ it is a third of the time that new values take, and 0.8 GB. Of its values there are
+// SpgemmOptions::window_bytes at a time, see windowed_product.hpp, where other ranks' points need few of its rows and its pattern is not
+// that of blocks. Back ends other than native keep what they made of it, and it with that.
 //
 // Where even its pattern is more than SpgemmOptions::product_bytes, A P is formed in slices, see sliced_product.hpp, whatever the back end,
 // for the rows of own coarse points and for those of others' apart. The bits are the same.
@@ -28,11 +29,12 @@ enum class ProductForm {
 template <class Ex> class GalerkinProduct {
 public:
   // Collective, once: coarse = Pᵀ A P, complete but for what the cycle stores. Its pattern is that of the product, entries that are 0 by
-  // chance included. P must be created on A's communicator; A and P must stay where they are. *out_of_memory as in attempt().
+  // chance included. P must be created on A's communicator; A and P must stay where they are. The options' blocks are those of A P.
+  // *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
                         bool *out_of_memory);
-  // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P, or a
-  // slice of it, and what a back end other than native needs. *out_of_memory as in attempt().
+  // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P's values,
+  // and the first time its pattern, or a slice of both, and what a back end other than native needs. *out_of_memory as in attempt().
   PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse, bool *out_of_memory);
   // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
   PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
@@ -42,9 +44,9 @@ private:
   PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory);
   PetscErrorCode find_patterns(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
-  PetscErrorCode find_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P);
+  PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P);
   PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
-  void forget_AP();
+  PetscErrorCode forget_AP(Ex &, bool again);
   PetscErrorCode send_rows(Ex &, const Prolongator<Ex> &P, bool *out_of_memory);
   PetscErrorCode add_arrivals(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
   PetscErrorCode add_arrivals_again(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
@@ -57,6 +59,13 @@ private:
   {
     const std::int64_t entries = P.to_own.col.size() + P.to_ghosts.col.size();
     return entries > 0 ? (slices_ * part_of_R.nnz + entries - 1) / entries : 1;
+  }
+  // Of R times A P, whose blocks of rows are P's runs.
+  SpgemmOptions options_of_R() const
+  {
+    SpgemmOptions options = options_;
+    options.rows = options.run;
+    return options;
   }
   // The rows of own coarse points before anything is added: coarse's where no rank has ghosts.
   Csr<double, Ex> &own_rows(DistMatrix<Ex> &coarse) { return alone_ ? coarse.own_diag : own_; }
@@ -86,6 +95,7 @@ private:
   GatheredRows<Ex> rows_of_P_;            // its numbering is that of the products' columns
   Csr<double, Ex> A_, AP_, own_, others_; // others_: a row a ghost of P
   SpgemmPlan<Ex> plan_AP_, plan_own_, plan_others_;
+  bool AP_stays_ = false;   // its pattern, and all of it with other back ends than native
   std::int64_t slices_ = 1; // of A P; in several, there is no AP_, and the plans are these
   SlicedPlan<Ex> sliced_own_, sliced_others_;
 

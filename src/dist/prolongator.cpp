@@ -3,7 +3,6 @@
 #include "base/log.hpp"
 #include "dist/agree.hpp"
 #include "sparse/rows.hpp"
-#include "sparse/transpose.hpp"
 
 namespace amgkit
 {
@@ -19,8 +18,8 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_all(Ex &ex)
   PetscFunctionBegin;
   PetscCall(halo.allocate(ex));
   PetscCall(nonempty_rows(ex, offd.view(), boundary));
-  PetscCall(transpose(ex, diag.view(), to_own, values_change ? &from_diag_ : nullptr));
-  PetscCall(transpose(ex, offd.view(), to_ghosts, values_change ? &from_offd_ : nullptr));
+  PetscCall(transpose(ex, diag.view(), to_own, values_change ? &from_diag_ : nullptr, blocks));
+  PetscCall(transpose(ex, offd.view(), to_ghosts, values_change ? &from_offd_ : nullptr, blocks));
   PetscCall(halo.arrivals(ex, diag.cols, arrivals, receiving));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

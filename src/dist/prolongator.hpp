@@ -2,6 +2,7 @@
 #pragma once
 #include "dist/ghost_rows.hpp"
 #include "dist/matrix.hpp"
+#include "sparse/transpose.hpp"
 
 namespace amgkit
 {
@@ -21,6 +22,7 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   using CoarseBlocks<Ex>::diag, CoarseBlocks<Ex>::offd, CoarseBlocks<Ex>::first, CoarseBlocks<Ex>::ghosts;
   // To be set before create(), too: whether transpose_values() will be called, for which 4 bytes an entry are kept.
   bool values_change = false;
+  TransposeBlocks blocks; // that its entries may come in
 
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<PetscInt> range;       // rank r owns coarse points range[r] <= I < range[r + 1]

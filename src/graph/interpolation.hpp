@@ -60,7 +60,7 @@ private:
     SpgemmPlan<Ex> plan;
     TruncatedProduct<Ex> truncated;
 
-    std::size_t bytes() const { return path.bytes() + w.bytes() + W.bytes() + plan.row.bytes() + plan.window.bytes() + truncated.bytes(); }
+    std::size_t bytes() const { return path.bytes() + w.bytes() + W.bytes() + plan.bytes() + truncated.bytes(); }
   };
   bool paths() const { return kind_ != InterpolationKind::direct; }
   MarkedRows rows_of(const DistMatrix<Ex> &A) const { return marked_rows(A, kinds_.diag, kinds_.offd); }

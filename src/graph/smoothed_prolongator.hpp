@@ -52,7 +52,7 @@ public:
   PetscErrorCode multiply(Ex &, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q);
   // Whether T's blocks are no longer read but by take().
   bool has_copy(const CoarseBlocks<Ex> &T) const { return right_.rows(T.rows()).ptr != T.diag.ptr.data(); }
-  std::size_t bytes() const { return right_.bytes() + W_.bytes() + plan_.row.bytes() + plan_.window.bytes(); }
+  std::size_t bytes() const { return right_.bytes() + W_.bytes() + plan_.bytes(); }
 
 private:
   PetscErrorCode make_product(Ex &, CsrView<double> S, const CoarseBlocks<Ex> &T, const SpgemmOptions &, CoarseBlocks<Ex> &Q);

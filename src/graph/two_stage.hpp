@@ -27,7 +27,7 @@ private:
     SpgemmPlan<Ex> plan;
     TruncatedProduct<Ex> truncated;
 
-    std::size_t bytes() const { return left.bytes() + W.bytes() + plan.row.bytes() + plan.window.bytes() + truncated.bytes(); }
+    std::size_t bytes() const { return left.bytes() + W.bytes() + plan.bytes() + truncated.bytes(); }
   };
   PetscErrorCode make_factors(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &first, const CoarsePoints<Ex> &second,
                               const TwoStageRule &, bool *out_of_memory);

@@ -25,7 +25,7 @@ template <class Ex> struct SlicedPlan {
   std::size_t bytes() const
   {
     std::size_t total = 0;
-    for (const Slice &slice : slices) total += slice.plan.row.bytes() + slice.plan.window.bytes();
+    for (const Slice &slice : slices) total += slice.plan.bytes();
     return total;
   }
 };

@@ -34,6 +34,10 @@ struct SpgemmOptions {
   // native uses it, values by runs of 2, 3 and 6 in A B, patterns by any; it changes no bit of C.
   int run = 1;
   bool with_values = true; // native: else C's values are not allocated
+  // The left factor's entries may come in complete aligned blocks of rows x inner, and the right one's in blocks of inner x run: a node's
+  // rows have one pattern. Where both do, which native looks for with one pass over their columns, patterns are found by blocks, and values
+  // summed by them for the shapes in spgemm_lanes.hpp; elsewhere by runs alone. It changes no bit of C.
+  int rows = 1, inner = 1;
 };
 
 // What a back end other than native keeps of a pattern.
@@ -51,12 +55,15 @@ template <class Ex> struct SpgemmPlan {
   SpgemmKind kind = SpgemmKind::native;
   std::int64_t products = 0; // native: so many terms a numeric call sums
   int run = 1;               // native: columns of a run that are summed together
-  Csr<double, Ex> runs;      // native, run > 1: which runs the rows of B have; no values
+  int rows = 1, inner = 1;   // native, rows > 1: by blocks, as in SpgemmOptions
+  Csr<double, Ex> runs;      // native, run > 1: which runs, or blocks of inner x run, B has; no values
   // native: row[k], begin[t] <= k < begin[t + 1], are C's rows for tables of size t, ascending. Those from begin[tables] on are too long,
-  // and are summed in windows of their runs: the l-th of them in window[l] to window[l + 1] - 1.
+  // and are summed in windows of their runs: the l-th of them in window[l] to window[l + 1] - 1. By blocks, these are rows of blocks.
   Array<int, Ex> row, window;
   std::int64_t begin[tables + 2] = {}, windows = 0;
   std::unique_ptr<SpgemmState> state;
+
+  std::size_t bytes() const { return runs.bytes() + row.bytes() + window.bytes(); } // but for the state's
 };
 
 // native: rows first <= i < end of C in the lists of a plan: row[k], begin[t] <= k < end[t], and the windows of those too long.

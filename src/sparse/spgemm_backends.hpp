@@ -10,6 +10,9 @@ PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, C
 template <class Ex>
 PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, const SpgemmPart *part, CsrView<double> A, CsrView<double> B,
                               const SpgemmRows &C);
+// The part of it for plans of blocks.
+template <class Ex>
+PetscErrorCode native_block_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
                                SpgemmPlan<Ex> &plan);

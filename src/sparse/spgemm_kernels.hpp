@@ -6,54 +6,19 @@
 // as these repeat columns; where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
 //
 // Where B comes in runs, columns and entries below are runs, until C is written.
+#include "sparse/block_patterns.hpp"
 #include "sparse/spgemm_backends.hpp"
 #include "sparse/spgemm_bitmaps.hpp"
-#include "sparse/spgemm_runs.hpp"
-#include "sparse/spgemm_tables.hpp"
+#include "sparse/spgemm_lanes.hpp"
 
 namespace amgkit
 {
 namespace spgemm
 {
-constexpr int tables = SpgemmPlan<Host>::tables, largest = tables - 1;
+constexpr int largest = tables - 1;
 // of those with sums for runs: 48 KiB of scratch hold it
 constexpr int largest_with_sums(int run) { return run > 1 ? largest - 1 : largest; }
 constexpr int done = tables + 1; // no table is to be tried
-
-// f(Size<t>) for the sizes of tables
-template <int T> struct Size {
-  static constexpr int value = T;
-};
-template <class F> PetscErrorCode for_sizes(F f)
-{
-  PetscFunctionBegin;
-  static_assert(tables == 4);
-  PetscCall(f(Size<0>{}));
-  PetscCall(f(Size<1>{}));
-  PetscCall(f(Size<2>{}));
-  PetscCall(f(Size<3>{}));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// f(lanes) with as many lanes a row of C as suit rows of B of this length; at least so many that a warp's tables with sums for runs of M
-// fit in 24 KiB.
-template <int Count> struct Lanes {
-  static constexpr int value = Count;
-};
-template <int T, int M = 1, class F> PetscErrorCode with_lanes(double average, F f)
-{
-  constexpr std::size_t most = 24576, bytes = sizeof(KeyedSums<T, M>);
-  if constexpr (8 * bytes <= most) {
-    if (average <= 5) return f(Lanes<4>{});
-  }
-  if constexpr (4 * bytes <= most) {
-    if (average <= 10) return f(Lanes<8>{});
-  }
-  if constexpr (2 * bytes <= most) {
-    if (average <= 24) return f(Lanes<16>{});
-  }
-  return f(Lanes<32>{});
-}
 
 // length[i] <- min(most, sum of weight[j] over the entries of row i of A)
 template <class Ex> PetscErrorCode bound_rows(Ex &ex, const CsrView<double> &A, const int *weight, int most, int *length)
@@ -143,24 +108,30 @@ template <class In, class Ex> PetscErrorCode count_all_columns(Ex &ex, std::int6
     PetscCall(for_sizes([&](auto size) {
       constexpr int T = decltype(size)::value;
       if (T != t) return PETSC_SUCCESS;
-      return with_lanes<T>(in.B.average(),
-                           [&](auto lanes) { return count_columns<decltype(lanes)::value, T>(ex, in, row, n, count, next); });
+      return with_lanes<KeyedSums<T, 1>>(in.B.average(),
+                                         [&](auto lanes) { return count_columns<decltype(lanes)::value, T>(ex, in, row, n, count, next); });
     }));
     if (t == tables) PetscCall(for_slices(ex, in, row, n, work_bytes, [&](const Slice &slice) { return count_slice(ex, slice, count); }));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// How many columns, or runs, table t of a plan holds with their sums.
+template <class Ex> int most_with_sums(const SpgemmPlan<Ex> &plan, int t)
+{
+  return plan.rows > 1 ? block_columns_of(t) : columns_of(std::min(t, largest_with_sums(plan.run)));
+}
+
 // Which rows of C go to which table with sums, by their lengths, each entry of which stands for so many sums.
 template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, int each, SpgemmPlan<Ex> &plan)
 {
-  const int last = largest_with_sums(plan.run), length = columns_of(last);
+  const int length = most_with_sums(plan, largest);
   int above = 0;
 
   PetscFunctionBegin;
   PetscCall(plan.row.allocate(ex, rows));
   for (int t = 0; t <= tables; t++) {
-    const int most = t == tables ? INT32_MAX : columns_of(std::min(t, last));
+    const int most = t == tables ? INT32_MAX : most_with_sums(plan, t);
     std::int64_t n = 0;
     if (above < most) {
       PetscCall(compact(
@@ -201,46 +172,50 @@ PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n
   });
 }
 
-// B comes in runs of so many columns; plan.run of them, or 1, are to be summed together.
+// The factors' entries stand for blocks, plan.rows x plan.inner those of the left one, plan.inner x run those of B; plan.run columns, or 1,
+// are to be summed together.
 template <class In, class Ex>
 PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int run, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
   const std::int64_t work_bytes = options.work_bytes;
-  Array<int, Ex> weights, columns;
+  Array<int, Ex> weights, offsets, columns;
   const CsrView<double> &left = left_factor(in);
+  const int rows = left.rows;
   std::int64_t nnz = 0;
 
   PetscFunctionBegin;
-  PetscCall(C.ptr.allocate(ex, std::int64_t{C.rows} + 1));
-  int *ptr = C.ptr.data();
+  PetscCall(offsets.allocate(ex, std::int64_t{rows} + 1));
+  int *ptr = offsets.data();
   PetscCall(weigh_columns(ex, in, weights));
   const int *weight = weights.data();
   PetscCall(reduce<std::int64_t>(
       ex, left.nnz, [=] AMGKIT_FN(std::int64_t k) { return static_cast<std::int64_t>(weight[left.col[k]]); }, 0, Sum{}, &plan.products));
-  plan.products *= run;
+  plan.products *= std::int64_t{plan.rows} * plan.inner * run;
   PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
   weights.release();
-  PetscCall(count_all_columns(ex, work_bytes, in, C.rows, ptr));
-  PetscCall(exclusive_scan(ex, C.rows, ptr, &nnz));
-  PetscCheck(nnz * run <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCall(count_all_columns(ex, work_bytes, in, rows, ptr));
+  PetscCall(exclusive_scan(ex, rows, ptr, &nnz));
+  PetscCheck(nnz * plan.rows * run <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries on one process: use more processes");
-  PetscCall(sort_rows(ex, C.rows, ptr, run / plan.run, plan));
+  PetscCall(sort_rows(ex, rows, ptr, run / plan.run, plan));
   PetscCall(columns.allocate(ex, nnz));
   int *col = columns.data();
   const int *row = plan.row.data();
   PetscCall(for_sizes([&](auto size) {
     constexpr int T = decltype(size)::value;
-    return with_lanes<T>(in.B.average(), [&](auto lanes) {
+    return with_lanes<KeyedSums<T, 1>>(in.B.average(), [&](auto lanes) {
       return list_columns<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], ptr, col);
     });
   }));
   if (plan.windows > 0)
     PetscCall(for_slices(ex, in, row + plan.begin[tables], plan.begin[tables + 1] - plan.begin[tables], work_bytes,
                          [&](const Slice &slice) { return fill_slice(ex, slice, ptr, col); }));
-  if (run == 1)
+  if (plan.rows == 1 && run == 1) {
+    C.ptr = std::move(offsets);
     C.col = std::move(columns);
-  else
-    PetscCall(write_runs(ex, run, columns, C));
+  } else {
+    PetscCall(write_blocks(ex, plan.rows, run, offsets, columns, C));
+  }
   if (options.with_values) PetscCall(C.val.allocate(ex, C.col.size()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -308,7 +283,7 @@ PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const S
     if constexpr (T > largest_with_sums(M))
       return PETSC_SUCCESS;
     else
-      return with_lanes<T, M>(in.B.average(), [&](auto lanes) {
+      return with_lanes<KeyedSums<T, M>>(in.B.average(), [&](auto lanes) {
         return sum_rows<decltype(lanes)::value, T, M>(ex, in, row + part.begin_of[T], part.end_of[T] - part.begin_of[T], C);
       });
   }));
@@ -360,15 +335,42 @@ template <class Ex> PetscErrorCode find_parts(Ex &ex, const SpgemmPlan<Ex> &plan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+// The patterns of blocks of A and of plan.runs, and plan.rows, where both factors consist of such blocks.
+template <class Ex>
+PetscErrorCode look_for_blocks(Ex &ex, const SpgemmOptions &options, const CsrView<double> &A, const CsrView<double> &B,
+                               Csr<double, Ex> &blocks, SpgemmPlan<Ex> &plan)
+{
+  bool whole = false;
+
+  PetscFunctionBegin;
+  if (!spgemm::is_block_shape(options.rows, options.inner, options.run)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(find_blocks(ex, A, options.rows, options.inner, blocks, &whole));
+  if (whole) PetscCall(find_blocks(ex, B, options.inner, options.run, plan.runs, &whole));
+  if (!whole) PetscFunctionReturn(PETSC_SUCCESS);
+  plan.rows = options.rows;
+  plan.inner = options.inner;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
                                SpgemmPlan<Ex> &plan)
 {
   const int run = options.run;
+  Csr<double, Ex> blocks;
 
   PetscFunctionBegin;
+  PetscCall(look_for_blocks(ex, options, A, B, blocks, plan));
+  if (plan.rows > 1) {
+    plan.run = run;
+    PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{blocks.view(), plan.runs.view()}, run, C, plan));
+  }
+  blocks = {};
   if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, B}, 1, C, plan));
-  PetscCall(spgemm::find_runs(ex, B, run, plan.runs));
+  PetscCall(find_runs(ex, B, run, plan.runs));
   plan.run = run == 2 || run == 3 || run == 6 ? run : 1;
   PetscCall(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, plan.runs.view()}, run, C, plan));
   if (plan.run == 1) plan.runs = {};
@@ -378,6 +380,10 @@ template <class Ex>
 PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, const SpgemmPart *some, CsrView<double> A, CsrView<double> B,
                               const SpgemmRows &C)
 {
+  if (plan.rows > 1) {
+    PetscCheck(!some, PETSC_COMM_SELF, PETSC_ERR_SUP, "Blocks are summed all at once");
+    return native_block_numeric(ex, plan, A, B, C);
+  }
   const SpgemmPart part = some ? *some : spgemm::all_of(plan);
   spgemm::TwoFactors by_runs{A, plan.runs.view()};
   by_runs.B.val = B.val;
@@ -400,7 +406,7 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   Csr<double, Ex> runs;
 
   PetscFunctionBegin;
-  if (options.run > 1) PetscCall(spgemm::find_runs(ex, P, options.run, runs));
+  if (options.run > 1) PetscCall(find_runs(ex, P, options.run, runs));
   PetscCall(spgemm::symbolic(ex, options, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,20 +8,28 @@ namespace amgkit::spgemm
 constexpr int slots_of(int t) { return 32 << (2 * t); }
 constexpr int columns_of(int t) { return slots_of(t) / 2; }
 
-template <int T> struct Keys {
-  static constexpr int slots = slots_of(T), unused_bits = 27 - 2 * T; // of a hash, which has 32
+constexpr int bits_below(int slots) { return slots > 1 ? 1 + bits_below(slots / 2) : 0; }
+template <int Slots> struct SlotKeys {
+  static constexpr int slots = Slots, unused_bits = 32 - bits_below(Slots); // of a hash, which has 32
   static_assert(std::uint64_t{slots} << unused_bits == std::uint64_t{1} << 32);
-  int key[slots_of(T)]; // a column, or -1
+  int key[Slots]; // a column, or -1
 };
+template <int T> using Keys = SlotKeys<slots_of(T)>;
 // The columns are listed as they come.
 template <int T> struct ListedKeys : Keys<T> {
   int used;
   int list[columns_of(T)];
 };
 // M sums for each column; place[s]: which ones belong to slot s. Lanes that add to those of different columns use different banks.
-template <int T, int M> struct KeyedSums : Keys<T> {
-  unsigned short place[slots_of(T)];
-  double sum[M][columns_of(T)];
+template <int Slots, int M> struct SumTable : SlotKeys<Slots> {
+  unsigned short place[Slots];
+  double sum[M][Slots / 2];
+};
+template <int T, int M> using KeyedSums = SumTable<slots_of(T), M>;
+// The sums of a block together, as a lane reads and writes all of them; at an odd distance, as lanes have different blocks.
+template <int Slots, int Sums> struct BlockTable : SlotKeys<Slots> {
+  unsigned short place[Slots];
+  double sum[Slots / 2][Sums | 1];
 };
 
 template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table &table)

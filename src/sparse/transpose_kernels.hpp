@@ -1,10 +1,12 @@
-#include "base/parallel.hpp"
+#include "sparse/block_patterns.hpp"
 #include "sparse/transpose.hpp"
 
 namespace amgkit
 {
-// Sorting the entries by their columns, in a stable way, leaves the rows of each column in ascending order.
-template <class Ex> PetscErrorCode transpose(Ex &ex, CsrView<double> A, Csr<double, Ex> &At, Array<int, Ex> *from)
+namespace
+{
+// Sorting the entries by their columns, in a stable way, leaves the rows of each column in ascending order. Without A.val: the pattern.
+template <class Ex> PetscErrorCode transpose_entries(Ex &ex, const CsrView<double> &A, Csr<double, Ex> &At, Array<int, Ex> *from)
 {
   Array<std::uint32_t, Ex> columns;
   Array<int, Ex> positions;
@@ -38,17 +40,72 @@ template <class Ex> PetscErrorCode transpose(Ex &ex, CsrView<double> A, Csr<doub
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) row[k] = static_cast<int>(i);
   }));
   PetscCall(At.col.allocate(ex, n));
-  PetscCall(At.val.allocate(ex, n));
+  if (A.val) PetscCall(At.val.allocate(ex, n));
   int *col = At.col.data();
   double *val = At.val.data();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) {
     col[k] = row[position[k]];
-    val[k] = A.val[position[k]];
+    if (val) val[k] = A.val[position[k]];
   }));
   if (from) *from = std::move(positions);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// At from the patterns of A's blocks and of theirs, whose entry b is A's block from_block[b].
+template <class Ex>
+PetscErrorCode transpose_blocks(Ex &ex, const CsrView<double> &A, const TransposeBlocks &size, const CsrView<double> &blocks,
+                                const CsrView<double> &transposed, const int *from_block, Csr<double, Ex> &At, Array<int, Ex> *from)
+{
+  const int rows = size.rows, cols = size.cols;
+
+  PetscFunctionBegin;
+  At.rows = A.cols;
+  At.cols = A.rows;
+  PetscCall(At.ptr.allocate(ex, std::int64_t{At.rows} + 1));
+  PetscCall(At.col.allocate(ex, A.nnz));
+  PetscCall(At.val.allocate(ex, A.nnz));
+  if (from) PetscCall(from->allocate(ex, A.nnz));
+  int *ptr = At.ptr.data(), *col = At.col.data(), *position = from ? from->data() : nullptr;
+  double *val = At.val.data();
+  PetscCall(for_each(ex, At.ptr.size(), [=] AMGKIT_FN(std::int64_t j) {
+    const std::int64_t J = j / cols;
+    const int q = static_cast<int>(j % cols);
+    ptr[j] = rows * (cols * transposed.ptr[J] + (q > 0 ? q * (transposed.ptr[J + 1] - transposed.ptr[J]) : 0));
+  }));
+  PetscCall(for_rows(ex, transposed.rows, transposed.average() * rows * cols, [=] AMGKIT_FN(auto team, std::int64_t J) {
+    const int begin = transposed.ptr[J], length = rows * (transposed.ptr[J + 1] - begin), first = rows * cols * begin;
+    for (int t : team.share(0, length)) {
+      const int b = begin + t / rows, p = t % rows, I = transposed.col[b], row = blocks.ptr[I];
+      const int at = rows * cols * row + cols * (p * (blocks.ptr[I + 1] - row) + from_block[b] - row);
+      for (int q = 0; q < cols; q++) {
+        const int k = first + q * length + t;
+        col[k] = rows * I + p;
+        val[k] = A.val[at + q];
+        if (position) position[k] = at + q;
+      }
+    }
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex> PetscErrorCode transpose(Ex &ex, CsrView<double> A, Csr<double, Ex> &At, Array<int, Ex> *from, TransposeBlocks size)
+{
+  Csr<double, Ex> blocks, transposed;
+  Array<int, Ex> from_block;
+  bool whole = false;
+
+  PetscFunctionBegin;
+  if (A.nnz > 0 && size.rows * size.cols > 1) PetscCall(find_blocks(ex, A, size.rows, size.cols, blocks, &whole));
+  if (whole) {
+    PetscCall(transpose_entries(ex, blocks.view(), transposed, &from_block));
+    PetscCall(transpose_blocks(ex, A, size, blocks.view(), transposed.view(), from_block.data(), At, from));
+  } else {
+    PetscCall(transpose_entries(ex, A, At, from));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 using Space = AMGKIT_SPACE;
-template PetscErrorCode transpose(Space &, CsrView<double>, Csr<double, Space> &, Array<int, Space> *);
+template PetscErrorCode transpose(Space &, CsrView<double>, Csr<double, Space> &, Array<int, Space> *, TransposeBlocks);
 } // namespace amgkit

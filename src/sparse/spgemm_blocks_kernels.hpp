@@ -1,0 +1,142 @@
+// The values of C = A B where A consists of blocks of Rows x Inner entries and B of Inner x M: the pattern of the blocks is all that is
+// looked up. A lane takes a block of B, finds its place among the sums of the Rows rows of C once, and adds the block of A times it to Rows
+// M of them. The rows of a block are added one after the other: every sum has the order that it has in spgemm_kernels.hpp, and its bits.
+//
+// At Rows x Inner x M = 3 x 3 x 6, A P of 3D elasticity, a lane loads 9 + 18 numbers and adds 54 products to 18 sums in scratch memory: 5
+// instructions a product where a lane that takes a run of one row has 35, as an estimate.
+#include "sparse/search.hpp"
+#include "sparse/spgemm_backends.hpp"
+#include "sparse/spgemm_factors.hpp"
+#include "sparse/spgemm_lanes.hpp"
+
+namespace amgkit
+{
+namespace spgemm
+{
+struct BlockFactors {
+  CsrView<double> A, B, blocks; // blocks: of B, without values
+};
+
+// Where the lane's block of B is: its column of blocks, its place r in A's row, and in units of M entries of B its first row's begin and
+// the distance of its rows.
+struct BlockAt {
+  int column, r, first, step;
+};
+
+template <int Rows, int M> struct BlockSums {
+  double of[Rows][M];
+};
+
+template <int Rows, int Inner, int M> struct Blocks {
+  static constexpr int sums = Rows * M;
+
+  // sum <- sum + a b; a: the block's first entry, its rows apart by row_of_a
+  static AMGKIT_FN void add(const double *a, int row_of_a, const double *b, int row_of_b, BlockSums<Rows, M> &sum)
+  {
+    for (int c = 0; c < Inner; c++) {
+      for (int p = 0; p < Rows; p++) {
+        for (int q = 0; q < M; q++) sum.of[p][q] += a[p * row_of_a + c] * b[c * row_of_b + q];
+      }
+    }
+  }
+
+  // val[p stride + t] <- the sum at column col[t] of row p of the node I, for the n ascending runs of M columns that the table holds
+  template <class Team, class Columns, class Table>
+  static AMGKIT_FN void sum_node(const Team &team, const BlockFactors &in, int I, const Columns &columns, Table &table, int n,
+                                 const int *col, double *val, int stride)
+  {
+    clear(team, table);
+    for (int t : team.share(0, n)) {
+      for (int c = 0; c < sums; c++) table.sum[t][c] = 0;
+    }
+    team.sync();
+    for (int t : team.share(0, n)) table.place[insert(table, col[M * t] / M).at] = static_cast<unsigned short>(t);
+    team.sync();
+    const int begin = in.A.ptr[Rows * I], length = in.A.ptr[Rows * I + 1] - begin;
+    const auto node = [&](int r) { return in.A.col[begin + Inner * r] / Inner; };
+    team.for_entries_in_order(
+        length / Inner, [&](int r) { return columns.of(in.blocks, node(r)); },
+        [&](int r, int k) {
+          const int K = node(r), first = in.blocks.ptr[K];
+          return BlockAt{in.blocks.col[k], r, Inner * first + k - first, in.blocks.ptr[K + 1] - first};
+        },
+        [&](int, const BlockAt &at) {
+          const int slot = find(table, at.column);
+          if (slot < 0) return;
+          const int place = table.place[slot];
+          BlockSums<Rows, M> sum;
+          for (int c = 0; c < sums; c++) sum.of[c / M][c % M] = table.sum[place][c];
+          add(in.A.val + begin + Inner * at.r, length, in.B.val + std::int64_t{M} * at.first, M * at.step, sum);
+          for (int c = 0; c < sums; c++) table.sum[place][c] = sum.of[c / M][c % M];
+        });
+    team.sync();
+    for (int p = 0; p < Rows; p++) {
+      for (int t : team.share(0, M * n)) val[p * stride + t] = table.sum[t / M][p * M + t % M];
+    }
+  }
+
+  template <int Lanes, int T, class Ex>
+  static PetscErrorCode sum_nodes(Ex &ex, const BlockFactors &in, const int *node, std::int64_t n, const SpgemmRows &C)
+  {
+    const int *ptr = C.ptr, *col = C.col;
+    double *val = C.val;
+    return for_rows_with<Lanes, BlockTable<block_slots_of(T), sums>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+      const int I = node[l], begin = ptr[Rows * I], length = ptr[Rows * I + 1] - begin;
+      sum_node(team, in, I, WholeRows{}, table, length / M, col + begin, val + begin, length);
+    });
+  }
+
+  // The nodes whose rows are longer than a table, in windows as in spgemm_kernels.hpp.
+  template <class Ex> static PetscErrorCode sum_windows(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+  {
+    constexpr int most = block_columns_of(tables - 1);
+    const int *ptr = C.ptr, *col = C.col, *node = plan.row.data() + plan.begin[tables], *window = plan.window.data();
+    const int longs = static_cast<int>(plan.begin[tables + 1] - plan.begin[tables]);
+    double *val = C.val;
+    return for_rows_with<32, BlockTable<block_slots_of(tables - 1), sums>>(
+        ex, plan.windows, [=] AMGKIT_FN(auto team, std::int64_t w, auto &table) {
+          const int l = piece_of(window, longs, w), I = node[l], length = ptr[Rows * I + 1] - ptr[Rows * I];
+          const int skipped = (static_cast<int>(w) - window[l]) * most, left = length / M - skipped, n = left < most ? left : most;
+          const int begin = ptr[Rows * I] + M * skipped;
+          sum_node(team, in, I, Window{col[begin] / M, col[begin + M * (n - 1)] / M}, table, n, col + begin, val + begin, length);
+        });
+  }
+
+  template <class Ex> static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+  {
+    const int *node = plan.row.data();
+
+    PetscFunctionBegin;
+    PetscCall(for_sizes([&](auto size) {
+      constexpr int T = decltype(size)::value;
+      return with_lanes<BlockTable<block_slots_of(T), sums>, 8>(in.blocks.average(), [&](auto lanes) {
+        return sum_nodes<decltype(lanes)::value, T>(ex, in, node + plan.begin[T], plan.begin[T + 1] - plan.begin[T], C);
+      });
+    }));
+    PetscCall(sum_windows(ex, in, plan, C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+// By the S-th shape or one after it.
+template <int S, class Ex> PetscErrorCode numeric_by_shape(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+{
+  if constexpr (S < count_block_shapes) {
+    constexpr BlockShape shape = block_shapes[S];
+    if (shape.rows != plan.rows || shape.inner != plan.inner || shape.run != plan.run) return numeric_by_shape<S + 1>(ex, in, plan, C);
+    return Blocks<shape.rows, shape.inner, shape.run>::numeric(ex, in, plan, C);
+  } else {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Blocks of %d x %d times %d x %d are not summed", plan.rows, plan.inner, plan.inner, plan.run);
+  }
+}
+} // namespace spgemm
+
+template <class Ex>
+PetscErrorCode native_block_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
+{
+  return spgemm::numeric_by_shape<0>(ex, spgemm::BlockFactors{A, B, plan.runs.view()}, plan, C);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode native_block_numeric(Space &, const SpgemmPlan<Space> &, CsrView<double>, CsrView<double>, const SpgemmRows &);
+} // namespace amgkit
