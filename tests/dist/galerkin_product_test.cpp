@@ -234,6 +234,30 @@ TYPED_TEST(GalerkinProductTest, SlicesChangeNothing)
   });
 }
 
+// Nodes of 3 unknowns, aggregates of 6, none on two ranks: made and refreshed, the same bits with and without blocks.
+TYPED_TEST(GalerkinProductTest, BlocksChangeNothing)
+{
+  const CoarseProblem problem = {"nodes", blown_up(grid7(4, 4, 3), 3, 3), blown_up(random_prolongator(48, 12, 3, 2), 3, 6)};
+  for (const Split rows : {Split::even, Split::gap, Split::last}) {
+    std::array<Coarse, 2> expected, got;
+    for (const SpgemmOptions &options : {SpgemmOptions{}, {.run = 6}, {.run = 6, .rows = 3, .inner = 3}}) {
+      Product<TypeParam> made(problem, rows, rows);
+      OK(made.problem.distribute(this->ex));
+      made.problem.P.blocks = {options.inner, options.run};
+      OK(made.create(this->ex, ProductForm::two_products, options));
+      ASSERT_FALSE(made.out_of_memory);
+      OK(download(this->ex, made.coarse, got[0]));
+      for (double &value : made.problem.whole_A.val) value = 0.1 - value * 1.25;
+      OK(made.problem.set_matrix(this->ex));
+      OK(made.product.refresh(this->ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
+      ASSERT_FALSE(made.out_of_memory);
+      OK(download(this->ex, made.coarse, got[1]));
+      if (options.run == 1) expected = got;
+      EXPECT_TRUE(got == expected);
+    }
+  }
+}
+
 // Each slice of A P takes memory of its own.
 TEST(GalerkinProductSlices, AreMoreWhereBytesAreFewer)
 {

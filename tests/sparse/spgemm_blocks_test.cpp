@@ -32,8 +32,8 @@ TYPED_TEST(SpgemmBlocks, BlocksGiveTheSameBits)
     for (Factors &in : products) {
       if (count_products(in) > 3000) continue; // times up to 216
       in.name += ", " + std::to_string(shape.rows) + " x " + std::to_string(shape.inner) + " x " + std::to_string(shape.run);
-      in.A = made_of_blocks(in.A, shape.rows, shape.inner);
-      in.B = made_of_blocks(in.B, shape.inner, shape.run);
+      in.A = blown_up(in.A, shape.rows, shape.inner);
+      in.B = blown_up(in.B, shape.inner, shape.run);
       check_product(this->ex, in, options_of(shape), shape.summed ? shape.rows : 1);
     }
   }
@@ -43,7 +43,7 @@ TYPED_TEST(SpgemmBlocks, BlocksGiveTheSameBits)
 TYPED_TEST(SpgemmBlocks, BrokenBlocksAreSummedByRuns)
 {
   const Shape shape = {3, 3, 3, true};
-  const Factors whole = {"", made_of_blocks(random_rows(20, 20, 1, 5), 3, 3), made_of_blocks(random_rows(20, 20, 2, 5), 3, 3)};
+  const Factors whole = {"", blown_up(random_rows(20, 20, 1, 5), 3, 3), blown_up(random_rows(20, 20, 2, 5), 3, 3)};
   for (int at = 0; at < 60; at += 7) {
     for (bool right : {false, true}) {
       Factors in = whole;
@@ -68,6 +68,6 @@ TYPED_TEST(SpgemmBlocks, BrokenBlocksAreSummedByRuns)
 TEST(SpgemmMemory, EveryAllocationMayFailWithBlocks)
 {
   const Factors in = long_products()[4];
-  check_failing_allocations({in.name, made_of_blocks(in.A, 2, 2), made_of_blocks(in.B, 2, 2)}, {.run = 2, .rows = 2, .inner = 2});
+  check_failing_allocations({in.name, blown_up(in.A, 2, 2), blown_up(in.B, 2, 2)}, {.run = 2, .rows = 2, .inner = 2});
 }
 } // namespace amgkit::test

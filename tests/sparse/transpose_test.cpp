@@ -20,18 +20,6 @@ HostCsr transposed(const HostCsr &A)
   return make_csr(A.cols, A.rows, entries);
 }
 
-// Every entry becomes a block of rows x cols, with values of their own.
-HostCsr blown_up(const HostCsr &A, int rows, int cols)
-{
-  std::map<std::pair<int, int>, double> entries;
-  for (int i = 0; i < rows * A.rows; i++) {
-    for (int k = A.ptr[i / rows]; k < A.ptr[i / rows + 1]; k++) {
-      for (int q = 0; q < cols; q++) entries[{i, cols * A.col[k] + q}] = A.val[k] + i + 0.1 * q;
-    }
-  }
-  return make_csr(rows * A.rows, cols * A.cols, entries);
-}
-
 // With values, and where they come from.
 template <class Ex> void check_transpose(Ex &ex, const HostCsr &M, TransposeBlocks blocks, const std::string &name)
 {

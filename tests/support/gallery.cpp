@@ -98,6 +98,23 @@ HostCsr one_sided(const HostCsr &A)
   return make_csr(A.rows, A.cols, entries);
 }
 
+HostCsr blown_up(const HostCsr &A, int rows, int cols)
+{
+  HostCsr out;
+  out.rows = rows * A.rows;
+  out.cols = cols * A.cols;
+  for (int i = 0; i < out.rows; i++) {
+    for (int k = A.ptr[i / rows]; k < A.ptr[i / rows + 1]; k++) {
+      for (int q = 0; q < cols; q++) {
+        out.col.push_back(cols * A.col[k] + q);
+        out.val.push_back(A.val[k] * (1 + 0.3 * q) / (1 + 0.7 * (i % rows)));
+      }
+    }
+    out.ptr.push_back(static_cast<int>(out.col.size()));
+  }
+  return out;
+}
+
 HostCsr random_graph(int n, int edges, unsigned seed, bool symmetric_pattern)
 {
   std::mt19937 random(seed);

@@ -28,6 +28,8 @@ HostCsr grid7(int nx, int ny, int nz, double wx = 1, double wy = 1, double wz = 
 HostCsr grid27(int n);
 // A without two of three entries below the diagonal: its pattern is not symmetric
 HostCsr one_sided(const HostCsr &A);
+// Every entry becomes a block of rows x cols, with values of their own
+HostCsr blown_up(const HostCsr &A, int rows, int cols);
 HostCsr random_graph(int n, int edges, unsigned seed, bool symmetric_pattern = true);
 
 struct Named {

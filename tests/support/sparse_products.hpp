@@ -74,23 +74,6 @@ inline HostCsr widened(const HostCsr &B, int run)
   return out;
 }
 
-// Every entry becomes a block of rows x cols, with values of their own.
-inline HostCsr made_of_blocks(const HostCsr &A, int rows, int cols)
-{
-  const HostCsr wide = widened(A, cols);
-  HostCsr out;
-  out.rows = rows * A.rows;
-  out.cols = wide.cols;
-  for (int i = 0; i < out.rows; i++) {
-    for (int k = wide.ptr[i / rows]; k < wide.ptr[i / rows + 1]; k++) {
-      out.col.push_back(wide.col[k]);
-      out.val.push_back(wide.val[k] / (1 + 0.7 * (i % rows)));
-    }
-    out.ptr.push_back(static_cast<int>(out.col.size()));
-  }
-  return out;
-}
-
 // The definitions, in the order that spgemm.hpp promises.
 inline HostCsr product_of(const HostCsr &A, const HostCsr &B)
 {
