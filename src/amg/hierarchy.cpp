@@ -1,14 +1,13 @@
 #include "amg/hierarchy.hpp"
 
+#include "amg/fewer_ranks.hpp"
 #include "amg/spectral_radius.hpp"
 #include "base/log.hpp"
 #include "dist/agree.hpp"
 #include "dist/near_null.hpp"
 #include "sparse/modes.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace amgkit
 {
@@ -16,33 +15,6 @@ namespace
 {
 // Coarsening has stalled when it keeps more than this share of the rows.
 constexpr double stall = 0.8;
-// process_eq_limit 0: below so much a rank, the messages between ranks take longer than the work they share. A GPU visits a level of 14
-// million entries, two million rows of seven, in about 0.25 ms, the time of eight exchanges; and what one of them holds alone is played as
-// a graph. By entries, as a setup's products grow with them: coarse levels of amgclassical have up to a hundred a row.
-constexpr double rows_worth_a_cpu = 500, entries_worth_a_gpu = 14e6;
-
-// Collective. How many ranks shall hold a coarse level instead of all that do now; 0: no fewer. What is solved by a dense inverse goes to
-// one.
-template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parameters, const DistMatrix<Ex> &A, int *ranks)
-{
-  const auto size = static_cast<PetscInt>(A.range.size()) - 1, rows = A.global_rows();
-  const bool by_rows = !Ex::on_device || parameters.process_eq_limit > 0;
-  double work = static_cast<double>(A.diag.nnz + A.offd.nnz), limit = entries_worth_a_gpu;
-
-  PetscFunctionBegin;
-  *ranks = 0;
-  if (size == 1 || rows > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
-  if (by_rows) {
-    work = static_cast<double>(rows);
-    limit = parameters.process_eq_limit > 0 ? static_cast<double>(parameters.process_eq_limit) : rows_worth_a_cpu;
-  } else {
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_DOUBLE, MPI_SUM, A.comm));
-  }
-  const double wanted = CoarseSolver<Ex>::is_dense(parameters, A) ? 1 : std::ceil(work / limit);
-  if (wanted <= static_cast<double>(size / 2)) *ranks = static_cast<int>(std::max(wanted, 1.0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // A part of the work that may involve fewer ranks than comm has, each of which knows how it went: tells all.
 template <class F> PetscErrorCode attempt_below(MPI_Comm comm, F work, bool *out_of_memory)
 {
@@ -57,11 +29,15 @@ template <class F> PetscErrorCode attempt_below(MPI_Comm comm, F work, bool *out
       out_of_memory);
 }
 
-// Local: a level's matrix as the cycle reads it, once all levels have theirs: it has then not stood beside what only the setup needs.
+// Local: a level's matrix as the cycle reads it, and D⁻¹, once all levels have theirs: it has then not stood beside what only the setup
+// needs.
 template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
 {
   PetscFunctionBegin;
   if (!level.A.folded()) PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, false));
+  if (level.smoother.scaled()) PetscFunctionReturn(PETSC_SUCCESS); // a method may have needed the memory for other things
+  PetscCall(level.analyse(ex, parameters));
+  level.diagonal.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,6 +67,7 @@ PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, const AmgParameters &p
   PetscFunctionBegin;
   PetscCall(MatGetBlockSize(A, &bs));
   level.block_size = static_cast<int>(bs);
+  level.in_single = Ex::sliced_rows && parameters.storage == static_cast<int>(Storage::in_single);
   PetscCall(finest.create(A, level.A));
   PetscCall(attempt(
       level.A.comm,
@@ -168,6 +145,7 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
     moved->near_null.m = from.near_null.m;
     moved->number = from.number;
     moved->block_size = from.block_size;
+    moved->in_single = from.in_single;
     moved->unknowns = from.unknowns;
   }
   from.forget_setup();
@@ -178,7 +156,7 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
 // it: as compressed rows it would take twice as much memory again.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::fold_if_large(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
 {
-  constexpr std::int64_t share = 3;
+  constexpr std::int64_t share = 30;
 
   PetscFunctionBegin;
   if (level.number == 0 || share * level.A.diag.nnz < levels.front()->A.diag.nnz) PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,6 +173,7 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
     Level<Ex> &fine = *levels.back();
     auto coarse = std::make_unique<Level<Ex>>();
     coarse->number = fine.number + 1;
+    coarse->in_single = fine.in_single;
     PetscCall(prolongation.build(ex, fine, *coarse, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     fine.forget_setup();

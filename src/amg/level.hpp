@@ -42,6 +42,8 @@ template <class Ex> struct Level {
   int number = 0;     // in the hierarchy, the finest is 0
   bool sound = true;  // false: A is not what multigrid can go on with, and coarsening ends before
   int block_size = 1; // unknowns a node
+  // Whether what the cycle alone reads of the level may be in single precision.
+  bool in_single = false;
   // By the unknown approach, where rows are no nodes: how many unknowns there are, and during setup, if there are several, which one
   // each row is of.
   int unknowns = 1;

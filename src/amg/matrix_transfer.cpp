@@ -17,6 +17,10 @@ PetscErrorCode MatrixTransfer<Ex>::create(Ex &ex, ProductForm form, const Spgemm
   P.blocks = {options.inner, options.run};
   PetscCall(P.create(ex, fine.comm, out_of_memory));
   if (!*out_of_memory) PetscCall(product_.create(ex, form, options, fine, P, coarse, out_of_memory));
+  if (!*out_of_memory) {
+    PetscCall(attempt(
+        fine.comm, [&] { return P.fold(ex); }, out_of_memory));
+  }
   PetscCall(log_end(Phase::rap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -36,7 +40,8 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::prepare_single(Ex &ex, bo
   bool own = false, other = false;
 
   PetscFunctionBegin;
-  PetscCall(representable_in_single(ex, P.diag.view(), &own));
+  own = P.folded();
+  if (!own) PetscCall(representable_in_single(ex, P.diag.view(), &own));
   PetscCall(representable_in_single(ex, P.offd.view(), &other));
   *fits = own && other;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -48,14 +53,26 @@ PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, Level<Ex> &fine, DistMatrix<E
   PetscFunctionBegin;
   *sound = true;
   PetscCall(log_begin(Phase::rap));
-  PetscCall(product_.refresh(ex, fine.A, P, coarse, out_of_memory));
+  PetscCall(attempt(
+      fine.A.comm, [&] { return P.unfold(ex); }, out_of_memory));
+  if (!*out_of_memory) PetscCall(product_.refresh(ex, fine.A, P, coarse, out_of_memory));
+  if (!*out_of_memory) {
+    PetscCall(attempt(
+        fine.A.comm, [&] { return P.fold(ex); }, out_of_memory));
+  }
   PetscCall(log_end(Phase::rap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode MatrixTransfer<Ex>::rows(Ex &ex, PetscInt first_coarse, HostRows &out) const
 {
-  return download_rows(ex, {P.diag.view(), P.offd.view(), first_coarse, &P.ghosts}, out);
+  Array<double, Ex> room;
+  CsrView<double> diag;
+
+  PetscFunctionBegin;
+  PetscCall(P.whole_diag(ex, room, diag));
+  PetscCall(download_rows(ex, {diag, P.offd.view(), first_coarse, &P.ghosts}, out));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>

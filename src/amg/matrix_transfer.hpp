@@ -5,7 +5,7 @@
 
 namespace amgkit
 {
-// P and R are read as compressed rows in double precision, whatever the vectors are.
+// P and R are read as compressed rows, sums in double precision, whatever the vectors are.
 template <class Ex> class MatrixTransfer : public Transfer<Ex> {
 public:
   Prolongator<Ex> P; // what its caller has to set is set before create()

@@ -72,8 +72,9 @@ struct AmgParameters {
          "Keep aggregates or coarse points when only the values of the matrix change; else everything is built anew", "PETSc PCGAMG"},
         {"storage", Choice{&storage, {"double", "single"}},
          "Precision, on a GPU, of the matrices that the cycle reads, and with flexible Krylov methods and many rows of its "
-         "vectors. A matrix that would lose entries stays double, and then all vectors. Coarse matrices with a third of the finest"
-         " one's entries or more are kept in this precision alone, and given so to whoever asks for them",
+         "vectors. A matrix that would lose entries stays double, and then all vectors. Coarse matrices with a thirtieth of the "
+         "finest one's entries or more are kept in this precision alone, and given so to whoever asks for them; amgclassical's "
+         "weights are rounded to it",
          ""},
         {"cuda_graph", Flag{&cuda_graph},
          "On a GPU: launch the kernels of the levels below the finest as one CUDA graph, on several GPUs of those that one holds alone",

@@ -27,6 +27,9 @@ public:
     PetscFunctionBegin;
     if (interpolation.index() > 0) {
       PetscCall(log_begin(Phase::interp));
+      PetscCall(attempt(
+          fine.A.comm, [&] { return this->P.unfold(ex); }, out_of_memory));
+      if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
       if (auto *one = std::get_if<1>(&interpolation)) PetscCall(one->update(ex, fine.A, this->P));
       if (auto *two = std::get_if<2>(&interpolation)) PetscCall(two->update(ex, fine.A, this->P));
       PetscCall(log_end(Phase::interp));
@@ -65,6 +68,8 @@ public:
     PetscFunctionBegin;
     PetscCheck(!aggressive(fine) || parameters_.interp_type != static_cast<int>(InterpolationKind::direct), fine.A.comm, PETSC_ERR_SUP,
                "Direct interpolation has no second stage for aggressive levels: choose another interp_type, or agg_nl 0");
+    fine.diagonal.release();
+    if (fine.number == 0) fine.smoother.set_scaling({}); // comes back when all levels are there, as the matrix stays
     PetscCall(take_unknowns(ex, fine, level, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(coarsen(ex, fine, level, out_of_memory));
@@ -75,11 +80,13 @@ public:
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     if (!parameters_.reweight) transfer->interpolation = std::monostate{};
     transfer->P.values_change = parameters_.reweight;
-    level.strength = {};
-    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    transfer->P.in_single = fine.in_single;
     PetscCall(attempt(
         fine.A.comm, [&] { return inject_all(ex, fine, level.points, coarse); }, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    level = {}; // nothing but P and the matrix stands beside the product
+    fine.forget_setup();
+    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A, out_of_memory));
     if (!*out_of_memory) PetscCall(check_coarse(ex, coarse.A, coarse.diagonal, &coarse.sound, out_of_memory));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,9 +177,8 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // Collective: the blocks of P
-  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, const Coarsening<Ex> &level, ClassicalTransfer<Ex> &transfer,
-                             bool *out_of_memory) const
+  // Collective: the blocks of P. Takes strength.
+  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, ClassicalTransfer<Ex> &transfer, bool *out_of_memory) const
   {
     TwoStageRule rule;
     InterpolationRule &one = rule.interpolation;
@@ -190,7 +196,7 @@ private:
       PetscCall(two.create(ex, fine.A, level.strength, level.first, level.points, rule, transfer.P, out_of_memory));
     } else {
       auto &direct = transfer.interpolation.template emplace<1>();
-      PetscCall(direct.create(ex, fine.A, level.strength, level.points, one, transfer.P, out_of_memory));
+      PetscCall(direct.create(ex, fine.A, std::move(level.strength), level.points, one, transfer.P, out_of_memory));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

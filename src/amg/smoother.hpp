@@ -30,6 +30,7 @@ public:
     single_.release();
     known_.reset();
   }
+  bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
   // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
   void set_spectrum(const Spectrum &spectrum) { known_ = spectrum; }
   // Collective, after set_scaling(): rho where it is needed, and the steps of a sweep; *out_of_memory as in attempt().

@@ -3,24 +3,96 @@
 #include "base/log.hpp"
 #include "dist/agree.hpp"
 #include "sparse/rows.hpp"
+#include "sparse/sell.hpp"
 
 namespace amgkit
 {
 template <class Ex> std::size_t Prolongator<Ex>::bytes() const
 {
   return diag.bytes() + offd.bytes() + to_own.bytes() + to_ghosts.bytes() + halo.bytes() + arrivals.bytes() + receiving.bytes() +
-         boundary.bytes() + from_diag_.bytes() + from_offd_.bytes();
+         boundary.bytes() + from_diag_.bytes() + from_offd_.bytes() + single_diag_.bytes() + single_own_.bytes();
+}
+
+namespace
+{
+CsrView<float> in_floats(const CsrView<double> &A, const float *val) { return {A.rows, A.cols, A.nnz, A.ptr, A.col, val}; }
+
+template <class Ex> PetscErrorCode fold_values(Ex &ex, Csr<double, Ex> &A, Array<float, Ex> &single)
+{
+  PetscFunctionBegin;
+  PetscCall(single.allocate(ex, A.col.size()));
+  PetscCall(convert(ex, A.col.size(), static_cast<const double *>(A.val.data()), single.data()));
+  A.val.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode unfold_values(Ex &ex, Csr<double, Ex> &A, Array<float, Ex> &single)
+{
+  PetscFunctionBegin;
+  if (single.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(A.val.allocate(ex, A.col.size()));
+  PetscCall(convert(ex, A.col.size(), static_cast<const float *>(single.data()), A.val.data()));
+  single.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+// Local
+template <class Ex> PetscErrorCode Prolongator<Ex>::round_values(Ex &ex)
+{
+  bool own = false, other = false;
+
+  PetscFunctionBegin;
+  rounded_ = false;
+  if (!in_single) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(representable_in_single(ex, diag.view(), &own));
+  PetscCall(representable_in_single(ex, offd.view(), &other));
+  rounded_ = own && other;
+  if (!rounded_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(round_to_single(ex, diag.col.size(), diag.val.data()));
+  PetscCall(round_to_single(ex, offd.col.size(), offd.val.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Prolongator<Ex>::fold(Ex &ex)
+{
+  PetscFunctionBegin;
+  if (!rounded_ || folded()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(fold_values(ex, diag, single_diag_));
+  PetscCall(fold_values(ex, to_own, single_own_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Prolongator<Ex>::unfold(Ex &ex)
+{
+  PetscFunctionBegin;
+  PetscCall(unfold_values(ex, to_own, single_own_));
+  PetscCall(unfold_values(ex, diag, single_diag_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Prolongator<Ex>::whole_diag(Ex &ex, Array<double, Ex> &room, CsrView<double> &out) const
+{
+  PetscFunctionBegin;
+  out = diag.view();
+  if (!folded()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(room.allocate(ex, out.nnz));
+  PetscCall(convert(ex, out.nnz, single_diag_.data(), room.data()));
+  out.val = room.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Local
 template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_all(Ex &ex)
 {
   PetscFunctionBegin;
+  PetscCall(round_values(ex));
   PetscCall(halo.allocate(ex));
   PetscCall(nonempty_rows(ex, offd.view(), boundary));
   PetscCall(transpose(ex, diag.view(), to_own, values_change ? &from_diag_ : nullptr, blocks));
   PetscCall(transpose(ex, offd.view(), to_ghosts, values_change ? &from_offd_ : nullptr, blocks));
-  PetscCall(halo.arrivals(ex, diag.cols, arrivals, receiving));
+  if (halo.active()) PetscCall(halo.arrivals(ex, diag.cols, arrivals, receiving));
+  if (range.size() == 2) offd.ptr.release(); // one rank: without entries
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,6 +118,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_values(Ex &ex)
   PetscFunctionBegin;
   PetscCheck(values_change && from_diag_.size() == diag.val.size() && from_offd_.size() == offd.val.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "This prolongator was made for values that do not change");
+  PetscCall(round_values(ex));
   PetscCall(gather(ex, from_diag_.size(), from_diag_.data(), own, to_own.val.data()));
   PetscCall(gather(ex, from_offd_.size(), from_offd_.data(), other, to_ghosts.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -56,7 +129,10 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::add_produ
 {
   PetscFunctionBegin;
   PetscCall(halo.begin(ex, e));
-  PetscCall(amgkit::add_product(ex, diag.view(), e, x));
+  if (folded())
+    PetscCall(amgkit::add_product(ex, in_floats(diag.view(), single_diag_.data()), e, x));
+  else
+    PetscCall(amgkit::add_product(ex, diag.view(), e, x));
   PetscCall(halo.template end<V>());
   PetscCall(subtract_rows(ex, offd.view(), boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), x));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.col.size() + offd.col.size())));
@@ -71,7 +147,10 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::multiply_
     PetscCall(spmv(ex, to_ghosts.view(), r, halo.template to_return<V>()));
     PetscCall(halo.template return_begin<V>());
   }
-  PetscCall(spmv(ex, to_own.view(), r, b));
+  if (folded())
+    PetscCall(spmv(ex, in_floats(to_own.view(), single_own_.data()), r, b));
+  else
+    PetscCall(spmv(ex, to_own.view(), r, b));
   if (halo.active()) {
     PetscCall(halo.template return_end<V>());
     PetscCall(subtract_rows(ex, arrivals.view(), receiving.size(), receiving.data(), -1, unscaled<V>, halo.template returned<V>(), b));

@@ -18,11 +18,14 @@ template <class Ex> struct CoarseBlocks {
 
 // What R's rows of other ranks' points give travels the halo's way back, and the owners add it to their own sum, in a fixed order.
 template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
-  // The blocks are set by the caller, but for first.
+  // The blocks are set by the caller, but for first. On one rank offd.ptr is freed by create().
   using CoarseBlocks<Ex>::diag, CoarseBlocks<Ex>::offd, CoarseBlocks<Ex>::first, CoarseBlocks<Ex>::ghosts;
   // To be set before create(), too: whether transpose_values() will be called, for which 4 bytes an entry are kept.
   bool values_change = false;
   TransposeBlocks blocks; // that its entries may come in
+  // To be set before create(), too: whether weights shall be rounded to single precision, if they allow it, and be kept so between
+  // products. Pᵀ A P is then that of the rounded P.
+  bool in_single = false;
 
   MPI_Comm comm = MPI_COMM_NULL;
   std::vector<PetscInt> range;       // rank r owns coarse points range[r] <= I < range[r + 1]
@@ -35,16 +38,26 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   std::size_t bytes() const;
   // Collective: all but what the caller has set. *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, MPI_Comm comm, bool *out_of_memory);
-  // Local: R's values anew, for other values of P on the same pattern; with values_change. Neither waits nor allocates.
+  // Local: R's values anew, for other values of P on the same pattern; with values_change. P's are rounded if they are kept so.
   PetscErrorCode transpose_values(Ex &);
+  // Local: folded, the values of diag and to_own are kept in single precision alone, if they have been rounded to it: the cycle's products
+  // give the same bits. What reads the values themselves wants them unfolded.
+  PetscErrorCode fold(Ex &);
+  PetscErrorCode unfold(Ex &);
+  bool folded() const { return single_diag_.size() > 0; }
+  // Local: diag, folded or not, with values in room where it is.
+  PetscErrorCode whole_diag(Ex &, Array<double, Ex> &room, CsrView<double> &out) const;
   // Collective; V is float or double. x += P e
   template <class V> PetscErrorCode add_product(Ex &, const V *e, V *x);
   // b = Pᵀ r
   template <class V> PetscErrorCode multiply_transposed(Ex &, const V *r, V *b);
 
 private:
+  PetscErrorCode round_values(Ex &);
   PetscErrorCode transpose_all(Ex &);
 
+  bool rounded_ = false;
+  Array<float, Ex> single_diag_, single_own_;
   Array<int, Ex> from_diag_, from_offd_; // P's entry behind each of R's, with values_change
 };
 } // namespace amgkit

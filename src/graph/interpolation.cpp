@@ -22,6 +22,7 @@ PetscErrorCode Interpolation<Ex>::choose(Ex &ex, const DistMatrix<Ex> &A, const 
     number_ = kept_number_.data();
   }
   PetscCall(classify_entries(ex, {A.diag, A.offd, first_row_, nullptr, ghosts_before_}, S, splitting, kinds_));
+  strength_ = {};
   PetscCall(to_coarse_.create(ex, rows_of(A), to_coarse));
   PetscCall(coarse_columns(ex, A, to_coarse_, points, points.range[static_cast<std::size_t>(rank)], B_));
   if (kind_ == InterpolationKind::ext_i) {
@@ -77,9 +78,11 @@ PetscErrorCode Interpolation<Ex>::make_part(Ex &ex, const MarkedRows &rows, cons
     PetscCall(stack_rows(ex, of.path.of(rows, ghosts_before_), of.w));
     if (!rule.keep) of.path = {};
     PetscCall(weigh_paths(ex, rows, all, of.w));
+    if (whole_) forget_weights();
     PetscCall(spgemm_symbolic(ex, rule.spgemm, of.w.view(), product_factor(), of.W, of.plan));
     PetscCall(spgemm_numeric(ex, of.plan, of.w.view(), product_factor(), of.W));
     if (!rule.keep) of.w = {};
+    if (whole_) forget_product();
   } else {
     PetscCall(stack_rows(ex, B_.rows().blocks(), of.W));
     PetscCall(weigh_direct(ex, points_of(rows), of.W));
@@ -107,12 +110,14 @@ PetscErrorCode Interpolation<Ex>::make_rows(Ex &ex, const DistMatrix<Ex> &A, con
     PetscCall(make_part(ex, all, all, rule, steps_.emplace(), parts[0]));
   } else {
     if (paths()) PetscCall(count_slices(ex, all, on_path, product_factor(), ghosts_before_, rule.slice_bytes, &slices));
+    whole_ = slices == 1;
     const auto make = [&](const MarkedRows &slice, CoarseBlocks<Ex> &part) {
       Steps steps;
       return make_part(ex, slice, all, rule, steps, part);
     };
     PetscCall(make_parts<Ex>(ex, all, slices, make, parts));
-    forget();
+    forget_weights();
+    forget_product();
   }
   PetscCall(join_parts(ex, parts, all_columns, P));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,21 +146,22 @@ template <class Ex> void Interpolation<Ex>::forget_own_rows()
   to_fine_ = {};
   F_offd_ = {};
   own_mean_ = {};
-  if (!paths() || product_factor().ptr == B_.diag.ptr.data()) return;
+  if (paths() && product_factor().ptr != B_.diag.ptr.data()) forget_product();
+}
+// Without keep: what the parts were made of.
+template <class Ex> void Interpolation<Ex>::forget_weights()
+{
+  kinds_ = {};
+  beta_ = {};
+  mean_ = {};
+}
+template <class Ex> void Interpolation<Ex>::forget_product()
+{
   for (Csr<double, Ex> *block : {&B_.diag, &B_.offd}) {
     block->ptr.release();
     block->col.release();
     block->val.release();
   }
-}
-// Without keep: what the parts were made of.
-template <class Ex> void Interpolation<Ex>::forget()
-{
-  kinds_ = {};
-  B_.diag = {};
-  B_.offd = {};
-  beta_ = {};
-  mean_ = {};
 }
 
 template <class Ex>

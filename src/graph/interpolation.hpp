@@ -18,6 +18,7 @@
 #include "sparse/spgemm.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace amgkit
 {
@@ -47,6 +48,13 @@ public:
   // *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &, const InterpolationRule &,
                         CoarseBlocks<Ex> &P, bool *out_of_memory);
+  // The same; frees strength when it has been read.
+  PetscErrorCode create(Ex &ex, DistMatrix<Ex> &A, Strength<Ex> &&S, const CoarsePoints<Ex> &points, const InterpolationRule &rule,
+                        CoarseBlocks<Ex> &P, bool *out_of_memory)
+  {
+    strength_ = std::move(S);
+    return create(ex, A, strength_, points, rule, P, out_of_memory);
+  }
   // Collective, after create() with keep: P's values for other values of A on the same pattern; splitting, strength and the entries that
   // truncation kept stay what they are. Allocates nothing with native products.
   PetscErrorCode update(Ex &, DistMatrix<Ex> &A, CoarseBlocks<Ex> &P);
@@ -76,13 +84,15 @@ private:
   PetscErrorCode make_rows(Ex &, const DistMatrix<Ex> &A, const InterpolationRule &, CoarseBlocks<Ex> &P);
   PetscErrorCode weigh_paths(Ex &, const MarkedRows &, const MarkedRows &all, Csr<double, Ex> &w);
   void forget_own_rows();
-  void forget();
+  void forget_weights();
+  void forget_product();
 
   InterpolationKind kind_ = InterpolationKind::ext_i;
   PetscInt first_row_ = 0;             // this rank's
   int ghosts_ = 0, ghosts_before_ = 0; // A's, and those before this rank's rows
   Array<int, Ex> kept_number_;
   const int *number_ = nullptr; // of the C points
+  Strength<Ex> strength_;       // until the kinds are there
   EntryKinds<Ex> kinds_;
   BlockSelection<Ex> to_coarse_;
   Selection<Ex> to_fine_;     // in the block of ghost columns
@@ -92,5 +102,6 @@ private:
   GhostRows<Ex> ghost_F_;
   Array<double, Ex> beta_, mean_, own_mean_;
   std::optional<Steps> steps_; // kept
+  bool whole_ = false;         // one part, not kept: what it is made of is freed as soon as it has been read
 };
 } // namespace amgkit

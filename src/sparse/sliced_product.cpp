@@ -92,7 +92,7 @@ PetscErrorCode slices_of_product(Ex &ex, const SpgemmOptions &options, const Csr
                                  std::int64_t *slices)
 {
   const double bytes_of_A = 12.0 * static_cast<double>(A.nnz), bytes_of_AP = bytes_of_A * P.average() / 2;
-  double bytes;
+  double bytes = 0;
 
   PetscFunctionBegin;
   *slices = 1;

@@ -29,7 +29,7 @@ struct SpgemmOptions {
   // share rows and find their patterns twice: four of them at 7-point 256³ take 261 ms for a setup of 206.
   std::int64_t product_bytes = 0;
   // native: at most about so many for the values of A P in R (A P), where that is possible, see windowed_product.hpp.
-  std::int64_t window_bytes = std::int64_t{256} << 20;
+  std::int64_t window_bytes = std::int64_t{128} << 20;
   // The right factor's columns come in complete aligned runs: a row that has one of the columns run I to run I + run - 1 has them all.
   // native uses it, values by runs of 2, 3 and 6 in A B, patterns by any; it changes no bit of C.
   int run = 1;

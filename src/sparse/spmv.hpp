@@ -12,10 +12,10 @@ template <class V> using OptionalVector = const std::type_identity_t<V> *;
 // s of subtract_rows() where nothing is scaled.
 template <class V> inline constexpr const V *unscaled = nullptr;
 
-// y = A x
-template <class Ex, class V> PetscErrorCode spmv(Ex &, CsrView<double> A, const V *x, V *y);
+// y = A x; T is double, or float for the same bits as its values as doubles give.
+template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, CsrView<T> A, const V *x, V *y);
 // y += A x
-template <class Ex, class V> PetscErrorCode add_product(Ex &, CsrView<double> A, const V *x, V *y);
+template <class Ex, class T, class V> PetscErrorCode add_product(Ex &, CsrView<T> A, const V *x, V *y);
 // r = b - A x
 template <class Ex, class V> PetscErrorCode residual(Ex &, CsrView<double> A, const V *b, const V *x, V *r);
 // One step of a polynomial smoother: y = x + momentum (x - previous) + factor D (b - A x).
@@ -31,6 +31,10 @@ template <class Ex, class D, class V> PetscErrorCode scale(Ex &, std::int64_t n,
 template <class Ex, class V> PetscErrorCode add(Ex &, std::int64_t n, const V *x, V *y);
 // to[k] = from[index[k]]
 template <class Ex, class T> PetscErrorCode gather(Ex &, std::int64_t n, const int *index, const T *from, T *to);
+// to[k] = from[k], from float to double or the other way
+template <class Ex, class From, class To> PetscErrorCode convert(Ex &, std::int64_t n, const From *from, To *to);
+// x[k] becomes the double that is next to it among the floats.
+template <class Ex> PetscErrorCode round_to_single(Ex &, std::int64_t n, double *x);
 // x_i = value
 template <class Ex, class V> PetscErrorCode fill(Ex &, std::int64_t n, double value, V *x);
 // y_i -= factor s_i (A x)_i for the given rows only; s = nullptr means 1. For the coupling to other ranks, where few rows have

@@ -6,15 +6,15 @@ namespace amgkit
 namespace
 {
 // (A x)_i, known to every lane
-template <class Team, class V> AMGKIT_FN double row_times(const Team &team, const CsrView<double> &A, std::int64_t i, const V *x)
+template <class Team, class T, class V> AMGKIT_FN double row_times(const Team &team, const CsrView<T> &A, std::int64_t i, const V *x)
 {
   double s = 0;
-  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) s += A.val[k] * x[A.col[k]];
+  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) s += static_cast<double>(A.val[k]) * x[A.col[k]];
   return team.sum(s);
 }
 } // namespace
 
-template <class Ex, class V> PetscErrorCode spmv(Ex &ex, CsrView<double> A, const V *x, V *y)
+template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, CsrView<T> A, const V *x, V *y)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const double s = row_times(team, A, i, x);
@@ -22,7 +22,7 @@ template <class Ex, class V> PetscErrorCode spmv(Ex &ex, CsrView<double> A, cons
   });
 }
 
-template <class Ex, class V> PetscErrorCode add_product(Ex &ex, CsrView<double> A, const V *x, V *y)
+template <class Ex, class T, class V> PetscErrorCode add_product(Ex &ex, CsrView<T> A, const V *x, V *y)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const double s = row_times(team, A, i, x);
@@ -66,6 +66,16 @@ template <class Ex, class T> PetscErrorCode gather(Ex &ex, std::int64_t n, const
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { to[k] = from[index[k]]; });
 }
 
+template <class Ex, class From, class To> PetscErrorCode convert(Ex &ex, std::int64_t n, const From *from, To *to)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { to[k] = static_cast<To>(from[k]); });
+}
+
+template <class Ex> PetscErrorCode round_to_single(Ex &ex, std::int64_t n, double *x)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { x[k] = static_cast<double>(static_cast<float>(x[k])); });
+}
+
 template <class Ex, class V> PetscErrorCode fill(Ex &ex, std::int64_t n, double value, V *x)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<V>(value); });
@@ -85,9 +95,18 @@ PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, cons
 using Space = AMGKIT_SPACE;
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const int *, int *);
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const std::uint64_t *, std::uint64_t *);
+template PetscErrorCode convert(Space &, std::int64_t, const double *, float *);
+template PetscErrorCode convert(Space &, std::int64_t, const float *, double *);
+template PetscErrorCode round_to_single(Space &, std::int64_t, double *);
+#define INSTANTIATE_MATRIX(T, V)                                                                                                           \
+  template PetscErrorCode spmv(Space &, CsrView<T>, const V *, V *);                                                                       \
+  template PetscErrorCode add_product(Space &, CsrView<T>, const V *, V *);
+INSTANTIATE_MATRIX(float, float)
+INSTANTIATE_MATRIX(float, double)
+INSTANTIATE_MATRIX(double, float)
+INSTANTIATE_MATRIX(double, double)
+#undef INSTANTIATE_MATRIX
 #define INSTANTIATE(V)                                                                                                                     \
-  template PetscErrorCode spmv(Space &, CsrView<double>, const V *, V *);                                                                  \
-  template PetscErrorCode add_product(Space &, CsrView<double>, const V *, V *);                                                           \
   template PetscErrorCode residual(Space &, CsrView<double>, const V *, const V *, V *);                                                   \
   template PetscErrorCode add(Space &, std::int64_t, const V *, V *);                                                                      \
   template PetscErrorCode gather(Space &, std::int64_t, const int *, const V *, V *);                                                      \

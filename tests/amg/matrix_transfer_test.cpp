@@ -59,6 +59,7 @@ public:
     auto transfer = std::make_unique<MatrixTransfer<Ex>>();
 
     PetscFunctionBegin;
+    transfer->P.in_single = fine.in_single;
     PetscCall(attempt_weights(ex, fine.A, *transfer, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(transfer->create(ex, ProductForm::two_products, {}, fine.A, coarse.A, out_of_memory));
@@ -266,6 +267,91 @@ TYPED_TEST(MatrixTransferTest, WeightsBeyondFloatsAreNotForThem)
     OK(transfer.prepare_single(this->ex, &fits));
     EXPECT_EQ(fits, entry == 1);
   }
+}
+
+namespace
+{
+// What a transfer gives that may keep its weights in single precision.
+template <class Ex, class V>
+void products_of(Ex &ex, MatrixTransfer<Ex> &transfer, int rows, int points, std::vector<V> &Ptr, std::vector<V> &Pe)
+{
+  Array<V, Ex> r, e, b, x;
+  OK(upload(ex, rounded<V>(wave(rows, 0.7)), r));
+  OK(upload(ex, rounded<V>(wave(points, 0.4)), e));
+  OK(upload(ex, std::vector<V>(points, V(NAN)), b));
+  OK(upload(ex, std::vector<V>(rows, V(0)), x));
+  const V *residual = r.data(), *correction = e.data();
+  OK(transfer.restrict_residual(ex, residual, b.data()));
+  OK(transfer.add_correction(ex, correction, x.data()));
+  OK(download(ex, b.data(), points, Ptr));
+  OK(download(ex, x.data(), rows, Pe));
+}
+} // namespace
+
+// The same coarse matrix, products and rows, bit by bit, as of weights that are rounded from the beginning, folded and unfolded.
+TYPED_TEST(MatrixTransferTest, KeepsRoundedWeightsInSingle)
+{
+  for_coarse_problems([&](const CoarseProblem &of, Split rows, Split points) {
+    CoarseProblem by_hand = of;
+    for (double &value : by_hand.P.val) value = static_cast<double>(static_cast<float>(value));
+    DistributedProblem<TypeParam> problem(of, rows, points), other_problem(by_hand, rows, points);
+    MatrixTransfer<TypeParam> transfer, other;
+    DistMatrix<TypeParam> coarse, other_coarse;
+    std::vector<double> got, expected;
+    bool out_of_memory = true;
+    OK(problem.distribute(this->ex));
+    OK(other_problem.distribute(this->ex));
+    OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
+    OK(other_problem.set_prolongator(this->ex, other.P.diag, other.P.offd, other.P.ghosts));
+    transfer.P.in_single = true;
+    OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse, &out_of_memory));
+    OK(other.create(this->ex, ProductForm::two_products, {}, other_problem.A, other_coarse, &out_of_memory));
+    const std::int64_t entries = transfer.P.diag.col.size();
+    EXPECT_EQ(transfer.P.folded(), entries > 0);
+    EXPECT_EQ(transfer.bytes() + 8 * entries, other.bytes());
+    OK(download(this->ex, coarse.own_diag.val.data(), coarse.diag.nnz, got));
+    OK(download(this->ex, other_coarse.own_diag.val.data(), other_coarse.diag.nnz, expected));
+    EXPECT_EQ(got, expected);
+    for (const bool folded : {true, false}) {
+      std::vector<double> b[2], x[2];
+      std::vector<float> b_single[2], x_single[2];
+      HostRows P[2];
+      if (!folded) {
+        OK(transfer.P.unfold(this->ex));
+      }
+      for (MatrixTransfer<TypeParam> *of_them : {&transfer, &other}) {
+        const int k = of_them == &other;
+        products_of(this->ex, *of_them, problem.A.rows, coarse.rows, b[k], x[k]);
+        products_of(this->ex, *of_them, problem.A.rows, coarse.rows, b_single[k], x_single[k]);
+        OK(of_them->rows(this->ex, problem.first_point(), P[k]));
+      }
+      EXPECT_EQ(b[0], b[1]);
+      EXPECT_EQ(x[0], x[1]);
+      EXPECT_EQ(b_single[0], b_single[1]);
+      EXPECT_EQ(x_single[0], x_single[1]);
+      EXPECT_EQ(P[0].val, P[1].val);
+    }
+  });
+}
+
+// Weights that are no floats stay what they are.
+TYPED_TEST(MatrixTransferTest, KeepsOtherWeightsInDouble)
+{
+  CoarseProblem of = {"grid", grid7(6, 5, 4), random_prolongator(120, 31, 5, 2)};
+  for (double &value : of.P.val) value *= 1e-41;
+  DistributedProblem<TypeParam> problem(of, Split::even, Split::even);
+  MatrixTransfer<TypeParam> transfer;
+  DistMatrix<TypeParam> coarse;
+  HostRows P;
+  bool out_of_memory = true;
+  OK(problem.distribute(this->ex));
+  OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
+  transfer.P.in_single = true;
+  OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse, &out_of_memory));
+  EXPECT_FALSE(transfer.P.folded());
+  OK(transfer.rows(this->ex, problem.first_point(), P));
+  const int begin = of.P.ptr[problem.first_row()];
+  EXPECT_TRUE(std::equal(P.val.begin(), P.val.end(), of.P.val.begin() + begin));
 }
 
 // In a hierarchy, also with coarse levels on fewer ranks: a symmetric positive cycle, of whose transpose and single precision the same is

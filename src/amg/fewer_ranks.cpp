@@ -1,0 +1,41 @@
+#include "amg/fewer_ranks.hpp"
+
+#include "amg/coarse_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace amgkit
+{
+namespace
+{
+// process_eq_limit 0: below so much a rank, the messages between ranks take longer than the work they share. A GPU visits a level of 14
+// million entries, two million rows of seven, in about 0.25 ms, the time of eight exchanges; and what one of them holds alone is played as
+// a graph. By entries, as a setup's products grow with them: coarse levels of amgclassical have up to a hundred a row.
+constexpr double rows_worth_a_cpu = 500, entries_worth_a_gpu = 14e6;
+} // namespace
+
+template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parameters, const DistMatrix<Ex> &A, int *ranks)
+{
+  const auto size = static_cast<PetscInt>(A.range.size()) - 1, rows = A.global_rows();
+  const bool by_rows = !Ex::on_device || parameters.process_eq_limit > 0;
+  double work = static_cast<double>(A.diag.nnz + A.offd.nnz), limit = entries_worth_a_gpu;
+
+  PetscFunctionBegin;
+  *ranks = 0;
+  if (size == 1 || rows > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  if (by_rows) {
+    work = static_cast<double>(rows);
+    limit = parameters.process_eq_limit > 0 ? static_cast<double>(parameters.process_eq_limit) : rows_worth_a_cpu;
+  } else {
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_DOUBLE, MPI_SUM, A.comm));
+  }
+  const double wanted = CoarseSolver<Ex>::is_dense(parameters, A) ? 1 : std::ceil(work / limit);
+  if (wanted <= static_cast<double>(size / 2)) *ranks = static_cast<int>(std::max(wanted, 1.0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template PetscErrorCode count_fewer_ranks(const AmgParameters &, const DistMatrix<Ex> &, int *);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,11 @@
+// How many ranks shall hold a coarse level.
+#pragma once
+#include "amg/parameters.hpp"
+#include "dist/matrix.hpp"
+
+namespace amgkit
+{
+// Collective. *ranks <- how many shall hold a coarse level instead of all that do now; 0: no fewer. What is solved by a dense inverse goes
+// to one.
+template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &, const DistMatrix<Ex> &A, int *ranks);
+} // namespace amgkit
