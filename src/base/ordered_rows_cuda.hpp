@@ -32,29 +32,38 @@ template <class T> __device__ T peek_cell_first(const T *p)
   return is_pending(x) ? x : detail::shared_cell(p).load(cuda::memory_order_acquire);
 }
 
-// Several terms are asked for at once: they tend to get there together, and each asking takes as long as all of them.
-template <int Lanes, class F> __device__ int add_while_ready(const CudaTeam<Lanes> &team, int begin, int end, double &s, F f)
+// One lane asks for several cells at once: they tend to get there together, and each asking takes as long as all of them. Whatever else it
+// reads is read before: no other read is between a cell's and the sum.
+template <int Lanes, class Cell, class Factor>
+__device__ int subtract_while_ready(const CudaTeam<Lanes> &team, int begin, int end, double &s, Cell cell_of, Factor factor_of)
 {
   if constexpr (Lanes == 1) {
     constexpr int together = 4;
     for (int k = begin; k < end; k += together) {
-      double x[together];
-      bool there[together];
-#pragma unroll
-      for (int t = 0; t < together; t++) there[t] = k + t < end && f(k + t, x + t);
+      const double *cell[together];
+      double factor[together], x[together];
 #pragma unroll
       for (int t = 0; t < together; t++) {
-        if (!there[t]) return k + t;
-        s += x[t];
+        cell[t] = cell_of(min(k + t, end - 1));
+        factor[t] = factor_of(min(k + t, end - 1));
+      }
+#pragma unroll
+      for (int t = 0; t < together; t++) x[t] = peek_cell(cell[t]);
+#pragma unroll
+      for (int t = 0; t < together; t++) {
+        if (k + t >= end) return end;
+        if (is_pending(x[t])) return k + t;
+        s -= factor[t] * x[t];
       }
     }
   } else {
     for (int k = begin; k < end; k += Lanes) {
-      double x = 0;
-      const bool there = k + team.rank() < end && f(k + team.rank(), &x);
-      const unsigned missing = ~team.tile.ballot(there) & (Lanes < 32 ? (1U << Lanes % 32) - 1 : ~0U);
+      const int mine = min(k + team.rank(), end - 1);
+      const double factor = factor_of(mine), x = peek_cell(cell_of(mine));
+      const unsigned missing = ~team.tile.ballot(!is_pending(x) && k + team.rank() < end) & (Lanes < 32 ? (1U << Lanes % 32) - 1 : ~0U);
       const int count = missing ? __ffs(static_cast<int>(missing)) - 1 : Lanes;
-      for (int lane = 0; lane < count; lane++) s += team.tile.shfl(x, lane);
+      const double product = factor * x;
+      for (int lane = 0; lane < count; lane++) s -= team.tile.shfl(product, lane);
       if (missing) return k + count;
     }
   }

@@ -14,12 +14,13 @@ template <class T> T peek_cell(const T *p) { return *p; }
 template <class T> void set_cell_after(T *p, T x) { set_cell(p, x); }
 template <class T> T peek_cell_first(const T *p) { return *p; }
 
-template <class Team, class F> int add_while_ready(const Team &, int begin, int end, double &s, F f)
+template <class Team, class Cell, class Factor>
+int subtract_while_ready(const Team &, int begin, int end, double &s, Cell cell_of, Factor factor_of)
 {
   for (int k = begin; k < end; k++) {
-    double x;
-    if (!f(k, &x)) return k;
-    s += x;
+    const double x = peek_cell(cell_of(k));
+    if (is_pending(x)) return k;
+    s -= factor_of(k) * x;
   }
   return end;
 }

@@ -130,6 +130,14 @@ template <class Ex> PetscErrorCode fill_triangles(Ex &ex, Ilu0<Ex> &f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode order_triangle(Ex &ex, bool lower, CsrView<double> A, const IluOptions &options, Triangle<Ex> &T)
+{
+  PetscFunctionBegin;
+  PetscCall(triangle_symbolic(ex, {lower, 0, A.rows}, A, T));
+  if (options.sweeps) PetscCall(T.other.allocate(ex, A.rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // b and x may be the same
 template <class Ex, class V> PetscErrorCode solve_triangle(Ex &ex, Triangle<Ex> &T, int sweeps, const V *b, V *x)
 {
@@ -177,8 +185,8 @@ template <class Ex> PetscErrorCode ilu0_symbolic(Ex &ex, const IluOptions &optio
   PetscCall(f.inverse.allocate(ex, A.rows));
   PetscCall(f.between.allocate(ex, A.rows));
   if (options.kind == IluKind::native) {
-    PetscCall(triangle_symbolic(ex, {true, 0, A.rows}, A, f.lower));
-    PetscCall(triangle_symbolic(ex, {false, 0, A.rows}, A, f.upper));
+    PetscCall(order_triangle(ex, true, A, options, f.lower));
+    PetscCall(order_triangle(ex, false, A, options, f.upper));
   } else if (A.rows > 0) {
     PetscCall(other_symbolic(ex, A, f));
   }
@@ -214,9 +222,9 @@ template <class Ex> PetscErrorCode ilu0_transpose(Ex &ex, CsrView<double> A, Ilu
   if (f.transposed || A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.options.kind == IluKind::native) {
     PetscCall(transpose(ex, A, At, &from));
-    PetscCall(triangle_symbolic(ex, {true, 0, A.rows}, At.view(), f.upper_t));
+    PetscCall(order_triangle(ex, true, At.view(), f.options, f.upper_t));
     PetscCall(compose(ex, f.upper_t.from.size(), from.data(), f.upper_t.from.data()));
-    PetscCall(triangle_symbolic(ex, {false, 0, A.rows}, At.view(), f.lower_t));
+    PetscCall(order_triangle(ex, false, At.view(), f.options, f.lower_t));
     PetscCall(compose(ex, f.lower_t.from.size(), from.data(), f.lower_t.from.data()));
     f.transposed = true;
     PetscCall(fill_triangles(ex, f));

@@ -26,6 +26,7 @@ struct IluOptions {
   IluKind kind = IluKind::native;
   IluShift shift = IluShift::none;
   double zero_pivot = 2.220446049250313e-14, shift_amount = 2.220446049250313e-14; // PETSc's: 100 times the machine's epsilon
+  bool sweeps = false; // native: takes memory for them at once, not when they are first asked for
 };
 
 enum class IluFault { none, no_diagonal, zero_pivot, not_finite };

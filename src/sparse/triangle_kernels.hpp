@@ -55,22 +55,19 @@ template <class V> struct Solve {
   V *x;
   struct Known {
     int p, k, end;
-    double s;
+    double s, scale; // what takes long to read is read before the row waits
   };
 
   template <class Team> AMGKIT_FN Known begin(const Team &, std::int64_t p) const
   {
-    return {static_cast<int>(p), ptr[p], ptr[p + 1], static_cast<double>(b[row[p]])};
+    return {static_cast<int>(p), ptr[p], ptr[p + 1], static_cast<double>(b[row[p]]), scale ? scale[p] : 1};
   }
   template <class Team> AMGKIT_FN bool advance(const Team &team, Known &known) const
   {
-    known.k = add_while_ready(team, known.k, known.end, known.s, [&](int k, double *term) {
-      const double x_j = peek_cell(cells + col[k]);
-      *term = -(val[k] * x_j);
-      return !is_pending(x_j);
-    });
+    known.k = subtract_while_ready(
+        team, known.k, known.end, known.s, [&](int k) { return cells + col[k]; }, [&](int k) { return val[k]; });
     if (known.k < known.end) return false;
-    const double x_i = scale ? known.s * scale[known.p] : known.s;
+    const double x_i = known.s * known.scale;
     team.once([&] {
       set_cell(cells + known.p, x_i);
       x[row[known.p]] = static_cast<V>(x_i);

@@ -32,8 +32,8 @@ template <class Ex> PetscErrorCode check_scan(Ex &, std::int64_t n, int *x, std:
 template <class Ex, class Key> PetscErrorCode check_sort(Ex &, std::int64_t n, Key *key, int *value, int bits);
 // The i with i % 3 == 1
 template <class Ex> PetscErrorCode check_compact(Ex &, std::int64_t n, int *out, std::int64_t *count);
-// x[i] = 1 / (1 + i) + the sum of x[j] / 8, in this order, over those of the up to i mod 43 indices j = i - 1 - k² mod 60, k = 0, 1, ...
-// that are there. trail[3 i ..] = x[i], the largest of the sums trail[3 j + 2], j as before, and 1 more than this (1 for none).
+// x[i] = 1 / (1 + i) + the sum of x[j] / 8, in this order, over the i mod 43 indices j = max(i - 1 - k² mod 60, 0), k = 0, 1, ...
+// trail[3 i ..] = x[i], the largest of trail[3 j + 2], j as before, and 1 more than this; 0 and 1 where there is no j.
 template <int Lanes, class Ex>
 PetscErrorCode check_rows_in_order(Ex &, std::int64_t n, std::int64_t at_once, unsigned *tickets, double *x, double *trail);
 } // namespace amgkit::test

@@ -157,7 +157,7 @@ struct CheckedOrder {
     int i, k, next;
     double s, largest;
   };
-  static AMGKIT_FN int needed(int i, int k) { return i - 1 - k * k % 60; }
+  static AMGKIT_FN int needed(int i, int k) { return Max{}(i - 1 - k * k % 60, 0); }
 
   template <class Team> AMGKIT_FN Known begin(const Team &, std::int64_t i) const
   {
@@ -166,16 +166,11 @@ struct CheckedOrder {
   template <class Team> AMGKIT_FN bool advance(const Team &team, Known &known) const
   {
     const int i = known.i, terms = i % 43;
-    known.k = add_while_ready(team, known.k, terms, known.s, [&](int k, double *term) {
-      const int j = needed(i, k);
-      const double there = j < 0 ? 0 : peek_cell(x + j);
-      *term = there / 8;
-      return !is_pending(there);
-    });
+    known.k = subtract_while_ready(
+        team, known.k, terms, known.s, [&](int k) { return x + needed(i, k); }, [](int) { return -0.125; });
     if (known.k < terms) return false;
     for (; known.next < terms; known.next++) {
       const int j = needed(i, known.next);
-      if (j < 0) continue;
       if (team.any(is_pending(peek_cell_first(trail + 3 * j)))) return false;
       known.largest = Max{}(known.largest, trail[3 * j + 2]);
     }

@@ -254,8 +254,7 @@ TYPED_TEST(Parallel, RowsInOrderSeeWhatTheyNeed)
     for (std::int64_t i = 0; i < n; i++) {
       expected[i] = 1.0 / static_cast<double>(1 + i);
       for (std::int64_t k = 0; k < i % 43; k++) {
-        const std::int64_t j = i - 1 - k * k % 60;
-        if (j < 0) continue;
+        const std::int64_t j = std::max<std::int64_t>(i - 1 - k * k % 60, 0);
         expected[i] += expected[j] / 8;
         trail[3 * i + 1] = std::max(trail[3 * i + 1], trail[3 * j + 2]);
       }

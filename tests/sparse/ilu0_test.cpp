@@ -200,6 +200,24 @@ TYPED_TEST(IncompleteLu, ManySweepsSolveAndFewComeNear)
   }
 }
 
+TEST(IncompleteLuMemory, SolvesTakeNone)
+{
+  Debug ex;
+  Csr<double, Debug> A;
+  Ilu0<Debug> f;
+  IluReport report;
+  std::vector<double> x = wave(24);
+  OK(upload(ex, skewed(grid7(4, 3, 2)), A));
+  OK(factor(ex, {.sweeps = true}, A, f, &report));
+  OK(ilu0_transpose(ex, A.view(), f));
+  const std::int64_t before = ex.allocations;
+  for (bool transposed : {false, true}) {
+    for (int sweeps : {0, 3}) OK(ilu0_solve(ex, f, {.transposed = transposed, .sweeps = sweeps}, x.data(), x.data()));
+  }
+  OK(ilu0_numeric(ex, A.view(), f, &report));
+  EXPECT_EQ(ex.allocations, before);
+}
+
 TYPED_TEST(IncompleteLu, FaultsNameTheFirstRow)
 {
   struct Case {
