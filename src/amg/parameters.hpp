@@ -131,7 +131,9 @@ struct ClassicalParameters {
          "place of those that there are, which takes up to half as much memory again",
          ""},
         {"spgemm", Choice{&spgemm, {"native", "cusparse", "kokkos"}},
-         "Whose sparse products the setup takes: this library's, cuSPARSE's on GPUs, Kokkos Kernels' on CPUs where it was found", ""},
+         "Whose sparse products the setup takes: this library's; cuSPARSE's, on GPUs; Kokkos Kernels', if the build found it, on CPUs, and "
+         "on GPUs if it was built with CUDA",
+         ""},
     };
   }
 };
@@ -173,7 +175,9 @@ struct SmoothedParameters {
          "values; else it stays as it is, which takes less memory",
          ""},
         {"spgemm", Choice{&spgemm, {"native", "cusparse", "kokkos"}},
-         "Whose sparse products the setup takes: this library's, cuSPARSE's on GPUs, Kokkos Kernels' on CPUs where it was found", ""},
+         "Whose sparse products the setup takes: this library's; cuSPARSE's, on GPUs; Kokkos Kernels', if the build found it, on CPUs, and "
+         "on GPUs if it was built with CUDA",
+         ""},
     };
   }
 };

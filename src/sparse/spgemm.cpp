@@ -47,7 +47,7 @@ template <class Ex> PetscErrorCode check_result(const CsrView<double> &left, con
 
 template <class Ex> SpgemmRows all_rows(Csr<double, Ex> &C) { return {C.rows, C.cols, C.ptr.data(), C.col.data(), C.val.data()}; }
 
-// The back end of the space besides native, where there is one.
+// The back ends of the space besides native.
 #if defined(AMGKIT_HAVE_KOKKOS)
 constexpr bool have_kokkos = true;
 template <class Ex>
@@ -69,23 +69,38 @@ PetscErrorCode other_numeric(Ex &, const SpgemmPlan<Ex> &plan, const CsrView<dou
 #else
 constexpr bool have_kokkos = false;
 #endif
+#if defined(AMGKIT_HAVE_KOKKOS_CUDA)
+constexpr bool have_kokkos_cuda = true;
+#else
+constexpr bool have_kokkos_cuda = false;
+#endif
 #if defined(AMGKIT_HAVE_CUDA)
 PetscErrorCode other_symbolic(Cuda &ex, const CsrView<double> &A, const CsrView<double> &B, Csr<double, Cuda> &C, SpgemmPlan<Cuda> &plan)
 {
+  if constexpr (have_kokkos_cuda) {
+    if (plan.kind == SpgemmKind::kokkos) return kokkos_symbolic(ex, A, B, C, plan.state);
+  }
   return cusparse_symbolic(ex, A, B, C, plan.state);
 }
 PetscErrorCode other_numeric(Cuda &ex, const SpgemmPlan<Cuda> &plan, const CsrView<double> &A, const CsrView<double> &B,
                              Csr<double, Cuda> &C)
 {
+  if constexpr (have_kokkos_cuda) {
+    if (plan.kind == SpgemmKind::kokkos) return kokkos_numeric(ex, *plan.state, A, B, C);
+  }
   return cusparse_numeric(ex, *plan.state, A, B, C);
 }
 #endif
-template <class Ex> constexpr bool has_other = Ex::on_device || have_kokkos;
+template <class Ex> constexpr bool has_kokkos = Ex::on_device ? have_kokkos_cuda : have_kokkos;
+template <class Ex> constexpr bool has_other = Ex::on_device || has_kokkos<Ex>;
 } // namespace
 
 template <class Ex> bool spgemm_available(SpgemmKind kind)
 {
-  return kind == SpgemmKind::native || (has_other<Ex> && kind == (Ex::on_device ? SpgemmKind::cusparse : SpgemmKind::kokkos));
+  if constexpr (has_kokkos<Ex>) {
+    if (kind == SpgemmKind::kokkos) return kokkos_works();
+  }
+  return kind == SpgemmKind::native || (kind == SpgemmKind::cusparse && Ex::on_device);
 }
 
 template <class Ex>

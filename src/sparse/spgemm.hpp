@@ -19,7 +19,8 @@
 
 namespace amgkit
 {
-// native: ours, in every space. cusparse: cuSPARSE's SpGEMMreuse, on Cuda. kokkos: Kokkos Kernels, on hosts, where CMake found it.
+// native: ours, in every space. cusparse: cuSPARSE's SpGEMMreuse, on Cuda. kokkos: Kokkos Kernels, where CMake found it, on hosts, and on
+// Cuda where it was built with CUDA.
 enum class SpgemmKind { native, cusparse, kokkos };
 
 struct SpgemmOptions {
@@ -76,7 +77,7 @@ struct SpgemmPart {
 // Completes parts, whose first and end are set. Waits.
 template <class Ex> PetscErrorCode find_parts(Ex &, const SpgemmPlan<Ex> &, std::vector<SpgemmPart> &);
 
-// Whether this build has the back end for the space.
+// Whether this build has the back end for the space, and it can run here.
 template <class Ex> bool spgemm_available(SpgemmKind);
 
 // C's pattern: columns ascending; values allocated, not set. Reads no values. Waits. Errors: PETSC_ERR_ARG_OUTOFRANGE when C would have

@@ -23,6 +23,10 @@ PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> 
 PetscErrorCode cusparse_symbolic(Cuda &, CsrView<double> A, CsrView<double> B, Csr<double, Cuda> &C, std::unique_ptr<SpgemmState> &state);
 PetscErrorCode cusparse_numeric(Cuda &, SpgemmState &state, CsrView<double> A, CsrView<double> B, Csr<double, Cuda> &C);
 
+// Whether Kokkos can run here: one with CUDA needs a GPU, on hosts too.
+bool kokkos_works();
+PetscErrorCode kokkos_symbolic(Cuda &, CsrView<double> A, CsrView<double> B, Csr<double, Cuda> &C, std::unique_ptr<SpgemmState> &state);
+PetscErrorCode kokkos_numeric(Cuda &, SpgemmState &state, CsrView<double> A, CsrView<double> B, Csr<double, Cuda> &C);
 // On any host. C's ptr; its columns in order, after that; its values.
 PetscErrorCode kokkos_count(const CsrView<double> &A, const CsrView<double> &B, int *ptr, std::unique_ptr<SpgemmState> &state);
 PetscErrorCode kokkos_columns(SpgemmState &state, const CsrView<double> &A, const CsrView<double> &B, int *col);

@@ -1,7 +1,7 @@
 // Sparse products by cuSPARSE's SpGEMMreuse. It need not sort a row's columns: then it keeps its own arrays of C, and C's are taken from
 // them.
-#include "base/parallel.hpp"
 #include "sparse/spgemm_backends.hpp"
+#include "sparse/spgemm_columns.hpp"
 
 #include <cusparse.h>
 
@@ -121,29 +121,15 @@ PetscErrorCode count_unsorted_rows(Cuda &ex, const CsrView<double> &C, std::int6
 // C's columns in order, and where cuSPARSE has them.
 PetscErrorCode sort_pattern(Cuda &ex, CusparseState &s, Csr<double, Cuda> &C)
 {
-  Array<std::uint64_t, Cuda> keys;
-  const CsrView<double> view = C.view();
-  int bits = 32;
+  const std::int64_t nnz = C.col.size();
 
   PetscFunctionBegin;
-  PetscCall(keys.allocate(ex, view.nnz));
-  PetscCall(s.position.allocate(ex, view.nnz));
-  std::uint64_t *key = keys.data();
-  int *position = s.position.data();
-  PetscCall(for_rows(ex, view.rows, view.average(), [=] __device__(auto team, std::int64_t i) {
-    for (int k : team.share(view.ptr[i], view.ptr[i + 1])) {
-      key[k] = static_cast<std::uint64_t>(i) << 32 | static_cast<unsigned>(view.col[k]);
-      position[k] = k;
-    }
-  }));
-  while (view.rows >> (bits - 32)) bits++;
-  PetscCall(stable_sort_pairs(ex, view.nnz, key, position, bits));
+  PetscCall(s.position.allocate(ex, nnz));
   std::swap(C.col, s.col);
   std::swap(C.val, s.val);
-  PetscCall(C.col.allocate(ex, view.nnz));
-  PetscCall(C.val.allocate(ex, view.nnz));
-  int *col = C.col.data();
-  PetscCall(for_each(ex, view.nnz, [=] __device__(std::int64_t k) { col[k] = static_cast<int>(key[k] & 0xffffffffU); }));
+  PetscCall(C.col.allocate(ex, nnz));
+  PetscCall(C.val.allocate(ex, nnz));
+  PetscCall(sorted_columns(ex, CsrView<double>{C.rows, C.cols, nnz, C.ptr.data(), s.col.data()}, s.position.data(), C.col.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
