@@ -35,7 +35,8 @@ template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &par
 {
   PetscFunctionBegin;
   if (!level.A.folded()) PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, false));
-  if (level.smoother.scaled()) PetscFunctionReturn(PETSC_SUCCESS); // a method may have needed the memory for other things
+  // A method may have needed D⁻¹'s memory for other things. Where it is there, or nothing, a spectrum that is known stays so, on all ranks.
+  if (level.A.rows == 0 || level.smoother.scaled()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(level.analyse(ex, parameters));
   level.diagonal.release();
   PetscFunctionReturn(PETSC_SUCCESS);

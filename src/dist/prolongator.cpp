@@ -2,8 +2,10 @@
 
 #include "base/log.hpp"
 #include "dist/agree.hpp"
+#include "dist/ghost_numbers.hpp"
 #include "sparse/rows.hpp"
 #include "sparse/sell.hpp"
+#include "sparse/truncate.hpp"
 
 namespace amgkit
 {
@@ -49,8 +51,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::round_values(Ex &ex)
   PetscCall(representable_in_single(ex, offd.view(), &other));
   rounded_ = own && other;
   if (!rounded_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(round_to_single(ex, diag.col.size(), diag.val.data()));
-  PetscCall(round_to_single(ex, offd.col.size(), offd.val.data()));
+  PetscCall(round_rows(ex, {diag.view(), offd.view(), ghosts_before(ghosts, first), diag.val.data(), offd.val.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

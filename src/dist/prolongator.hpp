@@ -23,8 +23,8 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   // To be set before create(), too: whether transpose_values() will be called, for which 4 bytes an entry are kept.
   bool values_change = false;
   TransposeBlocks blocks; // that its entries may come in
-  // To be set before create(), too: whether weights shall be rounded to single precision, if they allow it, and be kept so between
-  // products. Pᵀ A P is then that of the rounded P.
+  // To be set before create(), too: whether weights shall be rounded to single precision, if they allow it, rows keeping their
+  // sums, and be kept so between products. Pᵀ A P is then that of the rounded P.
   bool in_single = false;
 
   MPI_Comm comm = MPI_COMM_NULL;

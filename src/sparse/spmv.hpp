@@ -33,8 +33,6 @@ template <class Ex, class V> PetscErrorCode add(Ex &, std::int64_t n, const V *x
 template <class Ex, class T> PetscErrorCode gather(Ex &, std::int64_t n, const int *index, const T *from, T *to);
 // to[k] = from[k], from float to double or the other way
 template <class Ex, class From, class To> PetscErrorCode convert(Ex &, std::int64_t n, const From *from, To *to);
-// x[k] becomes the double that is next to it among the floats.
-template <class Ex> PetscErrorCode round_to_single(Ex &, std::int64_t n, double *x);
 // x_i = value
 template <class Ex, class V> PetscErrorCode fill(Ex &, std::int64_t n, double value, V *x);
 // y_i -= factor s_i (A x)_i for the given rows only; s = nullptr means 1. For the coupling to other ranks, where few rows have

@@ -71,11 +71,6 @@ template <class Ex, class From, class To> PetscErrorCode convert(Ex &ex, std::in
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { to[k] = static_cast<To>(from[k]); });
 }
 
-template <class Ex> PetscErrorCode round_to_single(Ex &ex, std::int64_t n, double *x)
-{
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { x[k] = static_cast<double>(static_cast<float>(x[k])); });
-}
-
 template <class Ex, class V> PetscErrorCode fill(Ex &ex, std::int64_t n, double value, V *x)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<V>(value); });
@@ -97,7 +92,6 @@ template PetscErrorCode gather(Space &, std::int64_t, const int *, const int *, 
 template PetscErrorCode gather(Space &, std::int64_t, const int *, const std::uint64_t *, std::uint64_t *);
 template PetscErrorCode convert(Space &, std::int64_t, const double *, float *);
 template PetscErrorCode convert(Space &, std::int64_t, const float *, double *);
-template PetscErrorCode round_to_single(Space &, std::int64_t, double *);
 #define INSTANTIATE_MATRIX(T, V)                                                                                                           \
   template PetscErrorCode spmv(Space &, CsrView<T>, const V *, V *);                                                                       \
   template PetscErrorCode add_product(Space &, CsrView<T>, const V *, V *);

@@ -66,7 +66,52 @@ template <class Ex> PetscErrorCode scales_of_truncation(Ex &ex, CsrView<double> 
   });
 }
 
+namespace
+{
+// A row's entries by their columns over all ranks.
+struct WholeRow {
+  double *own, *ghosts;
+  int own_count, before, count;
+
+  AMGKIT_FN WholeRow(const RoundedRows &P, std::int64_t i)
+  {
+    const int first = P.own.ptr[i], first_ghost = P.ghosts.nnz > 0 ? P.ghosts.ptr[i] : 0;
+    const int ghost_count = P.ghosts.nnz > 0 ? P.ghosts.ptr[i + 1] - first_ghost : 0;
+    own = P.own_val + first;
+    ghosts = P.ghost_val + first_ghost;
+    own_count = P.own.ptr[i + 1] - first;
+    count = own_count + ghost_count;
+    for (before = 0; before < ghost_count && P.ghosts.col[first_ghost + before] < P.before;) before++;
+  }
+  AMGKIT_FN double &at(int k) const
+  {
+    if (k < before) return ghosts[k];
+    return k < before + own_count ? own[k - before] : ghosts[k - own_count];
+  }
+};
+} // namespace
+
+template <class Ex> PetscErrorCode round_rows(Ex &ex, const RoundedRows &P)
+{
+  return for_each(ex, P.own.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const WholeRow row(P, i);
+    int largest = 0, exponent;
+    double sum = 0;
+    for (int k = 0; k < row.count; k++) {
+      sum += row.at(k);
+      if (fabs(row.at(k)) > fabs(row.at(largest))) largest = k;
+    }
+    if (row.count == 0 || row.at(largest) == 0) return;
+    frexp(row.at(largest), &exponent);
+    const double q = ldexp(1.0, exponent - 23);
+    double rest = rint(sum / q); // in units of q, like all that follow: exact
+    for (int k = 0; k < row.count; k++) rest -= rint(row.at(k) / q);
+    for (int k = 0; k < row.count; k++) row.at(k) = (rint(row.at(k) / q) + (k == largest ? rest : 0)) * q;
+  });
+}
+
 using Space = AMGKIT_SPACE;
 template PetscErrorCode mark_largest(Space &, CsrView<double>, Truncation, unsigned char *);
+template PetscErrorCode round_rows(Space &, const RoundedRows &);
 template PetscErrorCode scales_of_truncation(Space &, CsrView<double>, const unsigned char *, double *);
 } // namespace amgkit

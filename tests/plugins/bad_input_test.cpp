@@ -147,8 +147,7 @@ TEST_P(BadInput, NoSweepAtAllIsAnError)
 // Pure Neumann problems with their null space attached, of one level and of several, under every kind of cycle.
 TEST_P(BadInput, SingularMatricesAreSolved)
 {
-  for (bool on_device : {false, true}) {
-    if (on_device && !have_gpu()) continue;
+  for (const Use &use : uses()) {
     for (int n : {3, 40}) {
       OwnedMat A;
       OwnedVec x, b;
@@ -158,18 +157,18 @@ TEST_P(BadInput, SingularMatricesAreSolved)
         if (i % n + 1 < n) edges[{i, i + 1}] = 1;
         if (i + n < n * n) edges[{i, i + n}] = 1 + i % 3;
       }
-      OK(distribute(from_edges(n * n, edges, 0), on_device, A.out()));
+      OK(distribute(from_edges(n * n, edges, 0), use.on_device, A.out()));
       OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, constant.out()));
       OK(MatSetNullSpace(A, constant));
       OK(make_system(A, x.out(), b.out()));
       for (const char *krylov : {"cg", "gmres", "amgfcg"}) {
         OwnedKSP ksp;
         Solution solution;
-        OK(make_ksp(A, std::string("-ksp_rtol 1e-9 -ksp_max_it 40 -ksp_type ") + krylov, ksp.out()));
+        OK(make_ksp(A, use.option + std::string(" -ksp_rtol 1e-9 -ksp_max_it 40 -ksp_type ") + krylov, ksp.out()));
         OK(VecSet(x, 0));
         OK(solve(ksp, b, x, &solution));
-        EXPECT_TRUE(solution.converged()) << krylov << " " << n;
-        EXPECT_LE(solution.residual, 1e-7) << krylov << " " << n;
+        EXPECT_TRUE(solution.converged()) << krylov << " " << n << " " << use.name;
+        EXPECT_LE(solution.residual, 1e-7) << krylov << " " << n << " " << use.name;
       }
     }
   }

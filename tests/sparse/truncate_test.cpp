@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <random>
 
 namespace amgkit::test
 {
@@ -113,6 +115,44 @@ TYPED_TEST(Truncate, IsTheRuleBySorting)
         ASSERT_EQ(got.scale[i], kept != 0 ? all / kept : 1) << name;
       }
     }
+  }
+}
+
+// Interpolation weights, of both signs too: sums stay, bit for bit where they are 1, and all fit in floats.
+TYPED_TEST(Truncate, RoundedRowsKeepTheirSums)
+{
+  std::mt19937 generate(3);
+  std::uniform_real_distribution<double> weight(-0.2, 1);
+  std::map<std::pair<int, int>, double> entries;
+  constexpr int n = 500, cols = 40;
+  for (int i = 0; i < n; i++) {
+    const int count = i % 7;
+    const double scale = i % 5 == 4 ? std::ldexp(1.0, i % 60 - 30) : 1;
+    double sum = 0;
+    for (int k = 0; k < count; k++) sum += entries[{i, (i + 5 * k) % cols}] = weight(generate);
+    for (int k = 0; k < count; k++) entries[{i, (i + 5 * k) % cols}] *= scale / sum;
+  }
+  const HostCsr M = make_csr(n, cols, entries);
+  Csr<double, TypeParam> P, none;
+  HostCsr rounded;
+  none.rows = n;
+  OK(upload(this->ex, M, P));
+  OK(round_rows(this->ex, {P.view(), none.view(), 0, P.val.data(), nullptr}));
+  OK(download(this->ex, P, rounded));
+  for (int i = 0; i < n; i++) {
+    double sum = 0, expected = 0, most = 0;
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) {
+      EXPECT_EQ(rounded.val[k], static_cast<double>(static_cast<float>(rounded.val[k])));
+      sum += rounded.val[k];
+      expected += M.val[k];
+      most = std::max(most, std::abs(M.val[k]));
+    }
+    const double q = std::ldexp(most, -22);
+    EXPECT_NEAR(sum, expected, q) << i;
+    if (i % 7 > 0 && i % 5 != 4) {
+      EXPECT_EQ(sum, 1) << i;
+    }
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) EXPECT_NEAR(rounded.val[k], M.val[k], 4 * q) << i;
   }
 }
 } // namespace amgkit::test
