@@ -30,8 +30,8 @@ template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parame
   } else {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_DOUBLE, MPI_SUM, A.comm));
   }
-  const double wanted = CoarseSolver<Ex>::is_dense(parameters, A) ? 1 : std::ceil(work / limit);
-  if (wanted <= static_cast<double>(size / 2)) *ranks = static_cast<int>(std::max(wanted, 1.0));
+  const double wanted = CoarseSolver<Ex>::is_dense(parameters, A) ? 1 : std::max(std::ceil(work / limit), 1.0);
+  if (2 * wanted <= static_cast<double>(size)) *ranks = static_cast<int>(wanted);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
