@@ -15,6 +15,7 @@ namespace
 {
 // Coarsening has stalled when it keeps more than this share of the rows.
 constexpr double stall = 0.8;
+
 // A part of the work that may involve fewer ranks than comm has, each of which knows how it went: tells all.
 template <class F> PetscErrorCode attempt_below(MPI_Comm comm, F work, bool *out_of_memory)
 {

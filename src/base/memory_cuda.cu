@@ -97,7 +97,7 @@ PetscErrorCode allocate_communicated(std::size_t bytes, void **p, cudaError_t *s
 }
 
 // One for the process and each of its devices, from its first use to PetscFinalize: a setup then finds the memory that the last one has
-// freed. New memory takes a millisecond a GB and more: at 7-point 256^3 17 of 219 ms of amgclassical, 9 of 54 of amgmatching.
+// freed. New memory takes a millisecond a GB and more: at 7-point 256³ 17 of 219 ms of amgclassical, 9 of 54 of amgmatching.
 std::map<int, cudaMemPool_t> &pools()
 {
   static std::map<int, cudaMemPool_t> of_device;
@@ -207,7 +207,6 @@ PetscErrorCode scratch_memory(Cuda &ex, std::size_t bytes, void **p)
 PetscErrorCode close(Cuda &ex)
 {
   PetscFunctionBegin;
-  PetscCall(free_scratch(ex));
   PetscCall(memory_free(ex, Memory::scratch, ex.arrived));
   if (ex.pool) PetscCall(trim(ex));
   ex = Cuda{};

@@ -14,9 +14,9 @@
 //   set_cell_after(p, x)         the same as set_cell, and who sees x by peek_cell_first sees also what this thread wrote or saw before
 //   peek_cell_first(p)
 //   is_pending(x)
-//   subtract_while_ready(team, begin, end, s, cell_of, factor_of)   s <- s - factor_of(begin) *cell_of(begin) - ..., in this order, up to
-//   the
-//                                first k whose cell is pending, which is returned, or end; cells of doubles, s the same for all lanes
+//   subtract_while_ready(team, begin, end, s, cell_of, factor_of)
+//                                s <- s - factor_of(begin) *cell_of(begin) - ..., in this order, up to the first k whose cell is
+//                                pending, which is returned, or end; cells of doubles, s the same for all lanes
 //
 // A cell that is the result itself needs neither a flag nor a fence: from one level of a triangular solve to the next it takes one write to
 // the second-level cache and one read of it (Liu, Li, Hogg, Duff, Vinter 2016, with flags; Anzt et al.'s Ginkgo, with NaN).

@@ -1,4 +1,5 @@
 #include "sparse/ilu0_backends.hpp"
+#include "sparse/spmv.hpp"
 #include "sparse/transpose.hpp"
 
 #include <cmath>
@@ -223,9 +224,9 @@ template <class Ex> PetscErrorCode ilu0_transpose(Ex &ex, CsrView<double> A, Ilu
   if (f.options.kind == IluKind::native) {
     PetscCall(transpose(ex, A, At, &from));
     PetscCall(order_triangle(ex, true, At.view(), f.options, f.upper_t));
-    PetscCall(compose(ex, f.upper_t.from.size(), from.data(), f.upper_t.from.data()));
+    PetscCall(gather(ex, f.upper_t.from.size(), f.upper_t.from.data(), static_cast<const int *>(from.data()), f.upper_t.from.data()));
     PetscCall(order_triangle(ex, false, At.view(), f.options, f.lower_t));
-    PetscCall(compose(ex, f.lower_t.from.size(), from.data(), f.lower_t.from.data()));
+    PetscCall(gather(ex, f.lower_t.from.size(), f.lower_t.from.data(), static_cast<const int *>(from.data()), f.lower_t.from.data()));
     f.transposed = true;
     PetscCall(fill_triangles(ex, f));
   } else {

@@ -15,8 +15,6 @@ template <class Ex> PetscErrorCode largest_shift(Ex &, CsrView<double> A, const 
 template <class Ex> PetscErrorCode native_factor(Ex &, CsrView<double> A, double shift, Ilu0<Ex> &f);
 // f.inverse and f.status for the factors in f.val.
 template <class Ex> PetscErrorCode check_pivots(Ex &, CsrView<double> A, Ilu0<Ex> &f);
-// where[k] <- through[where[k]]
-template <class Ex> PetscErrorCode compose(Ex &, std::int64_t n, const int *through, int *where);
 
 PetscErrorCode cusparse_ilu_symbolic(Cuda &, CsrView<double> A, Ilu0<Cuda> &f);
 // f.val: A's values, then the factors.

@@ -1,9 +1,8 @@
 // ILU(0) by cuSPARSE's csrilu02, which CUDA 13 still has but calls deprecated without naming another, and solves by its SpSV.
 #define DISABLE_CUSPARSE_DEPRECATED
 #include "base/parallel.hpp"
+#include "sparse/cusparse_cuda.hpp"
 #include "sparse/ilu0_backends.hpp"
-
-#include <cusparse.h>
 
 namespace amgkit
 {
@@ -11,14 +10,6 @@ namespace
 {
 constexpr cusparseSpSVAlg_t algorithm = CUSPARSE_SPSV_ALG_DEFAULT;
 constexpr cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
-
-using Bytes = Array<unsigned char, Cuda>;
-
-// Never nullptr.
-PetscErrorCode allocate_bytes(Cuda &ex, std::size_t bytes, Bytes &to)
-{
-  return to.allocate(ex, static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1)));
-}
 
 // One triangle of the factors, solved with as it is or transposed.
 struct CusparseTriangle {
@@ -40,7 +31,7 @@ struct CusparseIlu : IluState {
   cusparseHandle_t handle = nullptr;
   cusparseMatDescr_t general = nullptr;
   csrilu02Info_t info = nullptr;
-  cusparseSpMatDescr_t lower = nullptr, upper = nullptr;
+  SparseDescription lower, upper;
   cusparseDnVecDescr_t b = nullptr, x = nullptr;
   Bytes work;
   CusparseTriangle l, u, l_t, u_t;
@@ -52,22 +43,19 @@ struct CusparseIlu : IluState {
   {
     if (x) static_cast<void>(cusparseDestroyDnVec(x));
     if (b) static_cast<void>(cusparseDestroyDnVec(b));
-    if (upper) static_cast<void>(cusparseDestroySpMat(upper));
-    if (lower) static_cast<void>(cusparseDestroySpMat(lower));
     if (info) static_cast<void>(cusparseDestroyCsrilu02Info(info));
     if (general) static_cast<void>(cusparseDestroyMatDescr(general));
     if (handle) static_cast<void>(cusparseDestroy(handle));
   }
 };
 
-PetscErrorCode describe(const CsrView<double> &A, double *lu, cusparseFillMode_t fill, cusparseDiagType_t diagonal,
-                        cusparseSpMatDescr_t *out)
+// A: one of the factors, in the same arrays as the other.
+PetscErrorCode describe(const CsrView<double> &A, cusparseFillMode_t fill, cusparseDiagType_t diagonal, SparseDescription &out)
 {
   PetscFunctionBegin;
-  PetscCallCUSPARSE(cusparseCreateCsr(out, A.rows, A.cols, A.nnz, const_cast<int *>(A.ptr), const_cast<int *>(A.col), lu,
-                                      CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
-  PetscCallCUSPARSE(cusparseSpMatSetAttribute(*out, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)));
-  PetscCallCUSPARSE(cusparseSpMatSetAttribute(*out, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)));
+  PetscCall(out.create(A));
+  PetscCallCUSPARSE(cusparseSpMatSetAttribute(out.of, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)));
+  PetscCallCUSPARSE(cusparseSpMatSetAttribute(out.of, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,6 +106,7 @@ PetscErrorCode cusparse_ilu_symbolic(Cuda &ex, CsrView<double> A, Ilu0<Cuda> &f)
   PetscCall(memory_copy(ex, s.col.data(), A.col, s.col.bytes()));
   A.ptr = s.ptr.data();
   A.col = s.col.data();
+  A.val = lu;
   PetscCallCUSPARSE(cusparseCreate(&s.handle));
   PetscCallCUSPARSE(cusparseSetStream(s.handle, ex.stream));
   PetscCallCUSPARSE(cusparseCreateMatDescr(&s.general));
@@ -128,8 +117,8 @@ PetscErrorCode cusparse_ilu_symbolic(Cuda &ex, CsrView<double> A, Ilu0<Cuda> &f)
   PetscCall(memory_zero(ex, lu, f.val.bytes()));
   PetscCallCUSPARSE(
       cusparseDcsrilu02_analysis(s.handle, A.rows, static_cast<int>(A.nnz), s.general, lu, A.ptr, A.col, s.info, policy, s.work.data()));
-  PetscCall(describe(A, lu, CUSPARSE_FILL_MODE_LOWER, CUSPARSE_DIAG_TYPE_UNIT, &s.lower));
-  PetscCall(describe(A, lu, CUSPARSE_FILL_MODE_UPPER, CUSPARSE_DIAG_TYPE_NON_UNIT, &s.upper));
+  PetscCall(describe(A, CUSPARSE_FILL_MODE_LOWER, CUSPARSE_DIAG_TYPE_UNIT, s.lower));
+  PetscCall(describe(A, CUSPARSE_FILL_MODE_UPPER, CUSPARSE_DIAG_TYPE_NON_UNIT, s.upper));
   PetscCallCUSPARSE(cusparseCreateDnVec(&s.b, A.rows, f.between.data(), CUDA_R_64F));
   PetscCallCUSPARSE(cusparseCreateDnVec(&s.x, A.rows, f.inverse.data(), CUDA_R_64F));
   f.state = std::move(owner);
@@ -152,11 +141,11 @@ PetscErrorCode cusparse_ilu_analyse(Cuda &ex, Ilu0<Cuda> &f)
   double *lu = f.val.data();
 
   PetscFunctionBegin;
-  PetscCall(analyse(ex, s, s.lower, CUSPARSE_OPERATION_NON_TRANSPOSE, lu, s.l));
-  PetscCall(analyse(ex, s, s.upper, CUSPARSE_OPERATION_NON_TRANSPOSE, lu, s.u));
+  PetscCall(analyse(ex, s, s.lower.of, CUSPARSE_OPERATION_NON_TRANSPOSE, lu, s.l));
+  PetscCall(analyse(ex, s, s.upper.of, CUSPARSE_OPERATION_NON_TRANSPOSE, lu, s.u));
   if (f.transposed) {
-    PetscCall(analyse(ex, s, s.upper, CUSPARSE_OPERATION_TRANSPOSE, lu, s.u_t));
-    PetscCall(analyse(ex, s, s.lower, CUSPARSE_OPERATION_TRANSPOSE, lu, s.l_t));
+    PetscCall(analyse(ex, s, s.upper.of, CUSPARSE_OPERATION_TRANSPOSE, lu, s.u_t));
+    PetscCall(analyse(ex, s, s.lower.of, CUSPARSE_OPERATION_TRANSPOSE, lu, s.l_t));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -168,11 +157,11 @@ PetscErrorCode cusparse_ilu_solve(Cuda &, Ilu0<Cuda> &f, bool transposed, const 
 
   PetscFunctionBegin;
   if (transposed) {
-    PetscCall(solve(s, s.upper, CUSPARSE_OPERATION_TRANSPOSE, b, between, s.u_t));
-    PetscCall(solve(s, s.lower, CUSPARSE_OPERATION_TRANSPOSE, between, x, s.l_t));
+    PetscCall(solve(s, s.upper.of, CUSPARSE_OPERATION_TRANSPOSE, b, between, s.u_t));
+    PetscCall(solve(s, s.lower.of, CUSPARSE_OPERATION_TRANSPOSE, between, x, s.l_t));
   } else {
-    PetscCall(solve(s, s.lower, CUSPARSE_OPERATION_NON_TRANSPOSE, b, between, s.l));
-    PetscCall(solve(s, s.upper, CUSPARSE_OPERATION_NON_TRANSPOSE, between, x, s.u));
+    PetscCall(solve(s, s.lower.of, CUSPARSE_OPERATION_NON_TRANSPOSE, b, between, s.l));
+    PetscCall(solve(s, s.upper.of, CUSPARSE_OPERATION_NON_TRANSPOSE, between, x, s.u));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -158,15 +158,9 @@ template <class Ex> PetscErrorCode check_pivots(Ex &ex, CsrView<double> A, Ilu0<
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode compose(Ex &ex, std::int64_t n, const int *through, int *where)
-{
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { where[k] = through[where[k]]; });
-}
-
 using Space = AMGKIT_SPACE;
 template PetscErrorCode diagonal_positions(Space &, CsrView<double>, int *, int *);
 template PetscErrorCode largest_shift(Space &, CsrView<double>, const int *, double, double *);
 template PetscErrorCode native_factor(Space &, CsrView<double>, double, Ilu0<Space> &);
 template PetscErrorCode check_pivots(Space &, CsrView<double>, Ilu0<Space> &);
-template PetscErrorCode compose(Space &, std::int64_t, const int *, int *);
 } // namespace amgkit

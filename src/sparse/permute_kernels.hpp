@@ -1,6 +1,7 @@
-#include "base/parallel.hpp"
 #include "sparse/permute.hpp"
 #include "sparse/search.hpp"
+#include "sparse/sorted_columns.hpp"
+#include "sparse/spmv.hpp"
 
 namespace amgkit
 {
@@ -23,9 +24,8 @@ template <class Ex> PetscErrorCode invert_permutation(Ex &ex, std::int64_t n, co
 template <class Ex>
 PetscErrorCode permute_symmetric(Ex &ex, CsrView<double> A, const int *order, const int *place, Csr<double, Ex> &B, Array<int, Ex> &from)
 {
-  Array<std::uint64_t, Ex> keys;
+  Array<int, Ex> sources, positions;
   std::int64_t nnz = 0;
-  int bits = 32;
 
   PetscFunctionBegin;
   PetscCheck(A.rows == A.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Rows and columns of a matrix of %d x %d in one order", A.rows, A.cols);
@@ -38,27 +38,23 @@ PetscErrorCode permute_symmetric(Ex &ex, CsrView<double> A, const int *order, co
     ptr[i] = row.end - row.begin;
   }));
   PetscCall(exclusive_scan(ex, A.rows, ptr, &nnz));
-  PetscCall(keys.allocate(ex, nnz));
+  PetscCall(sources.allocate(ex, nnz));
+  PetscCall(positions.allocate(ex, nnz));
   PetscCall(from.allocate(ex, nnz));
   PetscCall(B.col.allocate(ex, nnz));
   PetscCall(B.val.allocate(ex, nnz));
-  std::uint64_t *key = keys.data();
-  int *position = from.data(), *col = B.col.data();
-  double *val = B.val.data();
+  int *source = sources.data(), *col = B.col.data();
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const Segment row = entries_of(A, order[i]);
     for (int k : team.share(row.begin, row.end)) {
       const int t = ptr[i] + k - row.begin;
-      key[t] = static_cast<std::uint64_t>(i) << 32 | static_cast<unsigned>(place[A.col[k]]);
-      position[t] = k;
+      col[t] = place[A.col[k]];
+      source[t] = k;
     }
   }));
-  while (std::int64_t{A.rows} >> (bits - 32)) bits++;
-  PetscCall(stable_sort_pairs(ex, nnz, key, position, bits));
-  PetscCall(for_each(ex, nnz, [=] AMGKIT_FN(std::int64_t t) {
-    col[t] = static_cast<int>(key[t] & 0xffffffffU);
-    val[t] = A.val[position[t]];
-  }));
+  PetscCall(sorted_columns(ex, B.view(), positions.data(), col));
+  PetscCall(gather(ex, nnz, positions.data(), static_cast<const int *>(source), from.data()));
+  PetscCall(gather(ex, nnz, from.data(), A.val, B.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,9 +1,8 @@
 // Sparse products by cuSPARSE's SpGEMMreuse. It need not sort a row's columns: then it keeps its own arrays of C, and C's are taken from
 // them.
+#include "sparse/cusparse_cuda.hpp"
+#include "sparse/sorted_columns.hpp"
 #include "sparse/spgemm_backends.hpp"
-#include "sparse/spgemm_columns.hpp"
-
-#include <cusparse.h>
 
 namespace amgkit
 {
@@ -11,35 +10,6 @@ namespace
 {
 constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 constexpr cusparseSpGEMMAlg_t algorithm = CUSPARSE_SPGEMM_DEFAULT;
-
-// cuSPARSE's view of a matrix. It reads the arrays, and writes those of a result.
-struct SparseDescription {
-  cusparseSpMatDescr_t of = nullptr;
-
-  SparseDescription() = default;
-  SparseDescription(const SparseDescription &) = delete;
-  SparseDescription &operator=(const SparseDescription &) = delete;
-  ~SparseDescription()
-  {
-    if (of) static_cast<void>(cusparseDestroySpMat(of));
-  }
-  PetscErrorCode create(const CsrView<double> &A)
-  {
-    PetscFunctionBegin;
-    PetscCallCUSPARSE(cusparseCreateCsr(&of, A.rows, A.cols, A.nnz, const_cast<int *>(A.ptr), const_cast<int *>(A.col),
-                                        const_cast<double *>(A.val), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-                                        CUDA_R_64F));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode point_to(const CsrView<double> &A)
-  {
-    PetscFunctionBegin;
-    PetscCallCUSPARSE(cusparseCsrSetPointers(of, const_cast<int *>(A.ptr), const_cast<int *>(A.col), const_cast<double *>(A.val)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-
-using Bytes = Array<unsigned char, Cuda>;
 
 struct CusparseState : SpgemmState {
   cusparseHandle_t handle = nullptr;
@@ -59,14 +29,6 @@ struct CusparseState : SpgemmState {
     if (handle) static_cast<void>(cusparseDestroy(handle));
   }
 };
-
-// Never nullptr, with which cuSPARSE would tell the size only.
-PetscErrorCode allocate_bytes(Cuda &ex, std::size_t bytes, Bytes &to)
-{
-  PetscFunctionBegin;
-  PetscCall(to.allocate(ex, static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1))));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode count_entries(Cuda &ex, CusparseState &s, Bytes &for_copy, std::int64_t *nnz)
 {

@@ -3,8 +3,8 @@
 // zeros and sorts the columns, and the numeric one looks them up.
 #include "sparse/kokkos_product.hpp"
 #include "sparse/search.hpp"
+#include "sparse/sorted_columns.hpp"
 #include "sparse/spgemm_backends.hpp"
-#include "sparse/spgemm_columns.hpp"
 
 namespace amgkit
 {

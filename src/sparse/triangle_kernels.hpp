@@ -1,5 +1,7 @@
 #include "base/ordered_rows.hpp"
+#include "sparse/rows.hpp"
 #include "sparse/search.hpp"
+#include "sparse/spmv.hpp"
 #include "sparse/triangle.hpp"
 
 #include <utility>
@@ -110,7 +112,7 @@ template <class Ex> PetscErrorCode order_rows(Ex &ex, CsrView<double> A, Triangl
   if constexpr (!Ex::by_levels) {
     PetscCall(natural_order(ex, shape, row));
   } else {
-    PetscCall(for_each(ex, shape.rows, [=] AMGKIT_FN(std::int64_t i) { row[i] = static_cast<int>(i); }));
+    PetscCall(count_up(ex, shape.rows, row));
     while (T.levels >> bits) bits++;
     PetscCall(stable_sort_pairs(ex, shape.rows, levels.data(), row, bits));
   }
@@ -158,14 +160,14 @@ template <class Ex> PetscErrorCode triangle_symbolic(Ex &ex, TriangleShape shape
 
 template <class Ex> PetscErrorCode triangle_numeric(Ex &ex, const double *val, const double *inverse, Triangle<Ex> &T)
 {
-  const int *from = T.from.data(), *row = T.row.data(), first = T.shape.first;
+  const int *row = T.row.data(), first = T.shape.first;
 
   PetscFunctionBegin;
   if (T.val.size() < T.from.size()) PetscCall(T.val.allocate(ex, T.from.size()));
   if (inverse && T.scale.size() < T.row.size()) PetscCall(T.scale.allocate(ex, T.row.size()));
   if (!inverse) T.scale.release();
-  double *to = T.val.data(), *scale = T.scale.data();
-  PetscCall(for_each(ex, T.from.size(), [=] AMGKIT_FN(std::int64_t k) { to[k] = val[from[k]]; }));
+  double *scale = T.scale.data();
+  PetscCall(gather(ex, T.from.size(), T.from.data(), val, T.val.data()));
   if (inverse) PetscCall(for_each(ex, T.row.size(), [=] AMGKIT_FN(std::int64_t p) { scale[p] = inverse[first + row[p]]; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

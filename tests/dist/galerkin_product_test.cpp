@@ -108,6 +108,17 @@ template <class Ex> void expect_product(const Coarse &got, const Product<Ex> &of
   expect_product(got, problem.whole_A, problem.whole_P, first, first + of.coarse.rows);
 }
 
+// The product as made and as refreshed with new values of A.
+template <class Ex> void take_and_refresh(Ex &ex, Product<Ex> &made, std::array<Coarse, 2> &got)
+{
+  OK(download(ex, made.coarse, got[0]));
+  for (double &value : made.problem.whole_A.val) value = 0.1 - value * 1.25;
+  OK(made.problem.set_matrix(ex));
+  OK(made.product.refresh(ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
+  ASSERT_FALSE(made.out_of_memory);
+  OK(download(ex, made.coarse, got[1]));
+}
+
 template <class Ex> std::int64_t allocations_of(const Ex &ex)
 {
   if constexpr (std::is_same_v<Ex, Debug>)
@@ -222,12 +233,7 @@ TYPED_TEST(GalerkinProductTest, SlicesChangeNothing)
       OK(made.problem.distribute(this->ex));
       OK(made.create(this->ex, ProductForm::two_products, options));
       ASSERT_FALSE(made.out_of_memory);
-      OK(download(this->ex, made.coarse, got[0]));
-      for (double &value : made.problem.whole_A.val) value = 0.1 - value * 1.25;
-      OK(made.problem.set_matrix(this->ex));
-      OK(made.product.refresh(this->ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
-      ASSERT_FALSE(made.out_of_memory);
-      OK(download(this->ex, made.coarse, got[1]));
+      take_and_refresh(this->ex, made, got);
       if (&options == all) expected = got;
       EXPECT_TRUE(got == expected);
     }
@@ -246,12 +252,7 @@ TYPED_TEST(GalerkinProductTest, BlocksChangeNothing)
       made.problem.P.blocks = {options.inner, options.run};
       OK(made.create(this->ex, ProductForm::two_products, options));
       ASSERT_FALSE(made.out_of_memory);
-      OK(download(this->ex, made.coarse, got[0]));
-      for (double &value : made.problem.whole_A.val) value = 0.1 - value * 1.25;
-      OK(made.problem.set_matrix(this->ex));
-      OK(made.product.refresh(this->ex, made.problem.A, made.problem.P, made.coarse, &made.out_of_memory));
-      ASSERT_FALSE(made.out_of_memory);
-      OK(download(this->ex, made.coarse, got[1]));
+      take_and_refresh(this->ex, made, got);
       if (options.run == 1) expected = got;
       EXPECT_TRUE(got == expected);
     }

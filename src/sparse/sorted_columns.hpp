@@ -1,10 +1,10 @@
-// For the back ends of spgemm.hpp that leave a row's columns in an order of their own; included by kernel files only.
+// Rows whose columns are in any order; included by kernel files only.
 #pragma once
 #include "base/parallel.hpp"
 
 namespace amgkit
 {
-// col[k], ascending within rows, are C's columns, of which the k-th was at position[k].
+// col[k], ascending within rows, are C's columns, of which the k-th was at position[k]; col may be C's.
 template <class Ex> PetscErrorCode sorted_columns(Ex &ex, CsrView<double> C, int *position, int *col)
 {
   Array<std::uint64_t, Ex> keys;
