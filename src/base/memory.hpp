@@ -8,7 +8,7 @@ namespace amgkit
 {
 // communicated: memory that MPI reads or writes. On Cuda it is cut from a few cudaMalloc'd chunks that the process keeps until
 // PetscFinalize: CUDA IPC cannot export a stream-ordered pool's memory, and an MPI that has mapped a buffer in another process
-// must not see it freed and its address come back. Everything else comes from the pool.
+// must not see it freed and its address come back. Everything else comes from the pool, but for blocks of a GB and more.
 enum class Memory { scratch, communicated };
 
 // Both return PETSC_ERR_MEM quietly when there is none left; *p is then nullptr. bytes = 0 gives nullptr.

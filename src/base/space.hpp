@@ -59,8 +59,9 @@ inline PetscErrorCode open(Host &) { return PETSC_SUCCESS; }
 inline PetscErrorCode close(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode open(Cuda &);
 PetscErrorCode close(Cuda &);
-// Returns memory the pool keeps for reuse to the device, but for an eighth of the device's, for the next setup. The driver takes that too
-// when anything else in the process asks for memory that is not there; for other processes it counts as used.
+// Returns memory the pool keeps for reuse to the device: the first time all of it, as there may be one setup only, later all but an eighth
+// of the device's, for the next one. The driver takes that too when anything else in the process asks for memory that is not there; for
+// other processes it counts as used.
 inline PetscErrorCode trim(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode trim(Cuda &);
 } // namespace amgkit

@@ -13,7 +13,7 @@ PetscErrorCode count_slices(Ex &ex, const MarkedRows &rows, unsigned char bits, 
   const double of_right = 1 + right.average();
   const double most_bytes = static_cast<double>(rows.diag.nnz + rows.offd.nnz) * of_right * bytes;
   std::int64_t terms = 0;
-  double allowed;
+  double allowed = 0;
 
   PetscFunctionBegin;
   *slices = 1;
