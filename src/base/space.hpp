@@ -59,9 +59,8 @@ inline PetscErrorCode open(Host &) { return PETSC_SUCCESS; }
 inline PetscErrorCode close(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode open(Cuda &);
 PetscErrorCode close(Cuda &);
-// Returns memory the pool keeps for reuse to the device: the first time all of it, as there may be one setup only, later all but an eighth
-// of the device's, for the next one. The driver takes that too when anything else in the process asks for memory that is not there; for
-// other processes it counts as used.
+// Returns what the pool keeps for reuse to the device, from the second call on but for an eighth of the device's memory. For the process
+// it is free either way: the driver takes it when anything else asks for memory that is not there.
 inline PetscErrorCode trim(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode trim(Cuda &);
 } // namespace amgkit
