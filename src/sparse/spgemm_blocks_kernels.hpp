@@ -75,34 +75,39 @@ template <int Rows, int Inner, int M> struct Blocks {
     }
   }
 
-  template <int Lanes, int T, class Ex>
+  // The n nodes consist of Parts times Rows rows; a team takes Rows of them.
+  template <int Lanes, int T, int Parts, class Ex>
   static PetscErrorCode sum_nodes(Ex &ex, const BlockFactors &in, const int *node, std::int64_t n, const SpgemmRows &C)
   {
     const int *ptr = C.ptr, *col = C.col;
     double *val = C.val;
-    return for_rows_with<Lanes, BlockTable<block_slots_of(T), sums>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
-      const int I = node[l], begin = ptr[Rows * I], length = ptr[Rows * I + 1] - begin;
+    return for_rows_with<Lanes, BlockTable<block_slots_of(T), sums>>(ex, n * Parts, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+      const int I = node[l / Parts] * Parts + static_cast<int>(l % Parts), begin = ptr[Rows * I], length = ptr[Rows * I + 1] - begin;
       sum_node(team, in, I, WholeRows{}, table, length / M, col + begin, val + begin, length);
     });
   }
 
   // The nodes whose rows are longer than a table, in windows as in spgemm_kernels.hpp.
-  template <class Ex> static PetscErrorCode sum_windows(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+  template <int Parts, class Ex>
+  static PetscErrorCode sum_windows(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
   {
     constexpr int most = block_columns_of(tables - 1);
     const int *ptr = C.ptr, *col = C.col, *node = plan.row.data() + plan.begin[tables], *window = plan.window.data();
     const int longs = static_cast<int>(plan.begin[tables + 1] - plan.begin[tables]);
     double *val = C.val;
     return for_rows_with<32, BlockTable<block_slots_of(tables - 1), sums>>(
-        ex, plan.windows, [=] AMGKIT_FN(auto team, std::int64_t w, auto &table) {
-          const int l = piece_of(window, longs, w), I = node[l], length = ptr[Rows * I + 1] - ptr[Rows * I];
+        ex, plan.windows * Parts, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &table) {
+          const std::int64_t w = nth / Parts;
+          const int l = piece_of(window, longs, w), I = node[l] * Parts + static_cast<int>(nth % Parts);
+          const int length = ptr[Rows * I + 1] - ptr[Rows * I];
           const int skipped = (static_cast<int>(w) - window[l]) * most, left = length / M - skipped, n = left < most ? left : most;
           const int begin = ptr[Rows * I] + M * skipped;
           sum_node(team, in, I, Window{col[begin] / M, col[begin + M * (n - 1)] / M}, table, n, col + begin, val + begin, length);
         });
   }
 
-  template <class Ex> static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+  template <int Parts, class Ex>
+  static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
   {
     const int *node = plan.row.data();
 
@@ -110,13 +115,16 @@ template <int Rows, int Inner, int M> struct Blocks {
     PetscCall(for_sizes([&](auto size) {
       constexpr int T = decltype(size)::value;
       return with_lanes<BlockTable<block_slots_of(T), sums>, 8>(in.blocks.average(), [&](auto lanes) {
-        return sum_nodes<decltype(lanes)::value, T>(ex, in, node + plan.begin[T], plan.begin[T + 1] - plan.begin[T], C);
+        return sum_nodes<decltype(lanes)::value, T, Parts>(ex, in, node + plan.begin[T], plan.begin[T + 1] - plan.begin[T], C);
       });
     }));
-    PetscCall(sum_windows(ex, in, plan, C));
+    PetscCall(sum_windows<Parts>(ex, in, plan, C));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
+
+// Teams that have whole nodes of fewer than so many do not fill a GPU: the coarse nodes of 3D elasticity are a 27th, and their rows long.
+constexpr std::int64_t few_nodes = 4096;
 
 // By the S-th shape or one after it.
 template <int S, class Ex> PetscErrorCode numeric_by_shape(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
@@ -124,7 +132,8 @@ template <int S, class Ex> PetscErrorCode numeric_by_shape(Ex &ex, const BlockFa
   if constexpr (S < count_block_shapes) {
     constexpr BlockShape shape = block_shapes[S];
     if (shape.rows != plan.rows || shape.inner != plan.inner || shape.run != plan.run) return numeric_by_shape<S + 1>(ex, in, plan, C);
-    return Blocks<shape.rows, shape.inner, shape.run>::numeric(ex, in, plan, C);
+    if (plan.row.size() < few_nodes) return Blocks<1, shape.inner, shape.run>::template numeric<shape.rows>(ex, in, plan, C);
+    return Blocks<shape.rows, shape.inner, shape.run>::template numeric<1>(ex, in, plan, C);
   } else {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Blocks of %d x %d times %d x %d are not summed", plan.rows, plan.inner, plan.inner, plan.run);
   }
