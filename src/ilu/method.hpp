@@ -18,6 +18,9 @@ struct IluSetup {
   bool ready() const { return !out_of_memory && fault == IluFault::none; }
 };
 
+// Collective: what one rank, whose row 0 is the global row first, has to say of its factors; all know.
+PetscErrorCode tell_all(MPI_Comm, PetscInt first, const IluReport &, IluSetup &);
+
 // All but view() and bytes() are collective over A's ranks; A's memory is accessible, diag and offd as the user's matrix has them. A rank
 // may have no rows. Unless a setup is ready, all that may follow is create(), update_values() where that was the fault's, or the
 // destructor.
@@ -35,6 +38,8 @@ public:
   virtual PetscErrorCode apply(Ex &, DistMatrix<Ex> &A, const double *b, double *x) = 0;
   // x = Bᵀ b; PETSC_ERR_SUP where B is not linear. The first call after create() takes memory.
   virtual PetscErrorCode apply_transpose(Ex &, DistMatrix<Ex> &A, const double *b, double *x) = 0;
+  // Whether apply() reads A; else it need not be accessible. apply_transpose() always may.
+  virtual bool reads_matrix() const { return true; }
   // Collective over the viewer's ranks, to an ASCII viewer.
   virtual PetscErrorCode view(PetscViewer) const = 0;
   // Device or host memory held on this rank

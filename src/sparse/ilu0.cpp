@@ -21,6 +21,8 @@ template <class Ex> PetscErrorCode check_options(const IluOptions &options, cons
              Ex::name);
   PetscCheck(options.kind == IluKind::native || options.shift == IluShift::none, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "cuSPARSE's ILU has no shifts");
+  PetscCheck(options.kind == IluKind::native || !options.sweeps, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "cuSPARSE's triangular solves are exact, there are no Jacobi steps");
   PetscCheck(A.rows == A.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "ILU of a matrix of %d x %d", A.rows, A.cols);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
