@@ -1,9 +1,12 @@
 #include "ilu/two_level.hpp"
 
+#include "ilu/ordering.hpp"
 #include "support/dist_system.hpp"
 #include "support/failing_allocations.hpp"
 #include "support/ilu_matrices.hpp"
 #include "support/two_level_reference.hpp"
+
+#include <fstream>
 
 namespace amgkit::test
 {
@@ -78,6 +81,22 @@ std::vector<Named> small_matrices()
   return all;
 }
 
+// What view() prints, on every rank
+template <class Ex> PetscErrorCode shown(const IluMethod<Ex> &B, std::string &text)
+{
+  const std::string file = ::testing::TempDir() + "two_level_view_" + std::to_string(size_of_world());
+  PetscViewer viewer;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer));
+  PetscCall(B.view(viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  std::ifstream stream(file);
+  text.assign(std::istreambuf_iterator<char>(stream), {});
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class F> void for_small_matrices(F f)
 {
   for (const auto &[name, A] : small_matrices()) {
@@ -87,6 +106,31 @@ template <class F> void for_small_matrices(F f)
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
+}
+
+// Diagonal inside, and each rank's last three rows coupled with all of its rows and with those of the rank after it: the blocks of all
+// rows have exact factors.
+HostCsr combs(int n, const std::vector<PetscInt> &range)
+{
+  std::map<std::pair<int, int>, double> entries;
+  const auto add = [&](int i, int j) {
+    if (i != j) entries[{i, j}] = -1 - 0.1 * ((3 * i + 5 * j) % 7);
+  };
+  for (int i = 0; i < n; i++) entries[{i, i}] = 40 + i % 5;
+  for (std::size_t r = 0; r + 1 < range.size(); r++) {
+    const auto first = static_cast<int>(range[r]), last = static_cast<int>(range[r + 1]), spine = std::max(first, last - 3);
+    for (int i = spine; i < last; i++) {
+      for (int j = first; j < last; j++) {
+        add(i, j);
+        add(j, i);
+      }
+      if (last == n) continue;
+      const auto after = static_cast<int>(*std::upper_bound(range.begin(), range.end(), last)), to = after - 1;
+      add(i, to);
+      add(to, i);
+    }
+  }
+  return make_csr(n, n, entries);
 }
 
 void expect_near(const std::vector<double> &got, const std::vector<double> &expected, double tolerance)
@@ -159,5 +203,192 @@ TYPED_TEST(TwoLevel, ApplicationIsTheOneWrittenDown)
       }
     }
   });
+}
+
+// Where the factors are exact, S is the Schur complement, and enough steps solve A x = b; in every order of the rows.
+TYPED_TEST(TwoLevel, SolvesExactlyWithExactFactorsAndManySteps)
+{
+  for (const Split split : {Split::even, Split::gap}) {
+    const auto range = split_range(split, 60);
+    const HostCsr comb = combs(60, range), chain = tridiagonal(60);
+    for (const SchurKind kind : kinds) {
+      for (const OrderingKind order : {OrderingKind::natural, OrderingKind::rcm, OrderingKind::multicolor}) {
+        // the interior of a chain has exact factors while it is taken along the chain
+        const bool chained = kind == SchurKind::rap && order != OrderingKind::multicolor;
+        for (const HostCsr &M : {comb, chained ? chain : comb}) {
+          IluParameters parameters = parameters_of(kind, 60);
+          parameters.ordering = static_cast<int>(order);
+          DistSystem<TypeParam> system;
+          TwoLevelIlu<TypeParam> B(parameters, nullptr);
+          const auto x = wave(M.rows);
+          std::vector<double> b(x.size(), 0), got;
+          for (int i = 0; i < M.rows; i++) {
+            for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) b[i] += M.val[k] * x[M.col[k]];
+          }
+          OK(system.create(this->ex, M, range));
+          if (!system.A.halo.active() && order != OrderingKind::natural) continue; // one level's
+          this->create(B, system.A);
+          this->apply(B, system.A, b, got);
+          expect_near(got, x, 1e-10);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(TwoLevel, SweepsAsManyAsThereAreRowsSolve)
+{
+  const HostCsr M = skewed(grid7(4, 3, 10));
+  DistSystem<TypeParam> system;
+  OK(system.create(this->ex, M, split_range(Split::even, M.rows)));
+  for (const SchurKind kind : kinds) {
+    std::vector<double> exact, swept, few;
+    IluParameters parameters = parameters_of(kind, 3);
+    for (auto *x : {&exact, &swept, &few}) {
+      TwoLevelIlu<TypeParam> B(parameters, nullptr);
+      this->create(B, system.A);
+      this->apply(B, system.A, wave(M.rows), *x);
+      parameters.triangular_solve = static_cast<int>(TriangularSolve::jacobi);
+      parameters.triangular_sweeps = x == &exact ? M.rows : 2;
+    }
+    expect_near(swept, exact, 1e-13);
+    EXPECT_NE(few, exact);
+  }
+}
+
+TYPED_TEST(TwoLevel, NewValuesGiveTheFactorsOfAFreshStartAndTakeNoMemory)
+{
+  const HostCsr M = skewed(grid7(4, 3, 10));
+  HostCsr other = M;
+  for (std::size_t k = 0; k < other.val.size(); k++) other.val[k] *= 1 + 0.05 * std::cos(static_cast<double>(k));
+  const auto range = split_range(Split::even, M.rows);
+  for (const SchurKind kind : kinds) {
+    DistSystem<TypeParam> system;
+    TwoLevelIlu<TypeParam> B(parameters_of(kind, 4), nullptr), fresh(parameters_of(kind, 4), nullptr);
+    IluSetup setup;
+    std::vector<double> first, x, expected;
+    OK(system.create(this->ex, M, range));
+    this->create(B, system.A);
+    this->apply(B, system.A, wave(M.rows), first);
+    OK(system.replace_values(this->ex, other));
+    [[maybe_unused]] std::int64_t before = 0;
+    if constexpr (std::is_same_v<TypeParam, Debug>) before = this->ex.allocations;
+    OK(B.update_values(this->ex, system.A, setup));
+    ASSERT_TRUE(setup.ready());
+    const auto mine = this->to_space(this->part(system.A, wave(M.rows)));
+    auto result = this->to_space(this->part(system.A, first));
+    OK(B.apply(this->ex, system.A, mine.data(), result.data()));
+    if constexpr (std::is_same_v<TypeParam, Debug>) {
+      EXPECT_EQ(this->ex.allocations, before + (system.A.rows > 0 ? 2 : 0)); // those two vectors
+    }
+    x = this->gathered(system.A, this->to_host(result));
+    this->create(fresh, system.A);
+    this->apply(fresh, system.A, wave(M.rows), expected);
+    EXPECT_EQ(x, expected);
+    EXPECT_NE(x, first);
+    OK(system.replace_values(this->ex, M));
+    this->create(B, system.A); // once more
+    this->apply(B, system.A, wave(M.rows), x);
+    EXPECT_EQ(x, first);
+  }
+}
+
+TYPED_TEST(TwoLevel, NamesTheFirstRowWithAFaultOnAllRanks)
+{
+  const auto range = split_range(Split::even, 40);
+  HostCsr M = tridiagonal(40), hole = M;
+  for (const int row : {15, 31}) {
+    for (int k = hole.ptr[row]; k < hole.ptr[row + 1]; k++) hole.val[k] = 0;
+  }
+  for (const SchurKind kind : kinds) {
+    DistSystem<TypeParam> system;
+    IluParameters parameters = parameters_of(kind, 5);
+    IluSetup setup;
+    OK(system.create(this->ex, hole, range));
+    {
+      TwoLevelIlu<TypeParam> B(parameters, nullptr);
+      OK(B.create(this->ex, system.A, setup));
+      EXPECT_EQ(setup.fault, IluFault::zero_pivot);
+      EXPECT_EQ(setup.row, 15);
+      OK(system.replace_values(this->ex, M)); // with which it is ready
+      OK(B.update_values(this->ex, system.A, setup));
+      EXPECT_TRUE(setup.ready());
+      std::vector<double> x;
+      this->apply(B, system.A, wave(40), x);
+      expect_near(x, TwoLevelReference(M, range, kind == SchurKind::rap).apply(wave(40), 5), 1e-9);
+    }
+    OK(system.replace_values(this->ex, hole));
+    parameters.shift_type = static_cast<int>(IluShift::inblocks);
+    parameters.shift_amount = 1;
+    TwoLevelIlu<TypeParam> B(parameters, nullptr);
+    this->create(B, system.A);
+    OK(B.update_values(this->ex, system.A, setup));
+    EXPECT_EQ(setup.shifts, 2);
+  }
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < 40; i++) {
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) {
+      if (M.col[k] != i || (i != 22 && i != 35)) entries[{i, M.col[k]}] = M.val[k];
+    }
+  }
+  DistSystem<TypeParam> system;
+  TwoLevelIlu<TypeParam> B(parameters_of(SchurKind::schur, 5), nullptr);
+  IluSetup setup;
+  OK(system.create(this->ex, make_csr(40, 40, entries), range));
+  OK(B.create(this->ex, system.A, setup));
+  EXPECT_EQ(setup.fault, IluFault::no_diagonal);
+  EXPECT_EQ(setup.row, 22);
+}
+
+// The solver of the interface is the user's to choose, by its prefix.
+TYPED_TEST(TwoLevel, TakesOptionsForTheInterfaceAndShowsThem)
+{
+  const HostCsr M = skewed(grid7(4, 3, 10));
+  const auto range = split_range(Split::even, M.rows);
+  DistSystem<TypeParam> system;
+  std::vector<double> x;
+  std::string text;
+  OK(system.create(this->ex, M, range));
+  OK(PetscOptionsInsertString(nullptr, "-sub_ilu2level_schur_ksp_max_it 2 -sub_ilu2level_schur_ksp_pc_side right"));
+  TwoLevelIlu<TypeParam> B(parameters_of(SchurKind::schur, 5), "sub_");
+  this->create(B, system.A);
+  this->apply(B, system.A, wave(M.rows), x);
+  OK(PetscOptionsClear(nullptr));
+  OK(shown(B, text));
+  EXPECT_NE(text.find(size_of_world() > 1 ? "rows of the interface on " : "no process is coupled with another"), std::string::npos) << text;
+  EXPECT_EQ(text.find("sub_ilu2level_schur_") != std::string::npos, size_of_world() > 1) << text;
+  EXPECT_EQ(B.linear(), size_of_world() == 1);
+  auto u = this->to_space(this->part(system.A, x)), v = this->to_space(this->part(system.A, x));
+  const PetscErrorCode transposed = quietly([&] { return B.apply_transpose(this->ex, system.A, u.data(), v.data()); });
+  EXPECT_EQ(transposed, size_of_world() == 1 ? PETSC_SUCCESS : PETSC_ERR_SUP);
+  if (size_of_world() == 1) return;
+  TwoLevelIlu<TypeParam> two(parameters_of(SchurKind::schur, 2), nullptr);
+  std::vector<double> of_two;
+  this->create(two, system.A);
+  this->apply(two, system.A, wave(M.rows), of_two);
+  expect_near(of_two, TwoLevelReference(M, range, false).apply(wave(M.rows), 2), 1e-9);
+  EXPECT_NE(x, of_two); // right of it
+}
+
+TEST(TwoLevelFailure, EveryAllocationMayFailOnOneRank)
+{
+  const HostCsr M = skewed(grid7(3, 3, 8));
+  for (const SchurKind kind : kinds) {
+    FailingAllocations failing;
+    for (bool more = true; more;) {
+      Debug ex;
+      IluSetup setup;
+      DistSystem<Debug> system;
+      IluParameters parameters = parameters_of(kind, 3);
+      parameters.triangular_solve = static_cast<int>(TriangularSolve::jacobi);
+      OK(system.create(ex, M, split_range(Split::even, M.rows)));
+      failing.begin(ex);
+      TwoLevelIlu<Debug> B(parameters, nullptr);
+      OK(B.create(ex, system.A, setup));
+      more = failing.next(ex, setup.out_of_memory);
+      EXPECT_EQ(setup.ready(), !more);
+    }
+    EXPECT_GT(failing.failures(), size_of_world() > 1 ? 50 : 10);
+  }
 }
 } // namespace amgkit::test
