@@ -3,6 +3,7 @@
 #include "dist/user_space.hpp"
 #include "dist/vec_view.hpp"
 #include "ilu/one_level.hpp"
+#include "ilu/two_level.hpp"
 
 #include <array>
 #include <string>
@@ -12,8 +13,9 @@ namespace amgkit
 namespace
 {
 // What the parameters' levels mean. The prefix is for what has solvers inside.
-template <class Ex> std::unique_ptr<IluMethod<Ex>> make_method(const IluParameters &parameters, const std::string &)
+template <class Ex> std::unique_ptr<IluMethod<Ex>> make_method(const IluParameters &parameters, const std::string &prefix)
 {
+  if (parameters.levels > 1) return std::make_unique<TwoLevelIlu<Ex>>(parameters, prefix.c_str());
   return std::make_unique<OneLevelIlu<Ex>>(parameters);
 }
 
