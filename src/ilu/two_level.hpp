@@ -26,6 +26,10 @@ public:
   TwoLevelIlu(const IluParameters &parameters, const char *options_prefix)
       : parameters_(parameters), prefix_(options_prefix ? options_prefix : ""), factors_(parameters)
   {}
+  TwoLevelIlu(const TwoLevelIlu &) = delete;
+  TwoLevelIlu &operator=(const TwoLevelIlu &) = delete;
+  TwoLevelIlu(TwoLevelIlu &&) = delete;
+  TwoLevelIlu &operator=(TwoLevelIlu &&) = delete;
   ~TwoLevelIlu() override;
 
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, IluSetup &) override;
