@@ -316,6 +316,29 @@ PetscErrorCode make_mat(MPI_Comm comm, MatType type, BlockSizes bs, PetscInt n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode rcm_order(const std::vector<int> &ptr, const std::vector<int> &col, std::vector<int> &order)
+{
+  const auto n = static_cast<PetscInt>(ptr.size()) - 1;
+  HostRows pattern;
+  Mat A = nullptr;
+  IS rows = nullptr, cols = nullptr;
+  const PetscInt *index = nullptr;
+
+  PetscFunctionBegin;
+  pattern.ptr.assign(ptr.begin(), ptr.end());
+  pattern.col.assign(col.begin(), col.end());
+  pattern.val.assign(col.size(), 1);
+  PetscCall(make_mat(PETSC_COMM_SELF, MATSEQAIJ, {}, n, pattern, &A));
+  PetscCall(MatGetOrdering(A, MATORDERINGRCM, &rows, &cols));
+  PetscCall(ISGetIndices(rows, &index));
+  order.assign(index, index + n);
+  PetscCall(ISRestoreIndices(rows, &index));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&cols));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define INSTANTIATE(Ex)                                                                                                                    \
   template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int, double *, bool *);                                              \
   template PetscErrorCode download_rows(Ex &, const DistRows &, HostRows &);                                                               \

@@ -70,4 +70,8 @@ struct BlockSizes {
 };
 // Collective over comm: the matrix with these rows and n columns of this rank. type: a MATAIJ type or one derived from it.
 PetscErrorCode make_mat(MPI_Comm comm, MatType type, BlockSizes, PetscInt n, const HostRows &, Mat *);
+
+// order[new] = old: PETSc's reverse Cuthill-McKee of a symmetric pattern in compressed rows; of another it sees what is below the diagonal.
+// Local, on the host.
+PetscErrorCode rcm_order(const std::vector<int> &ptr, const std::vector<int> &col, std::vector<int> &order);
 } // namespace amgkit

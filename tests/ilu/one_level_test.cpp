@@ -47,6 +47,25 @@ TYPED_TEST(OneLevel, NamesTheFirstFaultOfAllRanks)
   }
 }
 
+// Also where the factors have another order.
+TYPED_TEST(OneLevel, NamesAFaultInTheUsersNumbers)
+{
+  HostCsr M = tridiagonal(40);
+  for (int k = M.ptr[29]; k < M.ptr[30]; k++) M.val[k] = 0;
+  for (const OrderingKind ordering : {OrderingKind::natural, OrderingKind::rcm, OrderingKind::multicolor}) {
+    Seen<TypeParam> seen;
+    IluSetup setup;
+    IluParameters parameters;
+    parameters.ordering = static_cast<int>(ordering);
+    OK(seen.look(this->ex, M));
+    OneLevelIlu<TypeParam> method{parameters};
+    OK(method.create(this->ex, seen.A, setup));
+    EXPECT_EQ(setup.fault, IluFault::zero_pivot);
+    EXPECT_EQ(setup.row, 29);
+    OK(seen.view.release());
+  }
+}
+
 TYPED_TEST(OneLevel, NamesAMissingDiagonal)
 {
   Seen<TypeParam> seen;
@@ -63,10 +82,11 @@ TYPED_TEST(OneLevel, NamesAMissingDiagonal)
 
 TEST(OneLevelFailure, EveryAllocationMayFailOnOneRank)
 {
-  for (const bool jacobi : {false, true}) {
+  for (const OrderingKind ordering : {OrderingKind::natural, OrderingKind::rcm, OrderingKind::multicolor}) {
     FailingAllocations failing;
     IluParameters parameters;
-    parameters.triangular_solve = static_cast<int>(jacobi ? TriangularSolve::jacobi : TriangularSolve::exact);
+    parameters.ordering = static_cast<int>(ordering);
+    parameters.triangular_solve = static_cast<int>(TriangularSolve::jacobi);
     for (bool more = true; more;) {
       Debug ex;
       IluSetup setup;

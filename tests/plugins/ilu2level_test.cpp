@@ -14,12 +14,24 @@ namespace amgkit::test
 {
 namespace
 {
+const std::string strong_convection = "2D, rotating wind, strong";
+
+bool has_symmetric_pattern(const HostCsr &M)
+{
+  for (int i = 0; i < M.rows; i++) {
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) {
+      if (M.val[k] != 0 && M.at(M.col[k], i) == 0) return false;
+    }
+  }
+  return true;
+}
+
 // What iterations are counted on
 std::vector<Named> systems()
 {
   return {{"aniso", grid7(10, 9, 8, 1, 1, 0.01)},
           {"2D, constant wind", convection_diffusion(2, 24, 10, Wind::constant)},
-          {"2D, rotating wind", convection_diffusion(2, 24, 100, Wind::rotating)},
+          {strong_convection, convection_diffusion(2, 24, 100, Wind::rotating)},
           {"3D, rotating wind", convection_diffusion(3, 9, 1, Wind::rotating)},
           {"triangles", delaunay_laplacian(700)},
           {"tetrahedra", tetrahedra_laplacian(8, 0.3)},
@@ -130,6 +142,58 @@ TEST_F(Ilu2Level, TakesAsManyIterationsAsPETScsBlockJacobi)
   }
 }
 
+// Of a pattern that is not symmetric PETSc's rcm sees the lower triangle alone, ours all.
+TEST_F(Ilu2Level, RcmIsPETScs)
+{
+  for (const auto &[name, M] : systems()) {
+    if (!has_symmetric_pattern(M)) continue;
+    OwnedMat P;
+    OwnedPC petsc;
+    std::vector<double> expected, expected_t;
+    OK(distribute(M, false, P.out()));
+    OK(petsc_pc(P, "-sub_pc_factor_mat_ordering_type rcm", petsc.out()));
+    OK(applied(petsc, false, expected));
+    OK(applied(petsc, true, expected_t));
+    for (const Use &use : uses()) {
+      OwnedMat A;
+      OwnedPC pc;
+      std::vector<double> got;
+      OK(distribute(M, use.on_device, A.out()));
+      OK(make_pc(A, std::string(use.option) + " -pc_ilu2level_ordering rcm", pc.out()));
+      OK(applied(pc, false, got));
+      expect_same_vector(got, expected, 1e-11, name + ", " + use.name);
+      OK(applied(pc, true, got));
+      expect_same_vector(got, expected_t, 1e-11, name + ", transposed, " + use.name);
+    }
+  }
+}
+
+// At a price, but for strong convection, where colours are no preconditioner: there the natural order follows the flow.
+TEST_F(Ilu2Level, EveryOrderPreconditions)
+{
+  for (const auto &[name, M] : systems()) {
+    if (name == strong_convection) continue;
+    for (const Use &use : uses()) {
+      OwnedMat A;
+      OwnedVec x, b;
+      PetscInt natural = 0;
+      OK(distribute(M, use.on_device, A.out()));
+      OK(make_system(A, x.out(), b.out()));
+      for (const std::string order : {"natural", "rcm", "multicolor"}) {
+        const std::string what = name + ", " + order + ", " + use.name;
+        OwnedKSP ksp;
+        Solution solution;
+        OK(make_ksp(A, use.option + (" -ksp_type gmres -pc_ilu2level_ordering " + order), ksp.out()));
+        OK(VecSet(x, 0));
+        OK(solve(ksp, b, x, &solution));
+        if (order == "natural") natural = solution.iterations;
+        EXPECT_TRUE(solution.converged()) << what;
+        EXPECT_LE(solution.iterations, 2 * natural + 10) << what;
+      }
+    }
+  }
+}
+
 // And it fails where PETSc does, and nowhere else.
 TEST_F(Ilu2Level, ShiftsAsPETScDoes)
 {
@@ -173,34 +237,37 @@ TEST_F(Ilu2Level, FollowsNewValuesAndNewPatterns)
 {
   OK(PetscLogDefaultBegin());
   for (const Use &use : uses()) {
-    OwnedMat A;
-    OwnedPC pc;
-    std::vector<double> got, expected;
-    OK(distribute(one_sided(skewed(grid7(8, 7, 6))), use.on_device, A.out()));
-    OK(make_pc(A, use.option, pc.out()));
-    OK(applied(pc, true, got));
-    for (int step = 0; step < 6; step++) {
-      OwnedPC fresh;
-      const bool new_pattern = step == 3;
-      const int analyses = count_of("AMGKitILUSym"), factors = count_of("AMGKitILUNum");
-      if (new_pattern) {
-        OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
-        for (PetscInt i = 0; i < 330; i += 30) OK(MatSetValue(A, i, i + 3, -0.5, ADD_VALUES));
-        OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-        OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-      } else {
-        OK(MatScale(A, 1.25));
-        OK(MatShift(A, 0.5));
-      }
-      OK(PCSetOperators(pc, A, A));
-      OK(PCSetUp(pc));
-      EXPECT_EQ(count_of("AMGKitILUSym"), analyses + new_pattern) << use.name << step;
-      EXPECT_EQ(count_of("AMGKitILUNum"), factors + 1) << use.name << step;
-      OK(test::make_pc(A, use.option, fresh.out(), PCILU2LEVEL));
-      for (const bool transposed : {false, true}) {
-        OK(applied(fresh, transposed, expected));
-        OK(applied(pc, transposed, got));
-        EXPECT_EQ(got, expected) << use.name << step;
+    for (const std::string order : {"natural", "rcm", "multicolor"}) {
+      OwnedMat A;
+      OwnedPC pc;
+      std::vector<double> got, expected;
+      const std::string options = use.option + (" -pc_ilu2level_ordering " + order);
+      OK(distribute(one_sided(skewed(grid7(8, 7, 6))), use.on_device, A.out()));
+      OK(make_pc(A, options, pc.out()));
+      OK(applied(pc, true, got));
+      for (int step = 0; step < 6; step++) {
+        OwnedPC fresh;
+        const bool new_pattern = step == 3;
+        const int analyses = count_of("AMGKitILUSym"), factors = count_of("AMGKitILUNum");
+        if (new_pattern) {
+          OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+          for (PetscInt i = 0; i < 330; i += 30) OK(MatSetValue(A, i, i + 3, -0.5, ADD_VALUES));
+          OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+          OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+        } else {
+          OK(MatScale(A, 1.25));
+          OK(MatShift(A, 0.5));
+        }
+        OK(PCSetOperators(pc, A, A));
+        OK(PCSetUp(pc));
+        EXPECT_EQ(count_of("AMGKitILUSym"), analyses + new_pattern) << use.name << step;
+        EXPECT_EQ(count_of("AMGKitILUNum"), factors + 1) << use.name << step;
+        OK(make_pc(A, options, fresh.out()));
+        for (const bool transposed : {false, true}) {
+          OK(applied(fresh, transposed, expected));
+          OK(applied(pc, transposed, got));
+          EXPECT_EQ(got, expected) << use.name << step;
+        }
       }
     }
   }
@@ -209,7 +276,7 @@ TEST_F(Ilu2Level, FollowsNewValuesAndNewPatterns)
 TEST_F(Ilu2Level, TransposedIsTheAdjoint)
 {
   for (const Use &use : uses()) {
-    for (const std::string solve : {"exact", "jacobi"}) {
+    for (const std::string how : {"triangular_solve exact", "triangular_solve jacobi", "ordering rcm", "ordering multicolor"}) {
       OwnedMat A;
       OwnedPC pc;
       OwnedVec x, y, Bx, Bty;
@@ -221,14 +288,14 @@ TEST_F(Ilu2Level, TransposedIsTheAdjoint)
       OK(VecDuplicate(x, Bty.out()));
       OK(VecSetRandom(x, nullptr));
       OK(VecSetRandom(y, nullptr));
-      OK(make_pc(A, use.option + (" -pc_ilu2level_triangular_solve " + solve), pc.out()));
+      OK(make_pc(A, use.option + (" -pc_ilu2level_" + how), pc.out()));
       OK(PCApply(pc, x, Bx));
       OK(PCApplyTranspose(pc, y, Bty));
       OK(VecDot(Bx, y, &one));
       OK(VecDot(x, Bty, &other));
       OK(VecNorm(Bx, NORM_2, &size));
       OK(VecNorm(y, NORM_2, &length));
-      EXPECT_NEAR(one, other, 1e-13 * size * length) << use.name << solve;
+      EXPECT_NEAR(one, other, 1e-13 * size * length) << use.name << how;
     }
   }
 }
