@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "dist/agree.hpp"
+#include "ilu/ordering.hpp"
 #include "sparse/permute.hpp"
 #include "sparse/spmv.hpp"
 
@@ -9,23 +10,14 @@
 
 namespace amgkit
 {
-namespace
-{
-// The order of the parameters; none where it is the natural one.
-template <class Ex> PetscErrorCode order_rows(Ex &, int ordering, const CsrView<double> &, Array<int, Ex> &order)
-{
-  PetscFunctionBegin;
-  order.release();
-  PetscCheck(ordering == 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "There is no order but the natural one");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
 // Local: all but values.
 template <class Ex> PetscErrorCode OneLevelIlu<Ex>::analyse(Ex &ex, const CsrView<double> &A, IluReport *report)
 {
+  const auto ordering = static_cast<OrderingKind>(parameters_.ordering);
+
   PetscFunctionBegin;
-  PetscCall(order_rows(ex, parameters_.ordering, A, order_));
+  order_.release();
+  if (ordering != OrderingKind::natural) PetscCall(order_block(ex, ordering, A, nullptr, order_));
   if (reordered()) {
     PetscCall(place_.allocate(ex, A.rows));
     PetscCall(work_.allocate(ex, A.rows));

@@ -1,6 +1,7 @@
 // The parameters of PCILU2LEVEL.
 #pragma once
 #include "base/parameters.hpp"
+#include "ilu/ordering.hpp"
 #include "sparse/ilu0.hpp"
 
 namespace amgkit
@@ -14,7 +15,7 @@ struct IluParameters {
   PetscInt schur_its = 5;
   int triangular_solve = static_cast<int>(TriangularSolve::exact);
   PetscInt triangular_sweeps = 5;
-  int ordering = 0; // natural, rcm, multicolor
+  int ordering = static_cast<int>(OrderingKind::natural);
   int shift_type = static_cast<int>(IluShift::none);
   PetscReal shift_amount = IluOptions{}.shift_amount, zero_pivot = IluOptions{}.zero_pivot;
   int factorization = static_cast<int>(IluKind::native);
