@@ -6,11 +6,13 @@
 //   schur   S y = C y - L_E (U_F y) + A_off y: the incomplete parts that the factorisation gives, on the patterns of E and F. An
 //           application of the two-level method solves with B~ once, as one level does.
 //   rap     S = R A P, R = [-E B~⁻¹, I], P = [-B~⁻¹ F; I], with E and F as A has them: two solves with B~ in each product with S.
-// L_S U_S is its preconditioner on each rank.
+// L_S U_S is its preconditioner on each rank. Whoever factors, it is solved with the triangles of triangle.hpp.
 #pragma once
 #include "dist/matrix.hpp"
 #include "ilu/interface.hpp"
 #include "ilu/parameters.hpp"
+
+#include <algorithm>
 
 namespace amgkit
 {
@@ -26,6 +28,9 @@ public:
 
   int interior() const { return interior_; }
   int interface() const { return interface_; }
+  // Steps that wait for one another in the longer solve of the two inside, and on the interface
+  int interior_steps() const { return std::max(L_B_.levels, U_B_.levels); }
+  int interface_steps() const { return std::max(L_S_.levels, U_S_.levels); }
   // Local: g = b_S - E B~⁻¹ b_B; what substitute() needs of b_B is kept.
   PetscErrorCode eliminate(Ex &, const double *b, double *g);
   // Collective: z = S y; z must not be y.

@@ -168,6 +168,7 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::view(PetscViewer viewer) con
   const bool rap = parameters_.type == static_cast<int>(SchurKind::rap);
   std::array<double, 4> sum = {static_cast<double>(factors_.interior()), static_cast<double>(factors_.interface()),
                                static_cast<double>(factors_.interior() > 0), static_cast<double>(factors_.interface() > 0)};
+  std::array<int, 2> steps = {factors_.interior_steps(), factors_.interface_steps()};
 
   PetscFunctionBegin;
   if (plain_) {
@@ -176,9 +177,12 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::view(PetscViewer viewer) con
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum.data(), 4, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, steps.data(), 2, MPI_INT, MPI_MAX, comm));
   PetscCall(PetscViewerASCIIPrintf(viewer, "two levels: %.0f interior rows on %.0f processes, %.0f rows of the interface on %.0f\n", sum[0],
                                    sum[2], sum[1], sum[3]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "Schur complement: %s\n", rap ? "R A P" : "from the factors' parts"));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "steps of a triangular solve that wait for one another: at most %d inside, %d on the interface\n", steps[0], steps[1]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "its solver:\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(KSPView(ksp_, viewer));
