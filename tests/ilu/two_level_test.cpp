@@ -192,6 +192,7 @@ TYPED_TEST(TwoLevel, ApplicationIsTheOneWrittenDown)
       DistSystem<TypeParam> system;
       OK(system.create(this->ex, M, range));
       for (const int steps : {1, 3, 200}) {
+        if (steps == 200 && (M.rows > 25 || kind == SchurKind::rap)) continue; // each step is a sum over all ranks
         TwoLevelIlu<TypeParam> B(parameters_of(kind, steps), nullptr);
         std::vector<double> x;
         this->create(B, system.A);
