@@ -403,4 +403,58 @@ TEST_F(Ilu2Level, RandomMatricesGiveWhatPETScGives)
     }
   }
 }
+
+namespace
+{
+// Other settings for every seed
+std::string settings(unsigned seed)
+{
+  std::string all;
+  for (const std::vector<const char *> &choice :
+       {std::vector<const char *>{"ordering natural", "ordering rcm", "ordering multicolor"},
+        {"triangular_solve exact", "triangular_solve jacobi", "triangular_solve jacobi -pc_ilu2level_triangular_sweeps 1"},
+        {"shift_type none", "shift_type nonzero", "shift_type positive_definite", "shift_type inblocks"}}) {
+    all += std::string(" -pc_ilu2level_") + choice[seed % choice.size()];
+    seed = seed / static_cast<unsigned>(choice.size()) + seed;
+  }
+  return all;
+}
+} // namespace
+
+// The same every time, and in every space; with new values what a new one gives; finite, where the matrix lets it be.
+TEST_F(Ilu2Level, RandomMatricesBreakNoSetting)
+{
+  for (unsigned seed = 0; seed < 100; seed++) {
+    const RandomMatrix matrix = random_matrix(seed, size_of_world());
+    std::vector<double> on_host, on_host_t;
+    for (const Use &use : uses()) {
+      const std::string options = use.option + settings(seed), what = matrix.description + ", " + options;
+      OwnedMat A;
+      OwnedPC pc, fresh;
+      bool failed;
+      std::vector<double> got, got_t, again;
+      OK(distribute(matrix.A, use.on_device, A.out(), matrix.local_rows[rank_of_world()]));
+      OK(make_pc(A, options, pc.out()));
+      OK(has_failed(pc, &failed));
+      EXPECT_TRUE(!failed || !matrix.tame) << what;
+      OK(MatScale(A, 0.5));
+      OK(PCSetOperators(pc, A, A));
+      OK(has_failed(pc, &failed));
+      if (failed) continue;
+      OK(applied(pc, false, got));
+      OK(applied(pc, true, got_t));
+      OK(make_pc(A, options, fresh.out()));
+      OK(applied(fresh, true, again));
+      EXPECT_EQ(got_t, again) << what;
+      OK(applied(fresh, false, again));
+      EXPECT_EQ(got, again) << what;
+      if (!matrix.tame) continue;
+      for (double x : got) EXPECT_TRUE(std::isfinite(x)) << what;
+      if (on_host.empty()) on_host = got;
+      if (on_host_t.empty()) on_host_t = got_t;
+      expect_same_vector(got, on_host, 1e-11, what);
+      expect_same_vector(got_t, on_host_t, 1e-11, what);
+    }
+  }
+}
 } // namespace amgkit::test
