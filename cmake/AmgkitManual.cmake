@@ -1,6 +1,6 @@
 # The manual: a page in section 3 for each type, under the name of its macro and of the type, made from its Markdown page, which is
 # installed as well. The option lists of those pages are the parameter lists: plugin_test compares them.
-set(AMGKIT_DOCUMENTED_PCS amgmatching amgclassical amgsa)
+set(AMGKIT_DOCUMENTED_PCS amgmatching amgclassical amgsa ilu2level)
 
 find_program(AMGKIT_AWK awk)
 if(NOT AMGKIT_AWK)

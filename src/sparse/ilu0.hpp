@@ -26,7 +26,8 @@ struct IluOptions {
   IluKind kind = IluKind::native;
   IluShift shift = IluShift::none;
   double zero_pivot = 2.220446049250313e-14, shift_amount = 2.220446049250313e-14; // PETSc's: 100 times the machine's epsilon
-  bool sweeps = false; // native: takes memory for them at once, not when they are first asked for
+  bool sweeps = false; // takes memory for them at once, not when they are first asked for; an error with cusparse
+  bool solves = true;  // ilu0_solve() and ilu0_transpose() may be called; else nothing is kept for them
 };
 
 enum class IluFault { none, no_diagonal, zero_pivot, not_finite };
@@ -43,6 +44,7 @@ struct IluState {
   IluState(const IluState &) = delete;
   IluState &operator=(const IluState &) = delete;
   virtual ~IluState() = default;
+  virtual std::size_t bytes() const = 0;
 };
 
 template <class Ex> struct Ilu0 {
@@ -56,6 +58,12 @@ template <class Ex> struct Ilu0 {
   Array<double, Ex> between;       // the first of two solves
   bool transposed = false;
   std::unique_ptr<IluState> state;
+
+  std::size_t bytes() const
+  {
+    return diagonal.bytes() + status.bytes() + val.bytes() + inverse.bytes() + between.bytes() + lower.bytes() + upper.bytes() +
+           upper_t.bytes() + lower_t.bytes() + (state ? state->bytes() : 0);
+  }
 };
 
 // Whether this build has the back end for the space.

@@ -62,6 +62,22 @@ printf '#!/bin/sh\necho "Unable to find requested PC type hypre"; exit 86\n' >"$
 bash "$check" as_hypre '-pc_type other' program >/dev/null
 [[ $? == 77 ]] || { echo 'without hypre it is not skipped'; wrong=1; }
 
+# as_ilu: two solves, what a program prints and what it does when bjacobi is asked for
+two_solves() { # ITERATIONS ITERATIONS ILU'S_ITERATIONS ILU'S_ITERATIONS
+  printf '#!/bin/sh\ncase "$*" in\n*bjacobi*) echo "%s"; echo "%s" ;;\n*) echo "%s"; echo "%s" ;;\nesac\n' \
+    "${good/12/$3}" "${good/12/$4}" "${good/12/$1}" "${good/12/$2}" >"$gpu/program"
+}
+two_solves 12 20 13 20
+expect passes 'as ilu' as_ilu '-pc_type other' program
+two_solves 12 20 12 18
+expect fails 'more iterations than ilu' as_ilu '-pc_type other' program
+two_solves 10 20 12 20
+expect fails 'fewer iterations than ilu' as_ilu '-pc_type other' program
+printf '#!/bin/sh\ncase "$*" in\n*bjacobi*) echo "%s"; echo "%s" ;;\n*) echo "%s" ;;\nesac\n' "$good" "$good" "$good" >"$gpu/program"
+expect fails 'fewer solves than ilu' as_ilu '-pc_type other' program
+printf '#!/bin/sh\necho "Linear solve did not converge due to DIVERGED_ITS iterations 10"\n' >"$gpu/program"
+expect fails 'neither converges' as_ilu '-pc_type other' program
+
 expect passes 'refused' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: not so, but thus"; exit 56'
 expect fails 'refused with success' refuses 'not so' echo '[0]PETSC ERROR: not so'
 expect fails 'another error' refuses 'not so' sh -c 'echo "[0]PETSC ERROR: out of memory"; exit 55'

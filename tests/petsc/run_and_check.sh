@@ -7,6 +7,8 @@
 #                                                iterations but for 2, with the same operator complexity but for 5 percent
 #   run_and_check.sh as_gamg OPTIONS COMMAND...  with PCGAMG, and with these options in place of it, it converges in the same number of
 #                                                iterations but for 2
+#   run_and_check.sh as_ilu OPTIONS COMMAND...   with block Jacobi and ilu(0), and with these options in place of it, every solve converges, in
+#                                                the same number of iterations but for 1
 #   run_and_check.sh refuses REGEX COMMAND...    it ended with an error whose message matches
 # What ended well may not leak: -malloc_dump prints what PETSc allocated and nobody freed.
 set -uo pipefail
@@ -40,6 +42,15 @@ hypre='-pc_type hypre -pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_
 # The choices of amgsa that are GAMG's.
 gamg='-pc_type gamg -pc_gamg_threshold 0 -pc_gamg_coarse_eq_limit 50 -mg_levels_ksp_type chebyshev -mg_levels_ksp_max_it 2
   -mg_levels_pc_type jacobi'
+
+ilu='-pc_type bjacobi -sub_pc_type ilu'
+
+# The iterations of every solve; all have converged
+iterations_of_all() {
+  ((status == 0)) || return 1
+  ! grep -q 'did not converge due to' <<<"$output" || return 1
+  sed -nE 's/^ *Linear .*solve converged due to CONVERGED_RTOL iterations ([0-9]+).*/\1/p' <<<"$output" | xargs | grep '[0-9]'
+}
 
 # "iterations complexity" of what ran, whose PC, or hypre, has printed its complexity
 figures() {
@@ -96,12 +107,24 @@ case $expected in
     echo "iterations and operator complexity: $ours, gamg: $theirs"
     awk '{exit !(($1 - $3)^2 <= 4)}' <<<"$ours $theirs" || fail 'too far from gamg'
     ;;
+  as_ilu)
+    # shellcheck disable=SC2086 # options are words
+    run "$@" $ilu
+    theirs=$(iterations_of_all) || fail 'no solution by ilu'
+    # shellcheck disable=SC2086
+    run "$@" $argument
+    ours=$(iterations_of_all) || fail 'no solution by the other'
+    no_leak
+    printf 'iterations: %s\nof ilu:     %s\n' "$ours" "$theirs"
+    awk '{ n = NF; for (i = 1; i <= NF; i++) a[NR, i] = $i; if (NR == 2 && n != before) exit 1; before = n }
+         END { for (i = 1; i <= n; i++) if ((a[1, i] - a[2, i])^2 > 1) exit 1 }' <<<"$ours"$'\n'"$theirs" || fail 'too far from ilu'
+    ;;
   refuses)
     # 128 and more: ended by a signal, 124: by a time limit
     ((status > 0 && status < 124)) || fail "exit status $status"
     grep -E "PETSC ERROR: $argument" <<<"$output" || fail "no error message: $argument"
     if grep -E 'Caught signal|on signal|Segmentation|AddressSanitizer|runtime error' <<<"$output"; then fail 'it crashed'; fi
     ;;
-  *) fail "converges, prints, as_hypre, as_gamg or refuses?" ;;
+  *) fail "converges, prints, as_hypre, as_gamg, as_ilu or refuses?" ;;
 esac
 echo passed

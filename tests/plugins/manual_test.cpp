@@ -1,4 +1,5 @@
 // The option list of a manual page is the parameter list. AMGKIT_WRITE_MANUAL=1 rewrites the pages.
+#include "ilu/parameters.hpp"
 #include "plugins/pc_classical.hpp"
 #include "plugins/pc_matching.hpp"
 #include "plugins/pc_sa.hpp"
@@ -48,5 +49,11 @@ TEST(Manual, StatesTheParametersOfSmoothed)
   AmgParameters shared;
   SmoothedParameters own;
   compare("amgsa", smoothed_parameter_list(shared, own));
+}
+
+TEST(Manual, StatesTheParametersOfIlu)
+{
+  IluParameters own;
+  compare("ilu2level", own.list());
 }
 } // namespace amgkit::test

@@ -1,4 +1,5 @@
-// Tests that every multigrid type meets: TEST_P, in a fixture derived from EveryType and instantiated over multigrid_types().
+// Tests that every multigrid type meets: TEST_P, in a fixture derived from EveryType and instantiated over multigrid_types() or
+// all_types().
 #pragma once
 #include "amgkit.h"
 #include "support/petsc_problems.hpp"
@@ -6,6 +7,9 @@
 namespace amgkit::test
 {
 inline auto multigrid_types() { return ::testing::Values(PCAMGMATCHING, PCAMGCLASSICAL, PCAMGSA); }
+
+// And those that are no multigrid: options of amgmatching's that they do not have are nobody's.
+inline auto all_types() { return ::testing::Values(PCAMGMATCHING, PCAMGCLASSICAL, PCAMGSA, PCILU2LEVEL); }
 
 class EveryType : public ::testing::TestWithParam<const char *> {
 protected:
