@@ -43,6 +43,7 @@ struct IluState {
   IluState(const IluState &) = delete;
   IluState &operator=(const IluState &) = delete;
   virtual ~IluState() = default;
+  virtual std::size_t bytes() const = 0;
 };
 
 template <class Ex> struct Ilu0 {
@@ -56,6 +57,12 @@ template <class Ex> struct Ilu0 {
   Array<double, Ex> between;       // the first of two solves
   bool transposed = false;
   std::unique_ptr<IluState> state;
+
+  std::size_t bytes() const
+  {
+    return diagonal.bytes() + status.bytes() + val.bytes() + inverse.bytes() + between.bytes() + lower.bytes() + upper.bytes() +
+           upper_t.bytes() + lower_t.bytes() + (state ? state->bytes() : 0);
+  }
 };
 
 // Whether this build has the back end for the space.

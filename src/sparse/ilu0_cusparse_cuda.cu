@@ -36,6 +36,11 @@ struct CusparseIlu : IluState {
   Bytes work;
   CusparseTriangle l, u, l_t, u_t;
 
+  std::size_t bytes() const override
+  {
+    return ptr.bytes() + col.bytes() + work.bytes() + l.work.bytes() + u.work.bytes() + l_t.work.bytes() + u_t.work.bytes();
+  }
+
   CusparseIlu() = default;
   CusparseIlu(const CusparseIlu &) = delete;
   CusparseIlu &operator=(const CusparseIlu &) = delete;
