@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "dist/agree.hpp"
 #include "sparse/rows.hpp"
+#include "sparse/spmv.hpp"
 
 #include <limits>
 
@@ -42,6 +43,39 @@ template <class Ex> PetscErrorCode BlockIlu<Ex>::look_at_factors(Ex &ex, const d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Collective, with factors that are good on all ranks.
+template <class Ex>
+PetscErrorCode BlockIlu<Ex>::smooth_an_error(Ex &ex, DistMatrix<Ex> &A, const double *d, Fault *fault, int *row, bool *out_of_memory)
+{
+  constexpr int sweeps = 4;
+  Array<double, Ex> x, r, zero;
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(x.allocate(ex, A.rows));
+        PetscCall(r.allocate(ex, A.rows));
+        PetscCall(zero.allocate(ex, A.rows));
+        PetscCall(memory_zero(ex, zero.data(), zero.bytes()));
+        PetscCall(random_error(ex, A.rows, A.first(rank), d, x.data()));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      out_of_memory));
+  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int sweep = 0; sweep < sweeps; sweep++) {
+    PetscCall(A.residual(ex, static_cast<const double *>(zero.data()), x.data(), r.data()));
+    PetscCall(solve(ex, false, static_cast<const double *>(r.data()), r.data()));
+    PetscCall(add(ex, A.rows, static_cast<const double *>(r.data()), x.data()));
+  }
+  PetscCall(first_large_error(ex, A.rows, d, x.data(), row));
+  if (*row < A.rows) *fault = Fault::divergent;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Collective: fault_ and row_ are those of the first row with one.
 template <class Ex> PetscErrorCode BlockIlu<Ex>::agree(const DistMatrix<Ex> &A, Fault fault, int row)
 {
@@ -58,7 +92,7 @@ template <class Ex> PetscErrorCode BlockIlu<Ex>::agree(const DistMatrix<Ex> &A, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode BlockIlu<Ex>::factor(Ex &ex, const DistMatrix<Ex> &A, const double *d, bool *out_of_memory)
+template <class Ex> PetscErrorCode BlockIlu<Ex>::factor(Ex &ex, DistMatrix<Ex> &A, const double *d, bool *out_of_memory)
 {
   Fault fault = Fault::unknown;
   int row = -1;
@@ -69,6 +103,11 @@ template <class Ex> PetscErrorCode BlockIlu<Ex>::factor(Ex &ex, const DistMatrix
       A.comm, [&] { return factor_block(ex, A, d, &fault, &row); }, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(agree(A, fault, row));
+  if (good()) {
+    PetscCall(smooth_an_error(ex, A, d, &fault, &row, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(agree(A, fault, row));
+  }
   if (!good()) {
     ilu_ = {};
     analysed_ = false;
@@ -98,7 +137,7 @@ template <class Ex> template <class V> PetscErrorCode BlockIlu<Ex>::solve(Ex &ex
 
 template <class Ex> std::string BlockIlu<Ex>::trouble() const
 {
-  const auto because = [&](const char *what) { return "l1jacobi, as for ILU(0) row " + std::to_string(row_) + " " + what; };
+  const auto because = [&](const char *what) { return "l1jacobi, as with ILU(0) row " + std::to_string(row_) + " " + what; };
   switch (fault_) {
   case Fault::no_diagonal:
     return because("has no diagonal entry");
@@ -108,6 +147,8 @@ template <class Ex> std::string BlockIlu<Ex>::trouble() const
     return because("is not finite");
   case Fault::unstable:
     return because("has a pivot of another sign than its diagonal entry, or solves that grow without bounds");
+  case Fault::divergent:
+    return because("has an error that grows");
   case Fault::none:
   case Fault::unknown:
     break;
