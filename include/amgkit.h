@@ -1,4 +1,4 @@
-/* AMGKit: multigrid preconditioners for PETSc, on NVIDIA GPUs and CPUs.
+/* AMGKit: multigrid and ILU preconditioners for PETSc, on NVIDIA GPUs and CPUs.
 
    A program needs this header only when it links the library; otherwise PETSc loads it:
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./program -pc_type amgmatching */
@@ -8,6 +8,7 @@
 #define PCAMGMATCHING "amgmatching"   /* aggregation by maximum-weight matching */
 #define PCAMGCLASSICAL "amgclassical" /* classical coarsening by PMIS, interpolation by matrix products */
 #define PCAMGSA "amgsa"               /* smoothed aggregation with near-null spaces */
+#define PCILU2LEVEL "ilu2level"       /* ILU(0) of each process's rows */
 #define KSPAMGFCG "amgfcg"            /* flexible conjugate gradients, for k-cycles on symmetric matrices */
 
 #if defined(__cplusplus)

@@ -250,45 +250,29 @@ PetscErrorCode PCPostSolve_AMG(PC pc, KSP, Vec, Vec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCSetFromOptions_AMG(PC pc, OptionItems PetscOptionsObject)
+PetscErrorCode PCSetFromOptions_AMG(PC pc, OptionItems items)
 {
-  AmgPC &data = data_of(pc);
-  const std::string head = "AMGKit " + data.type + " options";
-
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, head.c_str());
-  PetscCall(guarded([&] { return parameters_from_options(PetscOptionsObject, data.type, data.list); }));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode view_ascii(const AmgPC &data, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", parameters_summary(data.list).c_str()));
-  if (data.status != SetupStatus::ready) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", describe(data.status)));
-  if (data.solver) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "runs in the %s space\n", data.solver->space()));
-    PetscCall(data.solver->view(viewer));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  const AmgPC &data = data_of(pc);
+  return set_from_options(items, data.type, data.list);
 }
 
 PetscErrorCode PCView_AMG(PC pc, PetscViewer viewer)
 {
-  PetscBool ascii, string;
+  const AmgPC &data = data_of(pc);
+  PetscBool ascii;
 
   PetscFunctionBegin;
+  PetscCall(view_pc(viewer, data.type, data.list, [&] {
+    PetscFunctionBegin;
+    if (data.status != SetupStatus::ready) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", describe(data.status)));
+    if (data.solver) {
+      PetscCall(PetscViewerASCIIPrintf(viewer, "runs in the %s space\n", data.solver->space()));
+      PetscCall(data.solver->view(viewer));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERSTRING, &string));
-  if (ascii) {
-    PetscCall(PetscViewerASCIIPushTab(viewer));
-    PetscCall(guarded([&] { return view_ascii(data_of(pc), viewer); }));
-    PetscCall(PetscViewerASCIIPopTab(viewer));
-  }
-  if (ascii && data_of(pc).mg) PetscCall(PCView(data_of(pc).mg, viewer));
-  if (string)
-    PetscCall(PetscViewerStringSPrintf(viewer, " AMGKit %s, %s", data_of(pc).type.c_str(), parameters_summary(data_of(pc).list).c_str()));
+  if (ascii && data.mg) PetscCall(PCView(data.mg, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,9 +1,8 @@
 // The PC callbacks that all multigrid types share. A type adds its parameters and its way to coarsen.
 #pragma once
 #include "amg/preconditioner.hpp"
+#include "plugins/pc_shared.hpp"
 
-#include <exception>
-#include <new>
 #include <petsc/private/pcimpl.h>
 #include <string>
 
@@ -27,18 +26,6 @@ struct AmgPC {
   PC mg = nullptr;                         // the PCMG that applies the levels of solver; only with export_mg
   bool fixed_steps = false;                // the KSP that is solving takes its number of iterations and tests nothing
 };
-
-// Runs the body of a callback; what the standard library throws becomes a PETSc error.
-template <class F> PetscErrorCode guarded(F body)
-{
-  try {
-    return body();
-  } catch (const std::bad_alloc &) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Out of host memory");
-  } catch (const std::exception &e) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", e.what());
-  }
-}
 
 // Gives pc this data and the shared callbacks; takes ownership.
 PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data);

@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "plugins/ksp_fcg.hpp"
 #include "plugins/pc_classical.hpp"
+#include "plugins/pc_ilu2level.hpp"
 #include "plugins/pc_matching.hpp"
 #include "plugins/pc_sa.hpp"
 
@@ -63,6 +64,7 @@ PetscErrorCode AMGKitRegister(void)
   PetscCall(PCRegister(PCAMGMATCHING, amgkit::PCCreate_AMGMatching));
   PetscCall(PCRegister(PCAMGCLASSICAL, amgkit::PCCreate_AMGClassical));
   PetscCall(PCRegister(PCAMGSA, amgkit::PCCreate_AMGSA));
+  PetscCall(PCRegister(PCILU2LEVEL, amgkit::PCCreate_ILU2Level));
   PetscCall(KSPRegister(KSPAMGFCG, amgkit::KSPCreate_AMGFCG));
   amgkit::registered() = true;
   PetscCall(PetscRegisterFinalize(amgkit::forget));

@@ -13,6 +13,8 @@ namespace amgkit
 {
 namespace
 {
+// What no matrix may have that is to be coarsened.
+constexpr int unfit = row_faults | row_negative_diagonal;
 // Coarsening has stalled when it keeps more than this share of the rows.
 constexpr double stall = 0.8;
 
@@ -82,7 +84,7 @@ PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, const AmgParameters &p
       },
       out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(check_entries(ex, level.A, level.diagonal.data(), out_of_memory));
+  PetscCall(check_entries(ex, level.A, unfit, level.diagonal.data(), out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(
       level.A.comm, [&] { return level.analyse(ex, parameters); }, out_of_memory));
@@ -458,7 +460,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const A
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       &out_of_memory));
-  if (!out_of_memory) PetscCall(check_entries(ex, first.A, first.diagonal.data(), &out_of_memory));
+  if (!out_of_memory) PetscCall(check_entries(ex, first.A, unfit, first.diagonal.data(), &out_of_memory));
   outdated_ = false;
   if (!out_of_memory) PetscCall(refresh_from(ex, parameters, 0, &out_of_memory));
   if (int outdated = outdated_; !out_of_memory) { // those know who hold the level in question

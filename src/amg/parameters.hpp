@@ -9,7 +9,6 @@ enum class CoarseKind : int { dense, smoother };
 enum class CycleKind : int { automatic, v, w, f, k };
 enum class KCycleForm : int { automatic, fcg, gcr };
 enum class SmootherKind : int { l1jacobi, jacobi, chebyshev, ilu0 };
-enum class SpaceKind : int { automatic, host, debug };
 
 struct AmgParameters {
   PetscInt max_levels = 25;

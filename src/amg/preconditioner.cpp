@@ -1,7 +1,7 @@
 #include "amg/preconditioner.hpp"
 
 #include "amg/cycle.hpp"
-#include "dist/agree.hpp"
+#include "dist/user_space.hpp"
 #include "dist/vec_view.hpp"
 
 #include <petscviewer.h>
@@ -36,10 +36,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  bool stands_where(Mat A) const override
-  {
-    return parameters_.space != static_cast<int>(SpaceKind::automatic) || on_cuda(A) == Ex::on_device;
-  }
+  bool stands_where(Mat A) const override { return amgkit::stands_where<Ex>(static_cast<SpaceKind>(parameters_.space), A); }
 
   PetscErrorCode refresh(Mat A, SetupStatus *status) override
   {
@@ -73,8 +70,7 @@ public:
   {
     PetscFunctionBegin;
     hierarchy_.reset();
-    reader_ = VecReader<Ex>{};
-    writer_ = VecWriter<Ex>{};
+    vectors_ = VecPair<Ex>{};
     PetscCall(amgkit::close(ex));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -83,19 +79,13 @@ private:
   // f(x's entries, y's entries), with the finest matrix at hand.
   template <class F> PetscErrorCode with_arrays(Vec x, Vec y, F f)
   {
-    DistMatrix<Ex> &A = hierarchy_->levels.front()->A;
-    const double *from;
-    double *to;
-
-    PetscFunctionBegin;
-    PetscCall(reader_.access(ex, x, &from));
-    PetscCall(writer_.access(ex, y, &to));
-    PetscCall(hierarchy_->finest.access(ex, A));
-    PetscCall(f(from, to));
-    PetscCall(hierarchy_->finest.release());
-    PetscCall(writer_.release(ex, y));
-    PetscCall(reader_.release(x));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return vectors_.with(ex, x, y, [&](const double *from, double *to) {
+      PetscFunctionBegin;
+      PetscCall(hierarchy_->finest.access(ex, hierarchy_->levels.front()->A));
+      PetscCall(f(from, to));
+      PetscCall(hierarchy_->finest.release());
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
 
   // The cycle to apply, recorded.
@@ -115,8 +105,7 @@ private:
   AmgParameters parameters_;
   std::unique_ptr<Prolongation<Ex>> prolongation_;
   std::unique_ptr<Hierarchy<Ex>> hierarchy_;
-  VecReader<Ex> reader_;
-  VecWriter<Ex> writer_;
+  VecPair<Ex> vectors_;
 };
 
 template <class Ex> PetscErrorCode Solver<Ex>::apply_transpose(Vec x, Vec y)
@@ -217,31 +206,18 @@ PetscErrorCode make(MPI_Comm comm, const AmgParameters &parameters, std::unique_
 {
   auto solver = std::make_unique<Solver<Ex>>(parameters, std::move(prolongation));
   Ex &ex = solver->ex;
-  bool out_of_memory = false;
 
   PetscFunctionBegin;
   out = std::move(solver); // whoever owns it closes it, also after an error
-  PetscCall(attempt(
-      comm, [&] { return open(ex); }, &out_of_memory));
-  PetscCheck(!out_of_memory, comm, PETSC_ERR_MEM, "No memory left to open the %s space", Ex::name);
+  PetscCall(open_on_all(comm, ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
 PetscErrorCode make_preconditioner(Mat A, const AmgParameters &parameters, const Method &method, std::unique_ptr<Preconditioner> &out)
 {
-  const auto choice = static_cast<SpaceKind>(parameters.space);
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(A));
-  [[maybe_unused]] const bool cuda = choice == SpaceKind::automatic && on_cuda(A);
-
-  PetscFunctionBegin;
-  if (choice == SpaceKind::debug) PetscCall(make(comm, parameters, method.debug(), out));
-#if defined(AMGKIT_HAVE_CUDA)
-  else if (cuda)
-    PetscCall(make(comm, parameters, method.cuda(), out));
-#endif
-  else
-    PetscCall(make(comm, parameters, method.host(), out));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return in_space_of(A, static_cast<SpaceKind>(parameters.space),
+                     [&](auto space) { return make(comm, parameters, method.make(space), out); });
 }
 } // namespace amgkit

@@ -41,6 +41,9 @@ public:
 
 // What a method gives: its prolongation in each space.
 struct Method {
+  std::unique_ptr<Prolongation<Host>> make(Host) const { return host(); }
+  std::unique_ptr<Prolongation<Debug>> make(Debug) const { return debug(); }
+  std::unique_ptr<Prolongation<Cuda>> make(Cuda) const { return cuda(); }
   std::function<std::unique_ptr<Prolongation<Host>>()> host;
   std::function<std::unique_ptr<Prolongation<Debug>>()> debug;
   std::function<std::unique_ptr<Prolongation<Cuda>>()> cuda; // empty in a build without CUDA

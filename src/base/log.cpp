@@ -27,8 +27,8 @@ PetscErrorCode forget()
 PetscErrorCode log_register()
 {
   constexpr std::array<const char *, static_cast<std::size_t>(Phase::count)> names = {
-      "AMGKitStrength", "AMGKitCoarsen", "AMGKitInterp",   "AMGKitRAP",    "AMGKitSpectrum",
-      "AMGKitHalo",     "AMGKitSmooth",  "AMGKitTransfer", "AMGKitKrylov", "AMGKitCoarse"};
+      "AMGKitStrength", "AMGKitCoarsen", "AMGKitInterp", "AMGKitRAP",    "AMGKitSpectrum", "AMGKitHalo",    "AMGKitSmooth",
+      "AMGKitTransfer", "AMGKitKrylov",  "AMGKitCoarse", "AMGKitILUSym", "AMGKitILUNum",   "AMGKitILUSolve"};
   PetscClassId id;
 
   PetscFunctionBegin;

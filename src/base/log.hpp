@@ -6,7 +6,22 @@
 
 namespace amgkit
 {
-enum class Phase { strength, coarsen, interp, rap, spectrum, halo, smooth, transfer, krylov, coarse, count };
+enum class Phase {
+  strength,
+  coarsen,
+  interp,
+  rap,
+  spectrum,
+  halo,
+  smooth,
+  transfer,
+  krylov,
+  coarse,
+  ilu_symbolic,
+  ilu_numeric,
+  ilu_solve,
+  count
+};
 
 // Registers the events with PETSc once per PetscInitialize/PetscFinalize; idempotent.
 PetscErrorCode log_register();

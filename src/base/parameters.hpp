@@ -36,6 +36,9 @@ using ParameterList = std::vector<Parameter>;
 // The second list behind the first
 ParameterList joined(ParameterList, ParameterList);
 
+// What -pc_<type>_space chooses, of every type.
+enum class SpaceKind : int { automatic, host, debug };
+
 // Reads the options -pc_<type>_<name>, to be called between PetscOptionsHeadBegin and End. A value out of range or an unknown
 // name is an error that names the option.
 PetscErrorCode parameters_from_options(OptionItems, const std::string &type, const ParameterList &);

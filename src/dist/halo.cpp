@@ -73,12 +73,12 @@ template <class Ex> PetscErrorCode Halo<Ex>::allocate(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class T> PetscErrorCode Halo<Ex>::begin(Ex &ex, const T *owned)
+template <class Ex> template <class T> PetscErrorCode Halo<Ex>::begin(Ex &ex, const int *place, const T *owned)
 {
   PetscFunctionBegin;
   if (!sf_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(log_begin(Phase::halo));
-  PetscCall(gather(ex, send_row_.size(), send_row_.data(), owned, send_.template as<T>()));
+  PetscCall(gather(ex, send_row_.size(), place, owned, send_.template as<T>()));
   PetscCall(PetscSFBcastWithMemTypeBegin(sf_, mpi_type<T>(), memory_type<Ex>, send_.data(), memory_type<Ex>, ghost_.data(), MPI_REPLACE));
   PetscCall(log_end(Phase::halo));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,10 +130,10 @@ template <class Ex> PetscErrorCode Halo<Ex>::arrivals(Ex &ex, int rows, Csr<doub
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Halo<Ex>;                                                                                                                 \
-  template PetscErrorCode Halo<Ex>::begin(Ex &, const double *);                                                                           \
-  template PetscErrorCode Halo<Ex>::begin(Ex &, const float *);                                                                            \
-  template PetscErrorCode Halo<Ex>::begin(Ex &, const int *);                                                                              \
-  template PetscErrorCode Halo<Ex>::begin(Ex &, const std::uint64_t *);                                                                    \
+  template PetscErrorCode Halo<Ex>::begin(Ex &, const int *, const double *);                                                              \
+  template PetscErrorCode Halo<Ex>::begin(Ex &, const int *, const float *);                                                               \
+  template PetscErrorCode Halo<Ex>::begin(Ex &, const int *, const int *);                                                                 \
+  template PetscErrorCode Halo<Ex>::begin(Ex &, const int *, const std::uint64_t *);                                                       \
   template PetscErrorCode Halo<Ex>::end<double>();                                                                                         \
   template PetscErrorCode Halo<Ex>::end<float>();                                                                                          \
   template PetscErrorCode Halo<Ex>::end<int>();                                                                                            \

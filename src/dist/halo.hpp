@@ -45,7 +45,9 @@ public:
   bool active() const { return sf_ != nullptr; }
   // begin: starts sending owned[...]. end: ghost<T>() holds the ghosts' values, until the next begin. T is double, float, int or
   // std::uint64_t.
-  template <class T> PetscErrorCode begin(Ex &, const T *owned);
+  template <class T> PetscErrorCode begin(Ex &ex, const T *owned) { return begin(ex, send_row_.data(), owned); }
+  // The same with place[k], the place in owned of the k-th of sent_rows(), where the rows are kept in another order, or only these.
+  template <class T> PetscErrorCode begin(Ex &, const int *place, const T *owned);
   template <class T> PetscErrorCode end();
   template <class T> const T *ghost() const { return ghost_.template as<T>(); }
   // The way back: what is put into to_return<T>(), a T a ghost, arrives in returned<T>() of the ghosts' owners, a T for each of

@@ -1,7 +1,6 @@
 #include "dist/mat_view.hpp"
 
 #include "dist/agree.hpp"
-#include "sparse/rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -123,7 +122,7 @@ bool on_cuda(Mat A)
 #endif
 }
 
-template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, double *a, bool *out_of_memory)
+template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, int sought, double *a, bool *out_of_memory)
 {
   RowCheck check;
   int rank;
@@ -132,7 +131,7 @@ template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCall(attempt(
-      A.comm, [&] { return check_rows(ex, A.diag, A.offd, a, &check); }, out_of_memory));
+      A.comm, [&] { return check_rows(ex, A.diag, A.offd, a, &check, sought & row_faults); }, out_of_memory));
   if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   std::array<PetscInt, 2> first = {check.first_fault < 0 ? none : A.first(rank) + check.first_fault,
                                    check.first_negative < 0 ? none : A.first(rank) + check.first_negative};
@@ -149,7 +148,7 @@ template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A
                                                        : "has a zero on the diagonal";
     SETERRQ(A.comm, faults & row_not_finite ? PETSC_ERR_FP : PETSC_ERR_ARG_WRONG, "Row %" PetscInt_FMT " of the matrix %s", first[0], what);
   }
-  PetscCheck(negative == 0 || negative == A.global_rows(), A.comm, PETSC_ERR_ARG_WRONG,
+  PetscCheck(!(sought & row_negative_diagonal) || negative == 0 || negative == A.global_rows(), A.comm, PETSC_ERR_ARG_WRONG,
              "The diagonal has both signs (row %" PetscInt_FMT " is negative): multigrid needs a definite matrix", first[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -341,7 +340,7 @@ PetscErrorCode rcm_order(const std::vector<int> &ptr, const std::vector<int> &co
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, double *, bool *);                                                   \
+  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int, double *, bool *);                                              \
   template PetscErrorCode download_rows(Ex &, const DistRows &, HostRows &);                                                               \
   template class MatView<Ex>;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)

@@ -2,6 +2,7 @@
 // MATAIJCUSPARSE.
 #pragma once
 #include "dist/matrix.hpp"
+#include "sparse/rows.hpp"
 
 #include <petscmat.h>
 
@@ -14,9 +15,9 @@ PetscErrorCode check_type_and_size(Mat A);
 // Whether A's values live on a GPU that this build can use.
 bool on_cuda(Mat A);
 
-// Rows of A with entries that are not finite, unsorted columns, a missing or zero diagonal, or diagonals of both signs: a named
-// error on every rank, with the global row. a[i] = a_ii besides. Collective; *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, double *a, bool *out_of_memory);
+// Rows of A with one of these faults, RowFault bits of sparse/rows.hpp, where row_negative_diagonal stands for diagonals of both signs: a
+// named error on every rank, with the global row. a[i] = a_ii besides, unless a is nullptr. Collective; *out_of_memory as in attempt().
+template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int sought, double *a, bool *out_of_memory);
 
 // Keeps a reference to A; its memory is read only between access() and release().
 template <class Ex> class MatView {

@@ -28,4 +28,26 @@ private:
   bool elsewhere_ = false;
   Array<double, Ex> copy_;
 };
+// Both of an application y = f(x).
+template <class Ex> class VecPair {
+public:
+  // f(x's entries, y's entries to be overwritten)
+  template <class F> PetscErrorCode with(Ex &ex, Vec x, Vec y, F f)
+  {
+    const double *from;
+    double *to;
+
+    PetscFunctionBegin;
+    PetscCall(reader_.access(ex, x, &from));
+    PetscCall(writer_.access(ex, y, &to));
+    PetscCall(f(from, to));
+    PetscCall(writer_.release(ex, y));
+    PetscCall(reader_.release(x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  VecReader<Ex> reader_;
+  VecWriter<Ex> writer_;
+};
 } // namespace amgkit

@@ -21,6 +21,8 @@ template <class Ex> PetscErrorCode check_options(const IluOptions &options, cons
              Ex::name);
   PetscCheck(options.kind == IluKind::native || options.shift == IluShift::none, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "cuSPARSE's ILU has no shifts");
+  PetscCheck(options.kind == IluKind::native || !options.sweeps, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "cuSPARSE's triangular solves are exact, there are no Jacobi steps");
   PetscCheck(A.rows == A.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "ILU of a matrix of %d x %d", A.rows, A.cols);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,6 +141,23 @@ template <class Ex> PetscErrorCode order_triangle(Ex &ex, bool lower, CsrView<do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The factorisation's order of the rows, and what solves need. The factors' pattern is A's.
+template <class Ex> PetscErrorCode order_triangles(Ex &ex, CsrView<double> A, Ilu0<Ex> &f)
+{
+  PetscFunctionBegin;
+  if (f.options.solves) {
+    PetscCall(order_triangle(ex, true, A, f.options, f.lower));
+    PetscCall(order_triangle(ex, false, A, f.options, f.upper));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(triangle_symbolic(ex, {true, 0, A.rows}, A, f.lower));
+  f.lower.ptr.release();
+  f.lower.col.release();
+  f.lower.from.release();
+  f.lower.cells.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // b and x may be the same
 template <class Ex, class V> PetscErrorCode solve_triangle(Ex &ex, Triangle<Ex> &T, int sweeps, const V *b, V *x)
 {
@@ -184,10 +203,9 @@ template <class Ex> PetscErrorCode ilu0_symbolic(Ex &ex, const IluOptions &optio
   PetscCall(f.status.allocate(ex, status_places));
   PetscCall(f.val.allocate(ex, A.nnz));
   PetscCall(f.inverse.allocate(ex, A.rows));
-  PetscCall(f.between.allocate(ex, A.rows));
+  if (options.solves) PetscCall(f.between.allocate(ex, A.rows));
   if (options.kind == IluKind::native) {
-    PetscCall(order_triangle(ex, true, A, options, f.lower));
-    PetscCall(order_triangle(ex, false, A, options, f.upper));
+    PetscCall(order_triangles(ex, A, f));
   } else if (A.rows > 0) {
     PetscCall(other_symbolic(ex, A, f));
   }
@@ -202,13 +220,13 @@ template <class Ex> PetscErrorCode ilu0_numeric(Ex &ex, CsrView<double> A, Ilu0<
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.options.kind == IluKind::native) {
     PetscCall(factor_with_shifts(ex, A, f, report));
-    PetscCall(fill_triangles(ex, f));
+    if (f.options.solves) PetscCall(fill_triangles(ex, f));
   } else {
     PetscCall(memory_copy(ex, f.val.data(), A.val, f.val.bytes()));
     PetscCall(other_factor(ex, f));
     PetscCall(check_pivots(ex, A, f));
     PetscCall(read_status(ex, f, report));
-    if (report->fault == IluFault::none) PetscCall(other_analyse(ex, f));
+    if (report->fault == IluFault::none && f.options.solves) PetscCall(other_analyse(ex, f));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -220,6 +238,7 @@ template <class Ex> PetscErrorCode ilu0_transpose(Ex &ex, CsrView<double> A, Ilu
 
   PetscFunctionBegin;
   PetscCall(check_pattern(A, f));
+  PetscCheck(f.options.solves, PETSC_COMM_SELF, PETSC_ERR_ORDER, "These factors are not for solves");
   if (f.transposed || A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.options.kind == IluKind::native) {
     PetscCall(transpose(ex, A, At, &from));
@@ -241,6 +260,7 @@ template <class Ex, class V> PetscErrorCode ilu0_solve(Ex &ex, Ilu0<Ex> &f, cons
   V *between = f.between.template as<V>();
 
   PetscFunctionBegin;
+  PetscCheck(f.options.solves, PETSC_COMM_SELF, PETSC_ERR_ORDER, "These factors are not for solves");
   if (f.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!how.transposed || f.transposed, PETSC_COMM_SELF, PETSC_ERR_ORDER, "ilu0_transpose() comes before transposed solves");
   if (f.options.kind != IluKind::native) {

@@ -26,7 +26,8 @@ struct IluOptions {
   IluKind kind = IluKind::native;
   IluShift shift = IluShift::none;
   double zero_pivot = 2.220446049250313e-14, shift_amount = 2.220446049250313e-14; // PETSc's: 100 times the machine's epsilon
-  bool sweeps = false; // native: takes memory for them at once, not when they are first asked for
+  bool sweeps = false; // takes memory for them at once, not when they are first asked for; an error with cusparse
+  bool solves = true;  // ilu0_solve() and ilu0_transpose() may be called; else nothing is kept for them
 };
 
 enum class IluFault { none, no_diagonal, zero_pivot, not_finite };

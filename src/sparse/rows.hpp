@@ -12,16 +12,18 @@ enum RowFault : int {
   row_zero_diagonal = 8,    // a_ii is stored and 0
   row_negative_diagonal = 16
 };
+inline constexpr int row_faults = row_not_finite | row_not_sorted | row_without_diagonal | row_zero_diagonal;
 
 struct RowCheck {
   std::int64_t negative = 0;        // rows with a_ii < 0
   int first_negative = -1;          // the first of them, -1: none
-  int first_fault = -1, faults = 0; // the first row with one of the other faults, and its RowFault bits
+  int first_fault = -1, faults = 0; // the first row with one of the faults that were sought, and its RowFault bits
   int all_faults = 0;               // those of all rows
 };
 
-// a[i] = a_ii, 0 when missing, besides
-template <class Ex> PetscErrorCode check_rows(Ex &, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *);
+// a[i] = a_ii, 0 when missing, besides, unless a is nullptr. sought: of row_faults
+template <class Ex>
+PetscErrorCode check_rows(Ex &, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *, int sought = row_faults);
 
 // a[i] = a_ii (0 when missing), d[i] = sign(a_ii) / sum_j |a_ij| over diag and offd (0 for a row of zeros): the l1-Jacobi scaling.
 template <class Ex> PetscErrorCode diagonal_and_l1(Ex &, CsrView<double> diag, CsrView<double> offd, double *a, double *d);

@@ -39,12 +39,11 @@ struct Or {
 };
 } // namespace
 
-template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *check)
+template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *check, int sought)
 {
   Array<int, Ex> faults;
   const std::int64_t n = diag.rows;
   std::int64_t first = 0;
-  constexpr int real_faults = row_not_finite | row_not_sorted | row_without_diagonal | row_zero_diagonal;
 
   PetscFunctionBegin;
   *check = {};
@@ -65,7 +64,7 @@ template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrV
     a_ii = team.sum(a_ii);
     team.once([&] {
       f[i] = mine;
-      a[i] = a_ii;
+      if (a) a[i] = a_ii;
     });
   }));
   PetscCall(reduce<std::int64_t>(
@@ -76,13 +75,13 @@ template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrV
     check->first_negative = static_cast<int>(first);
   }
   PetscCall(reduce<std::int64_t>(
-      ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & real_faults ? i : n; }, n, Min{}, &first));
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & sought ? i : n; }, n, Min{}, &first));
   if (first < n) {
     check->first_fault = static_cast<int>(first);
     PetscCall(memory_to_host(ex, &check->faults, f + first, sizeof(int)));
-    check->faults &= real_faults;
+    check->faults &= sought;
     PetscCall(reduce<int>(
-        ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & real_faults; }, 0, Or{}, &check->all_faults));
+        ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & sought; }, 0, Or{}, &check->all_faults));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,7 +148,7 @@ template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Arra
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, double *, RowCheck *);
+template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, double *, RowCheck *, int);
 template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double>, double *, double *);
 template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);

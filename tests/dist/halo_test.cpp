@@ -69,6 +69,31 @@ TYPED_TEST(HaloTest, GhostsReceiveTheirOwnersValues)
   }
 }
 
+// The rows that are sent, in an array of their own, each as often as it is sent.
+TYPED_TEST(HaloTest, SendsFromOtherPlaces)
+{
+  const Partition partition;
+  const auto &[range, ghosts, first, rows] = partition;
+  Halo<TypeParam> halo;
+  OK(halo.create(PETSC_COMM_WORLD, range, ghosts));
+  OK(halo.allocate(this->ex));
+  const auto sent = this->to_host(halo.sent_rows());
+  const auto n = static_cast<int>(sent.size());
+  std::vector<int> places;
+  std::vector<double> kept(sent.size());
+  for (int k = 0; k < n; k++) {
+    places.push_back(n - 1 - k);
+    kept[n - 1 - k] = 0.5 * static_cast<double>(first + sent[k]);
+  }
+  const auto place = this->to_space(places);
+  const auto owned = this->to_space(kept);
+  OK(halo.begin(this->ex, place.data(), owned.data()));
+  OK(halo.template end<double>());
+  if (!halo.active()) return;
+  const auto got = this->to_host(halo.template ghost<double>(), static_cast<std::int64_t>(ghosts.size()));
+  for (std::size_t k = 0; k < ghosts.size(); k++) EXPECT_EQ(got[k], 0.5 * static_cast<double>(ghosts[k]));
+}
+
 // What the ranks return of a row arrives at its owner, once from each rank that has it as a ghost.
 TYPED_TEST(HaloTest, OwnersReceiveWhatTheirGhostsReturn)
 {

@@ -77,26 +77,6 @@ void expect_solves(KSP ksp, Mat A, PetscInt most_iterations, const std::string &
   EXPECT_LE(solution.residual, 1e-6) << name;
 }
 
-// What f's PETSc error says, and its code
-struct Refusal {
-  PetscErrorCode code;
-  std::string message;
-};
-PetscErrorCode keep_message(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type, const char *message,
-                            void *context)
-{
-  if (type == PETSC_ERROR_INITIAL) *static_cast<std::string *>(context) = message;
-  return code;
-}
-Refusal refusal_of(const std::function<PetscErrorCode()> &f)
-{
-  Refusal result{};
-  EXPECT_EQ(static_cast<int>(PetscPushErrorHandler(keep_message, &result.message)), 0);
-  result.code = f();
-  EXPECT_EQ(static_cast<int>(PetscPopErrorHandler()), 0);
-  return result;
-}
-
 // On n x n points of a grid that a DM distributes: its matrix, of the type that the options say
 PetscErrorCode dm_laplacian(PetscInt n, DM *dm, Mat *A)
 {

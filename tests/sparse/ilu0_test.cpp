@@ -1,6 +1,7 @@
 #include "sparse/ilu0.hpp"
 
 #include "support/ilu_matrices.hpp"
+#include "support/petsc_problems.hpp"
 #include "support/spaces.hpp"
 
 namespace amgkit::test
@@ -95,6 +96,26 @@ TYPED_TEST(IncompleteLu, ProductIsTheMatrixOnItsPattern)
       const auto diagonal = this->to_host(f.diagonal);
       EXPECT_LT(defect(M, lu), 1e-13) << name;
       for (int i = 0; i < M.rows; i++) ASSERT_EQ(inverse[i], 1 / lu[diagonal[i]]) << name;
+    }
+  }
+}
+
+TYPED_TEST(IncompleteLu, FactorsWithoutSolvesAreTheSameAndTakeLess)
+{
+  for (const auto &[name, M] : ilu_matrices()) {
+    Csr<double, TypeParam> A;
+    OK(upload(this->ex, M, A));
+    for (IluKind kind : kinds<TypeParam>()) {
+      Ilu0<TypeParam> f, alone;
+      IluReport report;
+      OK(factor(this->ex, {.kind = kind}, A, f, &report));
+      OK(factor(this->ex, {.kind = kind, .solves = false}, A, alone, &report));
+      ASSERT_EQ(this->to_host(alone.val), this->to_host(f.val)) << name;
+      ASSERT_EQ(this->to_host(alone.inverse), this->to_host(f.inverse)) << name;
+      if (M.rows > 0) {
+        EXPECT_LT(alone.bytes(), f.bytes()) << name;
+      }
+      EXPECT_NE(quietly([&] { return ilu0_solve<TypeParam, double>(this->ex, alone, {}, nullptr, nullptr); }), PETSC_SUCCESS);
     }
   }
 }

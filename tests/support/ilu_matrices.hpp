@@ -58,6 +58,29 @@ inline std::vector<Named> ilu_matrices()
   return all;
 }
 
+// Without so much of the diagonal that pivots vanish or change their sign
+inline std::vector<Named> troubled()
+{
+  std::vector<Named> all;
+  all.push_back({"ones", make_csr(2, 2, {{{0, 0}, 1}, {{0, 1}, 1}, {{1, 0}, 1}, {{1, 1}, 1}})});
+  all.push_back({"no diagonal to speak of", make_csr(2, 2, {{{0, 0}, 0}, {{0, 1}, 1}, {{1, 0}, 1}, {{1, 1}, 0}})});
+  for (double less : {1.0, 3.5, 6.0, 9.0}) {
+    HostCsr A = skewed(grid7(6, 5, 4));
+    for (int i = 0; i < A.rows; i++) {
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+        if (A.col[k] == i) A.val[k] -= less;
+      }
+    }
+    all.push_back({"grid - " + std::to_string(less), A});
+  }
+  HostCsr gaps = skewed(grid7(6, 5, 4));
+  for (int i = 0; i < gaps.rows; i += 7) {
+    for (int k = gaps.ptr[i]; k < gaps.ptr[i + 1]; k++) gaps.val[k] = 0;
+  }
+  all.push_back({"rows of zeros", gaps});
+  return all;
+}
+
 inline std::vector<double> wave(int n)
 {
   std::vector<double> b(static_cast<std::size_t>(n));

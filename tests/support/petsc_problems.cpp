@@ -179,4 +179,23 @@ PetscErrorCode quietly(const std::function<PetscErrorCode()> &f)
   PetscCall(PetscPopErrorHandler());
   PetscFunctionReturn(code);
 }
+
+namespace
+{
+PetscErrorCode keep_message(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type, const char *message,
+                            void *context)
+{
+  if (type == PETSC_ERROR_INITIAL) *static_cast<std::string *>(context) = message;
+  return code;
+}
+} // namespace
+
+Refusal refusal_of(const std::function<PetscErrorCode()> &f)
+{
+  Refusal result{};
+  EXPECT_EQ(static_cast<int>(PetscPushErrorHandler(keep_message, &result.message)), 0);
+  result.code = f();
+  EXPECT_EQ(static_cast<int>(PetscPopErrorHandler()), 0);
+  return result;
+}
 } // namespace amgkit::test

@@ -51,4 +51,11 @@ int size_of_world();
 
 // Runs f with PETSc errors returned instead of printed.
 PetscErrorCode quietly(const std::function<PetscErrorCode()> &f);
+
+// What f's PETSc error says, and its code
+struct Refusal {
+  PetscErrorCode code;
+  std::string message;
+};
+Refusal refusal_of(const std::function<PetscErrorCode()> &f);
 } // namespace amgkit::test

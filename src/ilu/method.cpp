@@ -1,0 +1,26 @@
+#include "ilu/method.hpp"
+
+#include <limits>
+
+namespace amgkit
+{
+PetscErrorCode tell_all(MPI_Comm comm, PetscInt first, const IluReport &report, IluSetup &setup)
+{
+  constexpr PetscInt none = std::numeric_limits<PetscInt>::max();
+  const PetscInt mine = report.fault == IluFault::none ? none : first + report.row;
+  PetscInt row = mine;
+
+  PetscFunctionBegin;
+  setup = {};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPIU_INT, MPI_MIN, comm));
+  int fault = mine == row ? static_cast<int>(report.fault) : 0; // no two ranks have the same row
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fault, 1, MPI_INT, MPI_MAX, comm));
+  setup.fault = static_cast<IluFault>(fault);
+  if (row != none) setup.row = row;
+  setup.shifts = report.shifts;
+  setup.shift_amount = report.shift_amount;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &setup.shifts, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &setup.shift_amount, 1, MPI_DOUBLE, MPI_MAX, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit

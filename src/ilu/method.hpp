@@ -1,0 +1,50 @@
+// What the ways to apply incomplete factors have in common: one level, src/ilu/one_level.hpp, and two, src/ilu/two_level.hpp.
+#pragma once
+#include "dist/matrix.hpp"
+#include "sparse/ilu0.hpp"
+
+#include <petscviewer.h>
+
+namespace amgkit
+{
+// How a setup went; the same on all ranks.
+struct IluSetup {
+  bool out_of_memory = false;
+  IluFault fault = IluFault::none;
+  PetscInt row = -1;       // global: the first with the fault, of all ranks
+  PetscInt shifts = 0;     // IluReport's, of all ranks together
+  double shift_amount = 0; // the largest of all ranks
+
+  bool ready() const { return !out_of_memory && fault == IluFault::none; }
+};
+
+// Collective: what one rank, whose row 0 is the global row first, has to say of its factors; all know.
+PetscErrorCode tell_all(MPI_Comm, PetscInt first, const IluReport &, IluSetup &);
+
+// All but view() and bytes() are collective over A's ranks; A's memory is accessible, diag and offd as the user's matrix has them. A rank
+// may have no rows. Unless a setup is ready, all that may follow is create(), update_values() where that was the fault's, or the
+// destructor.
+template <class Ex> class IluMethod {
+public:
+  IluMethod() = default;
+  IluMethod(const IluMethod &) = delete;
+  IluMethod &operator=(const IluMethod &) = delete;
+  virtual ~IluMethod() = default;
+  // Analysis and factors. May be called again, for another pattern.
+  virtual PetscErrorCode create(Ex &, DistMatrix<Ex> &A, IluSetup &) = 0;
+  // The factors of new values on the same pattern, after a create() that was ready or whose fault was in the values.
+  virtual PetscErrorCode update_values(Ex &, DistMatrix<Ex> &A, IluSetup &) = 0;
+  // x = B b for the rank's rows; x must not be b.
+  virtual PetscErrorCode apply(Ex &, DistMatrix<Ex> &A, const double *b, double *x) = 0;
+  // x = Bᵀ b; PETSC_ERR_SUP where B is not linear. The first call after create() takes memory.
+  virtual PetscErrorCode apply_transpose(Ex &, DistMatrix<Ex> &A, const double *b, double *x) = 0;
+  // Whether apply() reads A; else it need not be accessible. apply_transpose() always may.
+  virtual bool reads_matrix() const { return true; }
+  // Collective over the viewer's ranks, to an ASCII viewer.
+  virtual PetscErrorCode view(PetscViewer) const = 0;
+  // Device or host memory held on this rank
+  virtual std::size_t bytes() const = 0;
+  // Whether B is the same matrix from one application to the next.
+  virtual bool linear() const { return true; }
+};
+} // namespace amgkit

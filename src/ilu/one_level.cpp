@@ -1,0 +1,151 @@
+#include "ilu/one_level.hpp"
+
+#include "base/log.hpp"
+#include "dist/agree.hpp"
+#include "ilu/ordering.hpp"
+#include "sparse/permute.hpp"
+#include "sparse/spmv.hpp"
+
+#include <array>
+
+namespace amgkit
+{
+// Local: all but values.
+template <class Ex> PetscErrorCode OneLevelIlu<Ex>::analyse(Ex &ex, const CsrView<double> &A, IluReport *report)
+{
+  const auto ordering = static_cast<OrderingKind>(parameters_.ordering);
+
+  PetscFunctionBegin;
+  order_.release();
+  if (ordering != OrderingKind::natural) PetscCall(order_block(ex, ordering, A, nullptr, order_));
+  if (reordered()) {
+    PetscCall(place_.allocate(ex, A.rows));
+    PetscCall(work_.allocate(ex, A.rows));
+    PetscCall(invert_permutation(ex, A.rows, order_.data(), place_.data()));
+    PetscCall(permute_symmetric(ex, A, order_.data(), place_.data(), ordered_, from_));
+  }
+  PetscCall(ilu0_symbolic(ex, parameters_.options(), reordered() ? ordered_.view() : A, factors_, report));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: the factors of A's values.
+template <class Ex> PetscErrorCode OneLevelIlu<Ex>::factor(Ex &ex, const CsrView<double> &A, IluReport *report)
+{
+  PetscFunctionBegin;
+  if (reordered()) PetscCall(gather(ex, from_.size(), from_.data(), A.val, ordered_.val.data()));
+  PetscCall(ilu0_numeric(ex, reordered() ? ordered_.view() : A, factors_, report));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: work(this rank's report), with rows of the order, and the outcome.
+template <class Ex> template <class F> PetscErrorCode OneLevelIlu<Ex>::conclude(Ex &ex, const DistMatrix<Ex> &A, F work, IluSetup &setup)
+{
+  IluReport report;
+  bool out_of_memory = false;
+  int rank;
+
+  PetscFunctionBegin;
+  setup = {};
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  PetscCall(attempt(
+      A.comm,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(work(&report));
+        if (reordered() && report.row >= 0) PetscCall(memory_to_host(ex, &report.row, order_.data() + report.row, sizeof(int)));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      &out_of_memory));
+  if (!out_of_memory) PetscCall(tell_all(A.comm, A.first(rank), report, setup));
+  setup.out_of_memory = out_of_memory;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode OneLevelIlu<Ex>::create(Ex &ex, DistMatrix<Ex> &A, IluSetup &setup)
+{
+  PetscFunctionBegin;
+  entries_ = static_cast<double>(A.diag.nnz + A.offd.nnz);
+  PetscCall(log_begin(Phase::ilu_symbolic));
+  PetscCall(conclude(
+      ex, A, [&](IluReport *report) { return analyse(ex, A.diag, report); }, setup));
+  PetscCall(log_end(Phase::ilu_symbolic));
+  if (setup.ready()) PetscCall(update_values(ex, A, setup));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode OneLevelIlu<Ex>::update_values(Ex &ex, DistMatrix<Ex> &A, IluSetup &setup)
+{
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::ilu_numeric));
+  PetscCall(conclude(
+      ex, A, [&](IluReport *report) { return factor(ex, A.diag, report); }, setup));
+  PetscCall(log_end(Phase::ilu_numeric));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex> PetscErrorCode OneLevelIlu<Ex>::solve(Ex &ex, bool transposed, const double *b, double *x)
+{
+  const IluSolve how{transposed, parameters_.sweeps()};
+  const auto n = static_cast<std::int64_t>(factors_.rows);
+  const double steps = how.sweeps > 0 ? how.sweeps : 1;
+
+  PetscFunctionBegin;
+  PetscCall(log_begin(Phase::ilu_solve));
+  if (reordered()) {
+    double *work = work_.data();
+    PetscCall(gather(ex, n, order_.data(), b, work));
+    PetscCall(ilu0_solve(ex, factors_, how, work, work));
+    PetscCall(gather(ex, n, place_.data(), static_cast<const double *>(work), x));
+  } else {
+    PetscCall(ilu0_solve(ex, factors_, how, b, x));
+  }
+  PetscCall(log_flops(ex, steps * static_cast<double>(2 * factors_.nnz - n)));
+  PetscCall(log_end(Phase::ilu_solve));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode OneLevelIlu<Ex>::apply(Ex &ex, DistMatrix<Ex> &, const double *b, double *x)
+{
+  return solve(ex, false, b, x);
+}
+
+template <class Ex> PetscErrorCode OneLevelIlu<Ex>::apply_transpose(Ex &ex, DistMatrix<Ex> &A, const double *b, double *x)
+{
+  int transposed = factors_.transposed || factors_.rows == 0;
+  bool out_of_memory = false;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &transposed, 1, MPI_INT, MPI_MIN, A.comm));
+  if (!transposed) {
+    PetscCall(attempt(
+        A.comm, [&] { return ilu0_transpose(ex, block(A), factors_); }, &out_of_memory));
+    PetscCheck(!out_of_memory, A.comm, PETSC_ERR_MEM, "No memory left for the transposes of the factors");
+  }
+  PetscCall(solve(ex, true, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode OneLevelIlu<Ex>::view(PetscViewer viewer) const
+{
+  const bool native = parameters_.factorization == static_cast<int>(IluKind::native);
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(viewer));
+  std::array<int, 2> levels = {factors_.lower.levels, factors_.upper.levels};
+  std::array<double, 2> entries = {static_cast<double>(factors_.nnz), entries_};
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, levels.data(), 2, MPI_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, entries.data(), 2, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "one level: ILU(0) of each process's rows\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "entries of the factors: %.0f, %.3f of the matrix's\n", entries[0],
+                                   entries[1] > 0 ? entries[0] / entries[1] : 1));
+  if (native)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "steps of a triangular solve that wait for one another: at most %d with L, %d with U\n",
+                                     levels[0], levels[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template class OneLevelIlu<Ex>;
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,406 @@
+// One level in natural order is PETSc's bjacobi with ilu; in other orders, with new values and transposed, it stays what it is.
+#include "support/convection.hpp"
+#include "support/ilu_beside_petsc.hpp"
+#include "support/ilu_matrices.hpp"
+#include "support/unstructured.hpp"
+
+#include <petscviewer.h>
+
+extern "C" {
+#include "../share/amgkit/bench/model_problem.h"
+}
+
+namespace amgkit::test
+{
+namespace
+{
+const std::string strong_convection = "2D, rotating wind, strong";
+
+bool has_symmetric_pattern(const HostCsr &M)
+{
+  for (int i = 0; i < M.rows; i++) {
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) {
+      if (M.val[k] != 0 && M.at(M.col[k], i) == 0) return false;
+    }
+  }
+  return true;
+}
+
+// What iterations are counted on
+std::vector<Named> systems()
+{
+  return {{"aniso", grid7(10, 9, 8, 1, 1, 0.01)},
+          {"2D, constant wind", convection_diffusion(2, 24, 10, Wind::constant)},
+          {strong_convection, convection_diffusion(2, 24, 100, Wind::rotating)},
+          {"3D, rotating wind", convection_diffusion(3, 9, 1, Wind::rotating)},
+          {"triangles", delaunay_laplacian(700)},
+          {"tetrahedra", tetrahedra_laplacian(8, 0.3)},
+          {"random, not symmetric", random_graph(500, 1500, 5, false)},
+          {"skewed, one-sided", one_sided(skewed(grid7(10, 9, 8)))}};
+}
+
+std::vector<Named> all_matrices()
+{
+  std::vector<Named> all = systems();
+  for (const auto &named : ilu_matrices()) all.push_back(named);
+  return all;
+}
+
+PetscErrorCode model_problem(System system, bool on_device, Mat *A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsSetValue(nullptr, "-mat_type", on_device ? MATAIJCUSPARSE : MATAIJ));
+  PetscCall(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A));
+  PetscCall(PetscOptionsClear(nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Of gmres, with a factor that PETSc has too
+void expect_as_many_iterations(Mat A, KSP ours, KSP theirs, const std::string &name)
+{
+  OwnedVec x, b;
+  Solution solution, expected;
+  OK(make_system(A, x.out(), b.out()));
+  OK(solve(theirs, b, x, &expected));
+  OK(VecSet(x, 0));
+  OK(solve(ours, b, x, &solution));
+  EXPECT_TRUE(solution.converged()) << name;
+  EXPECT_EQ(solution.iterations, expected.iterations) << name;
+  EXPECT_NEAR(solution.residual, expected.residual, 1e-3 * expected.residual) << name;
+}
+
+int count_of(const char *event)
+{
+  PetscLogEvent id;
+  PetscEventPerfInfo info{};
+  EXPECT_EQ(static_cast<int>(PetscLogEventGetId(event, &id)), 0);
+  EXPECT_EQ(static_cast<int>(PetscLogEventGetPerfInfo(0, id, &info)), 0);
+  return info.count;
+}
+
+std::string view_of(PC pc)
+{
+  PetscViewer viewer;
+  const std::string file = ::testing::TempDir() + "amgkit_ilu_view_" + std::to_string(size_of_world());
+  EXPECT_EQ(static_cast<int>(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer)), 0);
+  EXPECT_EQ(static_cast<int>(PCView(pc, viewer)), 0);
+  EXPECT_EQ(static_cast<int>(PetscViewerDestroy(&viewer)), 0);
+  std::string text;
+  if (std::FILE *in = rank_of_world() == 0 ? std::fopen(file.c_str(), "r") : nullptr) {
+    for (int c = std::fgetc(in); c != EOF; c = std::fgetc(in)) text += static_cast<char>(c);
+    std::fclose(in);
+  }
+  return text;
+}
+} // namespace
+
+TEST_F(Ilu2Level, AppliesAsPETScsBlockJacobiDoes)
+{
+  for (const auto &[name, M] : all_matrices()) {
+    OwnedMat P;
+    OwnedPC petsc;
+    std::vector<double> expected, expected_t;
+    OK(distribute(M, false, P.out()));
+    OK(petsc_pc(P, "", petsc.out()));
+    OK(applied(petsc, false, expected));
+    OK(applied(petsc, true, expected_t));
+    for (const Use &use : uses()) {
+      OwnedMat A;
+      OwnedPC pc;
+      std::vector<double> got;
+      OK(distribute(M, use.on_device, A.out()));
+      OK(make_pc(A, use.option, pc.out()));
+      OK(applied(pc, false, got));
+      expect_same_vector(got, expected, 1e-11, name + ", " + use.name);
+      OK(applied(pc, true, got));
+      expect_same_vector(got, expected_t, 1e-11, name + ", transposed, " + use.name);
+    }
+  }
+}
+
+TEST_F(Ilu2Level, TakesAsManyIterationsAsPETScsBlockJacobi)
+{
+  for (const Use &use : uses()) {
+    for (const auto &[name, M] : systems()) {
+      OwnedMat A;
+      OwnedKSP ours, theirs;
+      OK(distribute(M, use.on_device, A.out()));
+      OK(make_ksp(A, std::string(use.option) + " -ksp_type gmres", ours.out()));
+      OK(petsc_ksp(A, "-ksp_type gmres", theirs.out()));
+      expect_as_many_iterations(A, ours, theirs, name + ", " + use.name);
+    }
+    for (const System system : {SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP}) {
+      for (const std::string krylov : {"-ksp_type gmres", "-ksp_type cg", "-ksp_type bcgs"}) {
+        OwnedMat A;
+        OwnedKSP ours, theirs;
+        OK(model_problem(system, use.on_device, A.out()));
+        OK(make_ksp(A, use.option + (" " + krylov), ours.out()));
+        OK(petsc_ksp(A, krylov, theirs.out()));
+        expect_as_many_iterations(A, ours, theirs, SystemNames[system] + (", " + krylov) + ", " + use.name);
+      }
+    }
+  }
+}
+
+// Of a pattern that is not symmetric PETSc's rcm sees the lower triangle alone, ours all.
+TEST_F(Ilu2Level, RcmIsPETScs)
+{
+  for (const auto &[name, M] : systems()) {
+    if (!has_symmetric_pattern(M)) continue;
+    OwnedMat P;
+    OwnedPC petsc;
+    std::vector<double> expected, expected_t;
+    OK(distribute(M, false, P.out()));
+    OK(petsc_pc(P, "-sub_pc_factor_mat_ordering_type rcm", petsc.out()));
+    OK(applied(petsc, false, expected));
+    OK(applied(petsc, true, expected_t));
+    for (const Use &use : uses()) {
+      OwnedMat A;
+      OwnedPC pc;
+      std::vector<double> got;
+      OK(distribute(M, use.on_device, A.out()));
+      OK(make_pc(A, std::string(use.option) + " -pc_ilu2level_ordering rcm", pc.out()));
+      OK(applied(pc, false, got));
+      expect_same_vector(got, expected, 1e-11, name + ", " + use.name);
+      OK(applied(pc, true, got));
+      expect_same_vector(got, expected_t, 1e-11, name + ", transposed, " + use.name);
+    }
+  }
+}
+
+// At a price, but for strong convection, where colours are no preconditioner: there the natural order follows the flow.
+TEST_F(Ilu2Level, EveryOrderPreconditions)
+{
+  for (const auto &[name, M] : systems()) {
+    if (name == strong_convection) continue;
+    for (const Use &use : uses()) {
+      OwnedMat A;
+      OwnedVec x, b;
+      PetscInt natural = 0;
+      OK(distribute(M, use.on_device, A.out()));
+      OK(make_system(A, x.out(), b.out()));
+      for (const std::string order : {"natural", "rcm", "multicolor"}) {
+        const std::string what = name + ", " + order + ", " + use.name;
+        OwnedKSP ksp;
+        Solution solution;
+        OK(make_ksp(A, use.option + (" -ksp_type gmres -pc_ilu2level_ordering " + order), ksp.out()));
+        OK(VecSet(x, 0));
+        OK(solve(ksp, b, x, &solution));
+        if (order == "natural") natural = solution.iterations;
+        EXPECT_TRUE(solution.converged()) << what;
+        EXPECT_LE(solution.iterations, 2 * natural + 10) << what;
+      }
+    }
+  }
+}
+
+// And it fails where PETSc does, and nowhere else.
+TEST_F(Ilu2Level, ShiftsAsPETScDoes)
+{
+  int failures = 0, shifts = 0;
+  for (const auto &[name, M] : troubled()) {
+    for (const std::string shift : {"none", "nonzero", "positive_definite", "inblocks"}) {
+      OwnedMat P;
+      OwnedPC petsc;
+      bool petsc_failed, failed;
+      std::vector<double> expected, got;
+      OK(distribute(M, false, P.out()));
+      OK(petsc_pc(P, "-sub_pc_factor_zeropivot 1e-10 -sub_pc_factor_shift_amount 1e-4 -sub_pc_factor_shift_type " + shift, petsc.out()));
+      OK(has_failed(petsc, &petsc_failed));
+      if (!petsc_failed) {
+        OK(applied(petsc, false, expected));
+      }
+      for (const Use &use : uses()) {
+        const std::string what = name + ", " + shift + ", " + use.name;
+        OwnedMat A;
+        OwnedPC pc;
+        OK(distribute(M, use.on_device, A.out()));
+        OK(make_pc(A, use.option + (" -pc_ilu2level_zero_pivot 1e-10 -pc_ilu2level_shift_amount 1e-4 -pc_ilu2level_shift_type " + shift),
+                   pc.out()));
+        OK(has_failed(pc, &failed));
+        EXPECT_EQ(failed, petsc_failed) << what;
+        failures += failed;
+        if (failed) continue;
+        OK(applied(pc, false, got));
+        expect_same_vector(got, expected, 1e-11, what);
+        const std::string view = view_of(pc);
+        shifts += rank_of_world() != 0 || view.find("shifted") != std::string::npos;
+      }
+    }
+  }
+  EXPECT_GT(failures, 0);
+  EXPECT_GT(shifts, 0);
+}
+
+// New values take no new analysis, a new pattern does; what comes of it is what a new preconditioner gives.
+TEST_F(Ilu2Level, FollowsNewValuesAndNewPatterns)
+{
+  OK(PetscLogDefaultBegin());
+  for (const Use &use : uses()) {
+    for (const std::string order : {"natural", "rcm", "multicolor"}) {
+      OwnedMat A;
+      OwnedPC pc;
+      std::vector<double> got, expected;
+      const std::string options = use.option + (" -pc_ilu2level_ordering " + order);
+      OK(distribute(one_sided(skewed(grid7(8, 7, 6))), use.on_device, A.out()));
+      OK(make_pc(A, options, pc.out()));
+      OK(applied(pc, true, got));
+      for (int step = 0; step < 6; step++) {
+        OwnedPC fresh;
+        const bool new_pattern = step == 3;
+        const int analyses = count_of("AMGKitILUSym"), factors = count_of("AMGKitILUNum");
+        if (new_pattern) {
+          OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+          for (PetscInt i = 0; i < 330; i += 30) OK(MatSetValue(A, i, i + 3, -0.5, ADD_VALUES));
+          OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+          OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+        } else {
+          OK(MatScale(A, 1.25));
+          OK(MatShift(A, 0.5));
+        }
+        OK(PCSetOperators(pc, A, A));
+        OK(PCSetUp(pc));
+        EXPECT_EQ(count_of("AMGKitILUSym"), analyses + new_pattern) << use.name << step;
+        EXPECT_EQ(count_of("AMGKitILUNum"), factors + 1) << use.name << step;
+        OK(make_pc(A, options, fresh.out()));
+        for (const bool transposed : {false, true}) {
+          OK(applied(fresh, transposed, expected));
+          OK(applied(pc, transposed, got));
+          EXPECT_EQ(got, expected) << use.name << step;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Ilu2Level, TransposedIsTheAdjoint)
+{
+  for (const Use &use : uses()) {
+    for (const std::string how : {"triangular_solve exact", "triangular_solve jacobi", "ordering rcm", "ordering multicolor"}) {
+      OwnedMat A;
+      OwnedPC pc;
+      OwnedVec x, y, Bx, Bty;
+      PetscScalar one, other;
+      PetscReal size, length;
+      OK(distribute(one_sided(skewed(grid7(9, 8, 7))), use.on_device, A.out()));
+      OK(MatCreateVecs(A, x.out(), y.out()));
+      OK(VecDuplicate(x, Bx.out()));
+      OK(VecDuplicate(x, Bty.out()));
+      OK(VecSetRandom(x, nullptr));
+      OK(VecSetRandom(y, nullptr));
+      OK(make_pc(A, use.option + (" -pc_ilu2level_" + how), pc.out()));
+      OK(PCApply(pc, x, Bx));
+      OK(PCApplyTranspose(pc, y, Bty));
+      OK(VecDot(Bx, y, &one));
+      OK(VecDot(x, Bty, &other));
+      OK(VecNorm(Bx, NORM_2, &size));
+      OK(VecNorm(y, NORM_2, &length));
+      EXPECT_NEAR(one, other, 1e-13 * size * length) << use.name << how;
+    }
+  }
+}
+
+// As many sweeps as there are steps are exact; fewer still precondition.
+TEST_F(Ilu2Level, JacobiSweepsComeCloseToExactSolves)
+{
+  for (const Use &use : uses()) {
+    OwnedMat A;
+    OwnedVec x, b;
+    OwnedPC exact, jacobi;
+    std::vector<double> expected, got;
+    PetscInt before = 200;
+    OK(distribute(convection_diffusion(2, 20, 10, Wind::rotating), use.on_device, A.out()));
+    OK(make_system(A, x.out(), b.out()));
+    OK(make_pc(A, use.option, exact.out()));
+    OK(applied(exact, false, expected));
+    OK(make_pc(A, use.option + std::string(" -pc_ilu2level_triangular_solve jacobi -pc_ilu2level_triangular_sweeps 400"), jacobi.out()));
+    OK(applied(jacobi, false, got));
+    expect_same_vector(got, expected, 1e-14, use.name);
+    for (const char *sweeps : {"3", "5", "12", "400"}) {
+      OwnedKSP ksp;
+      Solution solution;
+      OK(make_ksp(
+          A, use.option + std::string(" -ksp_type gmres -pc_ilu2level_triangular_solve jacobi -pc_ilu2level_triangular_sweeps ") + sweeps,
+          ksp.out()));
+      OK(VecSet(x, 0));
+      OK(solve(ksp, b, x, &solution));
+      EXPECT_TRUE(solution.converged()) << use.name << sweeps;
+      EXPECT_LE(solution.iterations, before) << use.name << sweeps;
+      before = solution.iterations;
+    }
+  }
+}
+
+// The factors need no matrix: KSPSetReusePreconditioner() holds also when its pattern has changed.
+TEST_F(Ilu2Level, OldFactorsMayServeANewPattern)
+{
+  for (const Use &use : uses()) {
+    OwnedMat A, B;
+    OwnedKSP ksp;
+    OwnedVec x, b;
+    Solution solution;
+    OK(distribute(grid7(8, 7, 6), use.on_device, A.out()));
+    OK(distribute(one_sided(skewed(grid7(8, 7, 6))), use.on_device, B.out()));
+    OK(make_system(B, x.out(), b.out()));
+    OK(make_ksp(A, use.option + std::string(" -ksp_type gmres"), ksp.out()));
+    OK(KSPSetUp(ksp));
+    OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+    OK(KSPSetOperators(ksp, B, B));
+    OK(solve(ksp, b, x, &solution));
+    EXPECT_TRUE(solution.converged()) << use.name;
+    EXPECT_LE(solution.residual, 1e-6) << use.name;
+  }
+}
+
+TEST_F(Ilu2Level, ViewTellsWhatThereIs)
+{
+  OwnedMat A;
+  OwnedPC pc;
+  OK(distribute(grid7(9, 8, 7), false, A.out()));
+  OK(make_pc(A, "", pc.out()));
+  EXPECT_EQ(view_of(pc).find("one level"), std::string::npos);
+  OK(PCSetUp(pc));
+  const std::string text = view_of(pc);
+  if (rank_of_world() > 0) return;
+  for (const char *expected : {"type: ilu2level", "levels=1", "ordering=natural", "factorization=native", "runs in the host space",
+                               "one level: ILU(0)", "entries of the factors: ", "steps of a triangular solve", "memory: "})
+    EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
+  if (size_of_world() == 1) {
+    EXPECT_NE(text.find("at most 22 with L, 22 with U"), std::string::npos) << text;
+  }
+}
+
+// In every matrix's shape and scale, with rows on some ranks only: what PETSc gives, finite or not.
+TEST_F(Ilu2Level, RandomMatricesGiveWhatPETScGives)
+{
+  for (unsigned seed = 0; seed < 150; seed++) {
+    const RandomMatrix matrix = random_matrix(seed, size_of_world());
+    OwnedMat P;
+    OwnedPC petsc;
+    bool petsc_failed, failed;
+    std::vector<double> expected;
+    OK(distribute(matrix.A, false, P.out(), matrix.local_rows[rank_of_world()]));
+    OK(petsc_pc(P, "-sub_pc_factor_zeropivot 0", petsc.out()));
+    OK(has_failed(petsc, &petsc_failed));
+    if (!petsc_failed) {
+      OK(applied(petsc, false, expected));
+    }
+    for (const Use &use : uses()) {
+      const std::string what = matrix.description + ", " + use.name;
+      OwnedMat A;
+      OwnedPC pc;
+      std::vector<double> got, again;
+      OK(distribute(matrix.A, use.on_device, A.out(), matrix.local_rows[rank_of_world()]));
+      OK(MatSetBlockSize(A, matrix.block_size));
+      OK(make_pc(A, use.option + std::string(" -pc_ilu2level_zero_pivot 0"), pc.out()));
+      OK(has_failed(pc, &failed));
+      EXPECT_EQ(failed, petsc_failed) << what;
+      if (failed) continue;
+      OK(applied(pc, false, got));
+      OK(applied(pc, false, again));
+      EXPECT_EQ(got, again) << what;
+      if (matrix.tame) expect_same_vector(got, expected, 1e-10, what);
+    }
+  }
+}
+} // namespace amgkit::test
