@@ -182,6 +182,7 @@ template <class Ex> PetscErrorCode make_transposes(Ex &ex, Hierarchy<Ex> &hierar
           if (level->transposed) continue;
           auto made = std::make_unique<TransposedMatrix<Ex>>();
           PetscCall(made->create(ex, level->A));
+          PetscCall(level->smoother.prepare_transposed(ex, level->A));
           level->transposed = std::move(made);
         }
         PetscFunctionReturn(PETSC_SUCCESS);

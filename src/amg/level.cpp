@@ -13,7 +13,7 @@ template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameter
   PetscFunctionBegin;
   PetscCall(scaling.allocate(ex, A.rows));
   if (!known) PetscCall(diagonal.allocate(ex, A.rows));
-  if (parameters.smoother == static_cast<int>(SmootherKind::l1jacobi)) {
+  if (Smoother<Ex>::needs_l1(parameters)) {
     PetscCall(diagonal_and_l1(ex, A.diag, A.offd, diagonal.data(), scaling.data()));
   } else {
     if (!known) PetscCall(diagonal_of(ex, A.diag, diagonal.data()));

@@ -8,7 +8,7 @@ namespace amgkit
 enum class CoarseKind : int { dense, smoother };
 enum class CycleKind : int { automatic, v, w, f, k };
 enum class KCycleForm : int { automatic, fcg, gcr };
-enum class SmootherKind : int { l1jacobi, jacobi, chebyshev };
+enum class SmootherKind : int { l1jacobi, jacobi, chebyshev, ilu0 };
 
 struct AmgParameters {
   PetscInt max_levels = 25;
@@ -54,8 +54,11 @@ struct AmgParameters {
          "The cycles w, f and k act on so many of the finest levels, a v-cycle below", ""},
         {"kcycle_form", Choice{&kcycle_form, {"auto", "fcg", "gcr"}},
          "Krylov method inside the k-cycle: fcg for symmetric matrices, gcr for others; auto tests the matrix", "Notay 2010"},
-        {"smoother", Choice{&smoother, {"l1jacobi", "jacobi", "chebyshev"}},
-         "Smoother of all levels but the coarsest. jacobi and chebyshev estimate rho, the spectral radius of D^-1 A, by 4 Lanczos steps",
+        {"smoother", Choice{&smoother, {"l1jacobi", "jacobi", "chebyshev", "ilu0"}},
+         "Smoother of all levels but the coarsest. jacobi and chebyshev estimate rho, the spectral radius of D^-1 A, by 4 Lanczos steps. "
+         "ilu0: an incomplete factorization without fill of each process's own rows and columns, for two to three times the matrix's "
+         "memory; "
+         "a level where it fails, which the view names, has l1jacobi",
          "l1jacobi: Baker, Falgout, Kolev, Yang 2011"},
         {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Sweeps before, and as many after, the coarse correction", ""},
         {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Sweeps before the coarse correction; -1: as smoother_sweeps", ""},

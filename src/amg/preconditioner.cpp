@@ -189,6 +189,10 @@ template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid complexity %.3f, operator complexity %.3f\n",
                                    fine.rows > 0 ? rows / static_cast<double>(fine.rows) : 1,
                                    fine.entries > 0 ? entries / fine.entries : 1));
+  for (const auto &level : hierarchy_->levels) {
+    if (const std::string trouble = level->smoother.trouble(); !trouble.empty())
+      PetscCall(PetscViewerASCIIPrintf(viewer, "smoother of level %d: %s\n", level->number, trouble.c_str()));
+  }
   if (hierarchy_->single) PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with flexible methods\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "coarsest level: %s\n", hierarchy_->coarse_solver.description().c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory of the hierarchy: %.1f MB, %.2f of the matrix's\n", bytes / 1e6,

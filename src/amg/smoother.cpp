@@ -35,6 +35,11 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   steps_ = {RelaxStep{}};
   spectrum_.reset();
   if (parameters.smoother == static_cast<int>(SmootherKind::l1jacobi)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (parameters.smoother == static_cast<int>(SmootherKind::ilu0)) {
+    if (!ilu_) ilu_ = std::make_unique<BlockIlu<Ex>>();
+    PetscCall(ilu_->factor(ex, A, d_.data(), out_of_memory));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const bool chebyshev = parameters.smoother == static_cast<int>(SmootherKind::chebyshev);
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
@@ -48,6 +53,11 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   else
     steps_ = {{0, omega}};
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Smoother<Ex>::prepare_transposed(Ex &ex, const DistMatrix<Ex> &A)
+{
+  return has_factors() ? ilu_->transpose(ex, A) : PETSC_SUCCESS;
 }
 
 template <class Ex> PetscErrorCode Smoother<Ex>::prepare_single(Ex &ex, bool *fits)
@@ -64,7 +74,7 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_single(Ex &ex, bool *fi
 
 template <class Ex> PetscInt Smoother<Ex>::flips(PetscInt sweeps, bool zero_guess) const
 {
-  return sweeps == 0 ? 0 : sweeps * static_cast<PetscInt>(steps_.size()) - (zero_guess ? 1 : 0);
+  return sweeps == 0 || has_factors() ? 0 : sweeps * static_cast<PetscInt>(steps_.size()) - (zero_guess ? 1 : 0);
 }
 
 template <class Ex>
@@ -90,8 +100,29 @@ PetscErrorCode Smoother<Ex>::apply_scaled(Ex &ex, Operator &A, const D *d, Petsc
 
 template <class Ex>
 template <class Operator, class V>
+PetscErrorCode Smoother<Ex>::apply_factors(Ex &ex, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const
+{
+  constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
+
+  PetscFunctionBegin;
+  if (sweeps == 0 && zero_guess) PetscCall(fill(ex, A.rows, 0, x.here));
+  for (PetscInt s = 0; s < sweeps; s++) {
+    if (zero_guess && s == 0) {
+      PetscCall(ilu_->solve(ex, transposed, b, x.here));
+      continue;
+    }
+    PetscCall(A.residual(ex, b, x.here, x.there));
+    PetscCall(ilu_->solve(ex, transposed, static_cast<const V *>(x.there), x.there));
+    PetscCall(add(ex, A.rows, x.there, x.here));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+template <class Operator, class V>
 PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const
 {
+  if (has_factors()) return apply_factors(ex, A, sweeps, zero_guess, b, x);
   if constexpr (std::is_same_v<V, double>) {
     if (d_.size() > 0) return apply_scaled(ex, A, d_.data(), sweeps, zero_guess, b, x);
   }

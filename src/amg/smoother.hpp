@@ -1,16 +1,20 @@
-// The smoother of a level: sweeps of a polynomial in D⁻¹ A.
+// The smoother of a level: sweeps of a polynomial in D⁻¹ A, or of incomplete factors.
 //
 //   l1jacobi   x <- x + D⁻¹ (b - A x), D_ii = sign(a_ii) sum_j |a_ij|. Converges for every symmetric definite A
 //              (Baker, Falgout, Kolev, Yang 2011).
 //   jacobi     x <- x + omega D⁻¹ (b - A x), D the diagonal.
 //   chebyshev  the Chebyshev polynomial of D⁻¹ A, D the diagonal, on [0.1 rho, 1.15 rho], rho its spectral radius
 //              (Saad, Iterative Methods for Sparse Linear Systems, algorithm 12.1). Degree 1 is Jacobi with 1 / (0.625 rho).
+//   ilu0       x <- x + (L U)⁻¹ (b - A x), L U the incomplete factors of each rank's diagonal block, see block_ilu.hpp; where these are no
+//              good, l1jacobi.
 // A level on which rho overflows is not smoothed.
 #pragma once
+#include "amg/block_ilu.hpp"
 #include "amg/parameters.hpp"
 #include "amg/spectral_radius.hpp"
 #include "dist/transposed.hpp"
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,7 +27,12 @@ template <class V> struct Iterate {
 
 template <class Ex> class Smoother {
 public:
-  // Takes D⁻¹ over: 1 / a_ii, for l1jacobi sign(a_ii) / sum_j |a_ij|.
+  // Whether D⁻¹ is sign(a_ii) / sum_j |a_ij|; else it is 1 / a_ii.
+  static bool needs_l1(const AmgParameters &parameters)
+  {
+    return parameters.smoother == static_cast<int>(SmootherKind::l1jacobi) || parameters.smoother == static_cast<int>(SmootherKind::ilu0);
+  }
+  // Takes D⁻¹ over.
   void set_scaling(Array<double, Ex> &&d)
   {
     d_ = std::move(d);
@@ -33,28 +42,37 @@ public:
   bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
   // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
   void set_spectrum(const Spectrum &spectrum) { known_ = spectrum; }
-  // Collective, after set_scaling(): rho where it is needed, and the steps of a sweep; *out_of_memory as in attempt().
+  // Collective, after set_scaling(): rho or factors where they are needed, and the steps of a sweep; *out_of_memory as in attempt(). For
+  // new values of the same pattern factors are made by the analysis that is there.
   PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool *out_of_memory);
+  // Local, once prepared, before the first apply() to a transposed matrix.
+  PetscErrorCode prepare_transposed(Ex &, const DistMatrix<Ex> &A);
   // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it. Needed for vectors of floats.
   PetscErrorCode prepare_single(Ex &, bool *fits);
   // sweeps sweeps on A x = b from x.here to x.here. zero_guess: what x.here holds on entry is not read, it stands for zeros.
-  // Operator: DistMatrix, or TransposedMatrix of the matrix prepared for: as p(D⁻¹ A) D⁻¹ transposed is p(D⁻¹ Aᵀ) D⁻¹, that smoother is the
-  // transpose of this one. V: double, or float for a DistMatrix where prepare_single() fitted.
+  // Operator: DistMatrix, or TransposedMatrix of the matrix prepared for: as p(D⁻¹ A) D⁻¹ transposed is p(D⁻¹ Aᵀ) D⁻¹, and with factors
+  // p((L U)⁻ᵀ Aᵀ) (L U)⁻ᵀ, that smoother is the transpose of this one. V: double, or float for a DistMatrix where prepare_single() fitted.
   template <class Operator, class V>
   PetscErrorCode apply(Ex &, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const;
   // How often apply() lets the two arrays change places.
   PetscInt flips(PetscInt sweeps, bool zero_guess) const;
   double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; } // of D⁻¹ A; 0 when it was not needed
   const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
-  std::size_t bytes() const { return d_.bytes() + single_.bytes(); }
+  std::string trouble() const { return ilu_ ? ilu_->trouble() : ""; }          // why the smoother is not the one that was asked for
+  std::size_t bytes() const { return d_.bytes() + single_.bytes() + (ilu_ ? ilu_->bytes() : 0); }
 
 private:
   template <class Operator, class D, class V>
   PetscErrorCode apply_scaled(Ex &, Operator &A, const D *d, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const;
 
+  template <class Operator, class V>
+  PetscErrorCode apply_factors(Ex &, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const;
+  bool has_factors() const { return ilu_ && ilu_->good(); }
+
   Array<double, Ex> d_;
   Array<float, Ex> single_;      // instead of d_
   std::vector<RelaxStep> steps_; // of one sweep
   std::optional<Spectrum> known_, spectrum_;
+  std::unique_ptr<BlockIlu<Ex>> ilu_;
 };
 } // namespace amgkit

@@ -133,7 +133,7 @@ double dot(const std::vector<double> &x, const std::vector<double> &y)
 TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmoother)
 {
   for (CycleKind cycle : {CycleKind::v, CycleKind::w}) {
-    for (SmootherKind smoother : {SmootherKind::l1jacobi, SmootherKind::jacobi, SmootherKind::chebyshev}) {
+    for (SmootherKind smoother : {SmootherKind::l1jacobi, SmootherKind::jacobi, SmootherKind::chebyshev, SmootherKind::ilu0}) {
       for (PetscInt sweeps : {1, 2}) {
         Solver<TypeParam> solver;
         AmgParameters parameters;
@@ -160,13 +160,13 @@ TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmoother)
 TYPED_TEST(Cycle, ConvergesWithAnySweepsBeforeAndAfter)
 {
   for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
-    for (PetscInt degree : {1, 2}) {
+    for (PetscInt degree : {0, 1, 2}) { // 0: incomplete factors
       for (auto [before, after] : {std::pair{0, 1}, {1, 0}, {1, 1}, {2, 1}, {0, 3}}) {
         Solver<TypeParam> solver;
         AmgParameters parameters;
         parameters.coarse_eq_limit = 20;
         parameters.cycle_type = static_cast<int>(cycle);
-        parameters.smoother = static_cast<int>(SmootherKind::chebyshev);
+        parameters.smoother = static_cast<int>(degree == 0 ? SmootherKind::ilu0 : SmootherKind::chebyshev);
         parameters.chebyshev_degree = degree;
         parameters.pre_sweeps = before;
         parameters.post_sweeps = after;
@@ -184,23 +184,27 @@ TYPED_TEST(Cycle, TransposedIsTheTranspose)
 {
   const HostCsr A = one_sided(grid7(11, 10, 9));
   for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f}) {
-    for (PetscInt limit : {1, 60}) {
-      Solver<TypeParam> solver;
-      AmgParameters parameters;
-      parameters.coarse_eq_limit = 20;
-      parameters.process_eq_limit = limit;
-      parameters.cycle_type = static_cast<int>(cycle);
-      parameters.chebyshev_degree = 2;
-      parameters.pre_sweeps = limit == 1 ? 0 : 2;
-      parameters.storage = static_cast<int>(Storage::in_double);
-      OK(solver.create(this->ex, A, parameters));
-      const auto u = wave(solver, 0.3), v = wave(solver, 1.1);
-      std::vector<double> Bu, Btv;
-      OK(solver.apply(this->ex, u, Bu));
-      for (int repeat = 0; repeat < 2; repeat++) {
-        OK(solver.apply_transposed(this->ex, v, Btv));
-        const double one = dot(Bu, v), other = dot(u, Btv), size = std::sqrt(dot(Bu, Bu) * dot(v, v));
-        EXPECT_NEAR(one, other, 1e-12 * size);
+    for (SmootherKind smoother : {SmootherKind::chebyshev, SmootherKind::ilu0}) {
+      for (PetscInt limit : {1, 60}) {
+        Solver<TypeParam> solver;
+        AmgParameters parameters;
+        parameters.coarse_eq_limit = 20;
+        parameters.process_eq_limit = limit;
+        parameters.cycle_type = static_cast<int>(cycle);
+        parameters.smoother = static_cast<int>(smoother);
+        parameters.chebyshev_degree = 2;
+        parameters.pre_sweeps = limit == 1 ? 0 : 2;
+        parameters.storage = static_cast<int>(Storage::in_double);
+        OK(solver.create(this->ex, A, parameters));
+        const auto u = wave(solver, 0.3), v = wave(solver, 1.1);
+        std::vector<double> Bu, Btv;
+        OK(solver.apply(this->ex, u, Bu));
+        for (int repeat = 0; repeat < 2; repeat++) {
+          OK(solver.apply_transposed(this->ex, v, Btv));
+          const double one = dot(Bu, v), other = dot(u, Btv), size = std::sqrt(dot(Bu, Bu) * dot(v, v));
+          EXPECT_NEAR(one, other, 1e-12 * size);
+          OK(solver.hierarchy.refresh(this->ex, solver.A, parameters, &solver.status)); // transposes are made anew then
+        }
       }
     }
   }
@@ -235,11 +239,12 @@ TYPED_TEST(Cycle, ConvergesWithCoarseLevelsOnFewerRanks)
 // level alone, beyond the last that w, f and k act on.
 TYPED_TEST(Cycle, RecordingChangesNothing)
 {
-  for (bool single : {false, true}) {
+  for (auto [single, smoother] : {std::pair{false, SmootherKind::chebyshev}, {true, SmootherKind::chebyshev}, {true, SmootherKind::ilu0}}) {
     for (bool deep : {false, true}) {
       for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
         Solver<TypeParam> plain, recorded;
         AmgParameters parameters;
+        parameters.smoother = static_cast<int>(smoother);
         parameters.coarse_eq_limit = 10;
         parameters.cycle_type = static_cast<int>(cycle);
         parameters.kcycle_levels = deep ? 1 : 3;
@@ -273,12 +278,14 @@ TYPED_TEST(Cycle, InSinglePrecisionIsTheSameToRounding)
   if (!TypeParam::sliced_rows) return; // its matrices are not stored in single precision
   for (PetscInt limit : {1, 100000}) {
     for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
-      for (PetscInt sweeps : {1, 2}) {
+      for (auto [sweeps, smoother] :
+           {std::pair{1, SmootherKind::chebyshev}, {2, SmootherKind::chebyshev}, {1, SmootherKind::ilu0}, {2, SmootherKind::ilu0}}) {
         Solver<TypeParam> solver;
         AmgParameters parameters;
         parameters.coarse_eq_limit = 20;
         parameters.process_eq_limit = limit;
         parameters.cycle_type = static_cast<int>(cycle);
+        parameters.smoother = static_cast<int>(smoother);
         parameters.smoother_sweeps = sweeps;
         OK(solver.create(this->ex, grid7(14, 13, 12, 1, 1, 0.1), parameters));
         ASSERT_TRUE(solver.hierarchy.single);

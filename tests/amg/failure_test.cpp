@@ -11,8 +11,12 @@ TEST(Failure, EveryAllocationMayFailOnOneRank)
   parameters.coarse_eq_limit = 10;
   Mat A;
   OK(distribute(grid7(5, 4, 4), false, &A));
-  for (const Method method : {Method::matching, Method::classical, Method::smoothed}) {
+  for (const auto &[method, smoother] : {std::pair{Method::matching, SmootherKind::chebyshev},
+                                         {Method::classical, SmootherKind::chebyshev},
+                                         {Method::smoothed, SmootherKind::chebyshev},
+                                         {Method::smoothed, SmootherKind::ilu0}}) {
     FailingAllocations failing;
+    parameters.smoother = static_cast<int>(smoother);
     for (bool more = true; more;) {
       Debug ex;
       SetupStatus status;

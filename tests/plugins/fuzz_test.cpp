@@ -20,12 +20,12 @@ const char *const options =
 std::string settings(unsigned seed, Method method)
 {
   using Choices = std::vector<std::vector<const char *>>;
-  static const Choices shared = {
-      {"cycle_type v", "cycle_type w", "cycle_type f", "cycle_type k", "cycle_type auto"},
-      {"smoother l1jacobi", "smoother jacobi", "smoother chebyshev", "chebyshev_degree 3", "pre_sweeps 0", "post_sweeps 2"},
-      {"coarse_solver dense", "coarse_solver smoother", "max_levels 2"},
-      {"kcycle_form fcg", "kcycle_form gcr", "kcycle_levels 1"},
-      {"process_eq_limit 0", "process_eq_limit 1", "process_eq_limit 4"}};
+  static const Choices shared = {{"cycle_type v", "cycle_type w", "cycle_type f", "cycle_type k", "cycle_type auto"},
+                                 {"smoother l1jacobi", "smoother jacobi", "smoother chebyshev", "smoother ilu0", "chebyshev_degree 3",
+                                  "pre_sweeps 0", "post_sweeps 2"},
+                                 {"coarse_solver dense", "coarse_solver smoother", "max_levels 2"},
+                                 {"kcycle_form fcg", "kcycle_form gcr", "kcycle_levels 1"},
+                                 {"process_eq_limit 0", "process_eq_limit 1", "process_eq_limit 4"}};
   static const Choices of_matching = {{"matching_steps 1", "matching_steps 2", "matching_steps 3", "matching_steps 4"},
                                       {"kappa 0", "kappa 60", "quality_aware true", "quality_aware true -pc_amgmatching_kappa 3"}};
   static const Choices of_classical = {{"interp_type direct", "interp_type ext", "interp_type ext+i", "interp_type ext+e", "agg_nl 1",
