@@ -3,8 +3,6 @@
 #include "amgkit.h"
 #include "plugins/pc_amg_mg.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 
@@ -200,16 +198,6 @@ PetscErrorCode PCApplyRichardson_AMG(PC pc, Vec b, Vec y, Vec w, PetscReal rtol,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Krylov methods that keep their promises with a preconditioner that changes, and those that say nothing about who applies it.
-constexpr std::array flexible_methods = {KSPAMGFCG, KSPFCG,     KSPPIPEFCG, KSPFGMRES, KSPPIPEFGMRES,
-                                         KSPGCR,    KSPPIPEGCR, KSPFBCGS,   KSPFBCGSR, KSPRICHARDSON};
-constexpr std::array neutral_methods = {KSPPREONLY, KSPCG, KSPPYTHON};
-
-template <class List> bool is_any_of(const char *type, const List &list)
-{
-  return std::any_of(list.begin(), list.end(), [=](const char *entry) { return std::strcmp(entry, type) == 0; });
-}
-
 PetscErrorCode takes_fixed_steps(KSP ksp, bool *fixed)
 {
   PetscErrorCode (*test)(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *);
@@ -231,13 +219,13 @@ PetscErrorCode PCPreSolve_AMG(PC pc, KSP ksp, Vec, Vec)
   PetscCall(follow_matrix(pc));
   if (data.mg) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetType(ksp, &type));
-  const bool flexible = is_any_of(type, flexible_methods);
-  PetscCheck(flexible || is_any_of(type, neutral_methods) || data.parameters.cycle_type != static_cast<int>(CycleKind::k),
+  const Change change = change_under(type);
+  PetscCheck(change != Change::forbidden || data.parameters.cycle_type != static_cast<int>(CycleKind::k),
              PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_INCOMP,
              "The k-cycle changes from one application to the next, which KSP %s does not allow: use -ksp_type amgfcg, fgmres or gcr, or "
              "-pc_%s_cycle_type auto",
              type, data.type.c_str());
-  if (data.solver) PetscCall(guarded([&] { return data.solver->set_flexible(flexible); }));
+  if (data.solver) PetscCall(guarded([&] { return data.solver->set_flexible(change == Change::allowed); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -131,6 +131,22 @@ PetscErrorCode PCApplyTranspose_ILU2Level(PC pc, Vec x, Vec y)
   return answer(pc, true, y, [&] { return data.solver->apply_transpose(x, y); });
 }
 
+// With others than a flexible method the steps for the Schur complement give wrong answers, and the method would not notice.
+PetscErrorCode PCPreSolve_ILU2Level(PC pc, KSP ksp, Vec, Vec)
+{
+  const IluPC &data = data_of(pc);
+  KSPType type;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetType(ksp, &type));
+  PetscCheck(!data.solver || !data.setup.ready() || data.solver->linear() || change_under(type) != Change::forbidden, comm_of(pc),
+             PETSC_ERR_ARG_INCOMP,
+             "Two levels change from one application to the next, which KSP %s does not allow: use -ksp_type fgmres or gcr, or "
+             "-pc_%s_levels 1",
+             type, PCILU2LEVEL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetFromOptions_ILU2Level(PC pc, OptionItems items) { return set_from_options(items, PCILU2LEVEL, data_of(pc).list); }
 
 PetscErrorCode view_ascii(const IluPC &data, PetscViewer viewer)
@@ -190,6 +206,7 @@ PetscErrorCode PCCreate_ILU2Level(PC pc)
   pc->ops->setup = PCSetUp_ILU2Level;
   pc->ops->apply = PCApply_ILU2Level;
   pc->ops->applytranspose = PCApplyTranspose_ILU2Level;
+  pc->ops->presolve = PCPreSolve_ILU2Level;
   pc->ops->setfromoptions = PCSetFromOptions_ILU2Level;
   pc->ops->view = PCView_ILU2Level;
   pc->ops->reset = PCReset_ILU2Level;

@@ -1,7 +1,26 @@
 #include "plugins/pc_shared.hpp"
 
+#include "amgkit.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <petscksp.h>
+
 namespace amgkit
 {
+Change change_under(const char *ksp_type)
+{
+  const char *const flexible[] = {KSPAMGFCG, KSPFCG,     KSPPIPEFCG, KSPFGMRES, KSPPIPEFGMRES,
+                                  KSPGCR,    KSPPIPEGCR, KSPFBCGS,   KSPFBCGSR, KSPRICHARDSON};
+  const char *const neutral[] = {KSPPREONLY, KSPCG, KSPPYTHON};
+  const auto is_among = [=](const auto &list) {
+    return std::any_of(std::begin(list), std::end(list), [=](const char *entry) { return std::strcmp(entry, ksp_type) == 0; });
+  };
+  if (is_among(flexible)) return Change::allowed;
+  return is_among(neutral) ? Change::unknown : Change::forbidden;
+}
+
 PetscErrorCode set_from_options(OptionItems PetscOptionsObject, const std::string &type, const ParameterList &list)
 {
   const std::string head = "AMGKit " + type + " options";

@@ -20,6 +20,11 @@ template <class F> PetscErrorCode guarded(F body)
   }
 }
 
+// What a Krylov method makes of a preconditioner that changes from one application to the next: it keeps its promises all the same; makes
+// none, or its residual stays the true one; gives wrong answers without noticing.
+enum class Change { allowed, unknown, forbidden };
+Change change_under(const char *ksp_type);
+
 // PCSetFromOptions: the options -pc_<type>_<name>
 PetscErrorCode set_from_options(OptionItems, const std::string &type, const ParameterList &);
 // PCView: the parameters and, to an ASCII viewer, what more() prints.
