@@ -149,6 +149,7 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
     moved->block_size = from.block_size;
     moved->in_single = from.in_single;
     moved->unknowns = from.unknowns;
+    moved->uneven = from.uneven;
   }
   from.forget_setup();
   PetscFunctionReturn(PETSC_SUCCESS);

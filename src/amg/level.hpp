@@ -47,6 +47,8 @@ template <class Ex> struct Level {
   // By the unknown approach, where rows are no nodes: how many unknowns there are, and during setup, if there are several, which one
   // each row is of.
   int unknowns = 1;
+  // amgclassical, on all levels what the finest one has: a_ii differ so much that rows may not be comparable (graph/strength.hpp).
+  bool uneven = false;
   Array<int, Ex> unknown;
   Smoother<Ex> smoother;
   std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest

@@ -3,6 +3,8 @@
 #pragma once
 #include "base/array.hpp"
 
+#include <cmath>
+
 namespace amgkit
 {
 enum RowFault : int {
@@ -25,6 +27,12 @@ template <class Ex> PetscErrorCode check_rows(Ex &, CsrView<double> diag, CsrVie
 
 // a[i] = a_ii (0 when missing), d[i] = sign(a_ii) / sum_j |a_ij| over diag and offd (0 for a row of zeros): the l1-Jacobi scaling.
 template <class Ex> PetscErrorCode diagonal_and_l1(Ex &, CsrView<double> diag, CsrView<double> offd, double *a, double *d);
+
+// The smallest and the largest |a_i|; of no a_i infinity and 0. Waits.
+struct Magnitudes {
+  double least = HUGE_VAL, most = 0;
+};
+template <class Ex> PetscErrorCode magnitudes(Ex &, std::int64_t n, const double *a, Magnitudes *);
 
 // d[i] = 1 / a[i], 0 where a[i] is 0
 template <class Ex> PetscErrorCode invert_entries(Ex &, std::int64_t n, const double *a, double *d);

@@ -34,6 +34,13 @@ template <class Team> AMGKIT_FN double diagonal_entry(const Team &team, const Cs
   return team.sum(a_ii);
 }
 
+struct Widest {
+  AMGKIT_FN Magnitudes operator()(const Magnitudes &a, const Magnitudes &b) const
+  {
+    return {Min{}(a.least, b.least), Max{}(a.most, b.most)};
+  }
+};
+
 struct Or {
   AMGKIT_FN int operator()(int a, int b) const { return a | b; }
 };
@@ -100,6 +107,17 @@ template <class Ex> PetscErrorCode diagonal_and_l1(Ex &ex, CsrView<double> diag,
   });
 }
 
+template <class Ex> PetscErrorCode magnitudes(Ex &ex, std::int64_t n, const double *a, Magnitudes *out)
+{
+  return reduce<Magnitudes>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double size = a[i] < 0 ? -a[i] : a[i];
+        return Magnitudes{size, size};
+      },
+      {}, Widest{}, out);
+}
+
 template <class Ex> PetscErrorCode invert_entries(Ex &ex, std::int64_t n, const double *a, double *d)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = a[i] != 0 ? 1 / a[i] : 0; });
@@ -151,6 +169,7 @@ template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Arra
 using Space = AMGKIT_SPACE;
 template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, double *, RowCheck *);
 template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double>, double *, double *);
+template PetscErrorCode magnitudes(Space &, std::int64_t, const double *, Magnitudes *);
 template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
 template PetscErrorCode unit_diagonals(Space &, CsrView<double>, const unsigned char *, double *);
