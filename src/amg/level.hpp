@@ -34,6 +34,8 @@ public:
   virtual PetscErrorCode refresh(Ex &, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) = 0;
   // Local: P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
   virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
+  // Local: as GalerkinProduct has it
+  virtual bool in_blocks() const { return true; }
   virtual std::size_t bytes() const = 0;
 };
 

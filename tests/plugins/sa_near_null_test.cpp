@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 namespace amgkit::test
@@ -132,6 +133,38 @@ TEST_F(NearNullSpace, RotationsHelpElasticity)
       EXPECT_EQ(modes.iterations, coordinates.iterations) << name;
       RecordProperty(name, std::to_string(coordinates.iterations) + ", constants " + std::to_string(constants.iterations));
     }
+  }
+}
+
+// An entry that is 0 is not stored: the products of its rank are slower, and the view says so.
+TEST_F(NearNullSpace, IncompleteBlocksAreShown)
+{
+  Elasticity problem = elasticity(3, 6, false);
+  for (const bool complete : {true, false}) {
+    OwnedMat A;
+    OwnedPC pc;
+    PetscViewer viewer;
+    if (!complete) {
+      const int k = problem.A.ptr[1] + 4;
+      problem.A.col.erase(problem.A.col.begin() + k);
+      problem.A.val.erase(problem.A.val.begin() + k);
+      for (int i = 2; i <= problem.A.rows; i++) problem.A.ptr[i]--;
+    }
+    make_matrix(problem.A, 3, false, A.out());
+    std::vector<double> own = own_coordinates(A, problem);
+    OK(make_pc(A, "-pc_amgmatching_coarse_eq_limit 100", pc.out(), PCAMGSA));
+    OK(PCSetCoordinates(pc, 3, static_cast<PetscInt>(own.size()) / 3, own.data()));
+    OK(PCSetUp(pc));
+    const std::string file = ::testing::TempDir() + "amgkit_blocks_" + std::to_string(size_of_world());
+    OK(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer));
+    OK(PCView(pc, viewer));
+    OK(PetscViewerDestroy(&viewer));
+    if (rank_of_world() > 0) continue;
+    std::ifstream in(file);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_NE(text.find("operator complexity"), std::string::npos) << text;
+    EXPECT_EQ(text.find("level 0: not all entries of its blocks of 3 are stored on 1 of the ranks") == std::string::npos, complete) << text;
+    EXPECT_EQ(text.find("level 1: not all"), std::string::npos) << text;
   }
 }
 
