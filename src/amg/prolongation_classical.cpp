@@ -74,7 +74,7 @@ public:
         finest.A.comm, [&] { return magnitudes(ex, finest.A.rows, finest.diagonal.data(), &of); }, out_of_memory));
     std::array<double, 2> all = {-of.least, of.most};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_DOUBLE, MPI_MAX, finest.A.comm));
-    finest.uneven = all[1] / comparable > -all[0] * comparable;
+    finest.uneven = all[1] / comparable > -all[0];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -88,7 +88,7 @@ public:
                "Direct interpolation has no second stage for aggressive levels: choose another interp_type, or agg_nl 0");
     if (!fine.uneven) fine.diagonal.release();
     coarse.uneven = fine.uneven;
-    if (fine.number == 0) fine.smoother.set_scaling({}); // comes back when all levels are there, as the matrix stays
+    if (fine.number == 0) fine.smoother.set_scaling({}, {}); // comes back when all levels are there, as the matrix stays
     PetscCall(take_unknowns(ex, fine, level, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     if (fine.uneven) PetscCall(take_ghost_diagonal(ex, fine, level, out_of_memory));

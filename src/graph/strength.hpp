@@ -20,11 +20,12 @@ template <class Ex> struct Strength {
 // row i is so much larger than row j that nothing but row i is left of a sum of both: coarse equations with a share of it are all but the
 // same, their solutions grow without bound, and a Krylov method takes rounding for progress. Such a_ij are weak. Definite matrices have
 // none, whatever their scaling, for there |a_ij| is below the mean.
+// Interpolation that reaches over two couplings takes the bound for both together: classical_strength() has its root for each.
 inline constexpr double comparable = 1e4;
 AMGKIT_FN inline bool comparable_rows(double a_ij, double a_ii, double a_jj)
 {
   const double by_row = a_ij / a_ii, by_column = a_ij / a_jj, ratio = by_row * by_column;
-  return !(ratio > comparable * comparable || -ratio > comparable * comparable);
+  return !(ratio > comparable || -ratio > comparable);
 }
 
 struct StrengthRule {

@@ -49,6 +49,12 @@ template <class Ex> PetscErrorCode narrow(Ex &, std::int64_t n, const PetscInt *
 // x[i] = i
 template <class Ex> PetscErrorCode count_up(Ex &, std::int64_t n, int *x);
 
+// The rows in which nothing but a_ii is other than 0, ascending. Waits.
+template <class Ex> PetscErrorCode lone_rows(Ex &, CsrView<double> diag, CsrView<double> offd, Array<int, Ex> &rows);
+
+// d[i] <- factor d[i] for these rows
+template <class Ex> PetscErrorCode scale_rows(Ex &, const Array<int, Ex> &rows, double factor, double *d);
+
 // The rows that have entries, ascending.
 template <class Ex> PetscErrorCode nonempty_rows(Ex &, CsrView<double> A, Array<int, Ex> &rows);
 } // namespace amgkit

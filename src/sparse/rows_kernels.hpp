@@ -150,6 +150,33 @@ template <class Ex> PetscErrorCode count_up(Ex &ex, std::int64_t n, int *x)
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<int>(i); });
 }
 
+template <class Ex> PetscErrorCode lone_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, Array<int, Ex> &rows)
+{
+  Array<int, Ex> all;
+  std::int64_t count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(all.allocate(ex, diag.rows));
+  PetscCall(compact(
+      ex, diag.rows,
+      [=] AMGKIT_FN(std::int64_t i) {
+        bool lone = true;
+        for (int k = diag.ptr[i]; lone && k < diag.ptr[i + 1]; k++) lone = diag.col[k] == i || diag.val[k] == 0;
+        for (int k = offd.nnz > 0 ? offd.ptr[i] : 0; lone && offd.nnz > 0 && k < offd.ptr[i + 1]; k++) lone = offd.val[k] == 0;
+        return lone;
+      },
+      all.data(), &count));
+  PetscCall(rows.allocate(ex, count));
+  PetscCall(memory_copy(ex, rows.data(), all.data(), rows.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode scale_rows(Ex &ex, const Array<int, Ex> &rows, double factor, double *d)
+{
+  const int *row = rows.data();
+  return for_each(ex, rows.size(), [=] AMGKIT_FN(std::int64_t k) { d[row[k]] *= factor; });
+}
+
 template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Array<int, Ex> &rows)
 {
   Array<int, Ex> all;
@@ -175,5 +202,7 @@ template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
 template PetscErrorCode unit_diagonals(Space &, CsrView<double>, const unsigned char *, double *);
 template PetscErrorCode narrow(Space &, std::int64_t, const PetscInt *, int *);
 template PetscErrorCode count_up(Space &, std::int64_t, int *);
+template PetscErrorCode lone_rows(Space &, CsrView<double>, CsrView<double>, Array<int, Space> &);
+template PetscErrorCode scale_rows(Space &, const Array<int, Space> &, double, double *);
 template PetscErrorCode nonempty_rows(Space &, CsrView<double>, Array<int, Space> &);
 } // namespace amgkit

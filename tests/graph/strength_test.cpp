@@ -123,14 +123,14 @@ TYPED_TEST(StrengthTest, ByHand)
 // A row that is far larger than some of its columns' depends on the others alone.
 TYPED_TEST(StrengthTest, RowsOfDifferentSizesAreNotCoupled)
 {
-  for (const double size : {1.0, 1e7, 1e9, 1e150}) {
+  for (const double size : {1.0, 1e4, 1e6, 1e150}) {
     for (const double sign : {1.0, -1.0}) {
       HostCsr A = row({4, -1, -1, -0.1, -1});
       for (double &value : A.val) value *= sign;
       for (int k : {0, 1, 2, 3, 4, A.ptr[2], A.ptr[4]}) A.val[k] *= size; // rows 0, 2 and 4
       for (int parts : {1, 2, 5}) {
         for (bool judged : {true, false}) {
-          const int to_small = !judged || size < 4e8;
+          const int to_small = !judged || size < 1e5;
           Marks marks;
           OK(marks_of(this->ex, A, 0.25, 1, 1, parts, marks, judged));
           EXPECT_EQ(Marks(marks.begin(), marks.begin() + 5), (Marks{0, to_small, 1, 0, 1})) << size << " " << parts;
