@@ -67,6 +67,7 @@ PetscErrorCode build(PC pc, AmgPC &data)
   PetscCall(close_solver(data));
   PetscCall(make_preconditioner(pc->pmat, data.parameters, data.method, data.solver));
   data.built_with = parameters;
+  PetscCall(PCGetDM(pc, &data.coordinates.dm));
   PetscCall(data.solver->setup(pc->pmat, &data.status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,7 +20,7 @@ struct AmgPC {
   ParameterList list; // parameters and the type's own, in the order of the view
   Method method;
   std::unique_ptr<Preconditioner> solver;
-  Coordinates coordinates;                 // of the nodes, where PCSetCoordinates() gave them
+  Coordinates coordinates;                 // of the nodes, where PCSetCoordinates() gave them; dm is set by each setup, which reads it
   std::string built_with;                  // the parameters that solver was set up with
   SetupStatus status = SetupStatus::ready; // of the last setup
   PC mg = nullptr;                         // the PCMG that applies the levels of solver; only with export_mg

@@ -151,6 +151,7 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
     moved->block_size = from.block_size;
     moved->in_single = from.in_single;
     moved->unknowns = from.unknowns;
+    moved->uneven = from.uneven;
   }
   from.forget_setup();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,9 +276,9 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::count()
 
   PetscFunctionBegin;
   for (const auto &level : levels) {
-    std::array<double, 3> of = {static_cast<double>(level->A.rows), static_cast<double>(level->A.diag.nnz + level->A.offd.nnz),
-                                level->A.rows > 0 ? 1.0 : 0.0};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, of.data(), 3, MPI_DOUBLE, MPI_SUM, level->A.comm));
+    std::array<double, 4> of = {static_cast<double>(level->A.rows), static_cast<double>(level->A.diag.nnz + level->A.offd.nnz),
+                                level->A.rows > 0 ? 1.0 : 0.0, level->transfer && !level->transfer->in_blocks() ? 1.0 : 0.0};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, of.data(), 4, MPI_DOUBLE, MPI_SUM, level->A.comm));
     sums.insert(sums.end(), of.begin(), of.end());
   }
   n = sums.size();
@@ -285,7 +286,8 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::count()
   sums.resize(n);
   PetscCallMPI(MPI_Bcast(sums.data(), static_cast<int>(n), MPI_DOUBLE, 0, comm));
   statistics.clear();
-  for (std::size_t k = 0; k < n; k += 3) statistics.push_back({static_cast<PetscInt>(sums[k]), sums[k + 1], static_cast<int>(sums[k + 2])});
+  for (std::size_t k = 0; k < n; k += 4)
+    statistics.push_back({static_cast<PetscInt>(sums[k]), sums[k + 1], static_cast<int>(sums[k + 2]), static_cast<int>(sums[k + 3])});
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,7 +18,8 @@ enum class SetupStatus { ready, out_of_memory, outdated, error };
 struct LevelStatistics {
   PetscInt rows = 0;
   double entries = 0;
-  int active_ranks = 0; // with at least one row
+  int active_ranks = 0;   // with at least one row
+  int without_blocks = 0; // ranks with an incomplete block, as Transfer has it
 };
 
 // A cycle as it can be applied: its kind, and whether its vectors are in single precision.

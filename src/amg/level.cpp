@@ -9,6 +9,7 @@ template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameter
 {
   const bool known = diagonal.size() == A.rows;
   Array<double, Ex> scaling;
+  Array<int, Ex> lone;
 
   PetscFunctionBegin;
   PetscCall(scaling.allocate(ex, A.rows));
@@ -18,8 +19,9 @@ template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameter
   } else {
     if (!known) PetscCall(diagonal_of(ex, A.diag, diagonal.data()));
     PetscCall(invert_entries(ex, A.rows, diagonal.data(), scaling.data()));
+    PetscCall(lone_rows(ex, A.diag, A.offd, lone));
   }
-  smoother.set_scaling(std::move(scaling));
+  smoother.set_scaling(std::move(scaling), std::move(lone));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -34,6 +34,8 @@ public:
   virtual PetscErrorCode refresh(Ex &, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) = 0;
   // Local: P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
   virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
+  // Local: as GalerkinProduct has it
+  virtual bool in_blocks() const { return true; }
   virtual std::size_t bytes() const = 0;
 };
 
@@ -47,6 +49,8 @@ template <class Ex> struct Level {
   // By the unknown approach, where rows are no nodes: how many unknowns there are, and during setup, if there are several, which one
   // each row is of.
   int unknowns = 1;
+  // amgclassical, on all levels what the finest one has: a_ii differ so much that rows may not be comparable (graph/strength.hpp).
+  bool uneven = false;
   Array<int, Ex> unknown;
   Smoother<Ex> smoother;
   std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest

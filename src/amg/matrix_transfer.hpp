@@ -22,6 +22,7 @@ public:
   PetscErrorCode prepare_single(Ex &, bool *fits) override;
   PetscErrorCode refresh(Ex &, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override;
   PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const override;
+  bool in_blocks() const override { return product_.in_blocks(); }
   std::size_t bytes() const override { return P.bytes() + product_.bytes(); }
 
 private:

@@ -186,6 +186,12 @@ template <class Ex> PetscErrorCode Solver<Ex>::view(PetscViewer viewer) const
     rows += static_cast<double>(s.rows);
     entries += s.entries;
   }
+  for (std::size_t l = 0; l < statistics.size() && l < hierarchy_->levels.size(); l++) {
+    if (statistics[l].without_blocks > 0)
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer, "level %d: not all entries of its blocks of %d are stored on %d of the ranks, whose products are slower\n",
+          static_cast<int>(l), hierarchy_->levels[l]->block_size, statistics[l].without_blocks));
+  }
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid complexity %.3f, operator complexity %.3f\n",
                                    fine.rows > 0 ? rows / static_cast<double>(fine.rows) : 1,
                                    fine.entries > 0 ? entries / fine.entries : 1));

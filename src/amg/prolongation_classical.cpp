@@ -7,8 +7,10 @@
 #include "graph/second_strength.hpp"
 #include "graph/strength.hpp"
 #include "graph/two_stage.hpp"
+#include "sparse/rows.hpp"
 #include "sparse/spmv.hpp"
 
+#include <array>
 #include <variant>
 
 namespace amgkit
@@ -51,6 +53,7 @@ public:
 // What the steps of one level hand on.
 template <class Ex> struct Coarsening {
   Array<int, Ex> ghost_unknown;
+  Array<double, Ex> ghost_diagonal; // where fine is uneven
   Strength<Ex> strength;
   CoarsePoints<Ex> points; // the C points
   CoarsePoints<Ex> first;  // on aggressive levels, those of the first coarsening
@@ -60,6 +63,21 @@ template <class Ex> class ClassicalProlongation final : public Prolongation<Ex> 
 public:
   explicit ClassicalProlongation(const ClassicalParameters &parameters) : parameters_(parameters) {}
 
+  PetscErrorCode begin(Ex &ex, Mat A, Level<Ex> &finest, bool *out_of_memory) const override
+  {
+    Magnitudes of;
+
+    PetscFunctionBegin;
+    PetscCall(Prolongation<Ex>::begin(ex, A, finest, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(
+        finest.A.comm, [&] { return magnitudes(ex, finest.A.rows, finest.diagonal.data(), &of); }, out_of_memory));
+    std::array<double, 2> all = {-of.least, of.most};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_DOUBLE, MPI_MAX, finest.A.comm));
+    finest.uneven = all[1] / comparable > -all[0];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
   {
     auto transfer = std::make_unique<ClassicalTransfer<Ex>>();
@@ -68,11 +86,13 @@ public:
     PetscFunctionBegin;
     PetscCheck(!aggressive(fine) || parameters_.interp_type != static_cast<int>(InterpolationKind::direct), fine.A.comm, PETSC_ERR_SUP,
                "Direct interpolation has no second stage for aggressive levels: choose another interp_type, or agg_nl 0");
-    fine.diagonal.release();
-    if (fine.number == 0) fine.smoother.set_scaling({}); // comes back when all levels are there, as the matrix stays
+    if (!fine.uneven) fine.diagonal.release();
+    coarse.uneven = fine.uneven;
+    if (fine.number == 0) fine.smoother.set_scaling({}, {}); // comes back when all levels are there, as the matrix stays
     PetscCall(take_unknowns(ex, fine, level, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(coarsen(ex, fine, level, out_of_memory));
+    if (fine.uneven) PetscCall(take_ghost_diagonal(ex, fine, level, out_of_memory));
+    if (!*out_of_memory) PetscCall(coarsen(ex, fine, level, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(log_begin(Phase::interp));
     PetscCall(interpolate(ex, fine, level, *transfer, out_of_memory));
@@ -130,16 +150,33 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  // Collective
+  PetscErrorCode take_ghost_diagonal(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, bool *out_of_memory) const
+  {
+    DistMatrix<Ex> &A = fine.A;
+
+    PetscFunctionBegin;
+    PetscCall(attempt(
+        A.comm, [&] { return level.ghost_diagonal.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())); }, out_of_memory));
+    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(A.halo.begin(ex, static_cast<const double *>(fine.diagonal.data())));
+    PetscCall(A.halo.template end<double>());
+    PetscCall(memory_copy(ex, level.ghost_diagonal.data(), A.halo.template ghost<double>(), level.ghost_diagonal.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   // Collective: strength and C points.
   PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, bool *out_of_memory) const
   {
     DistMatrix<Ex> &A = fine.A;
-    const StrengthRule rule = {parameters_.threshold, parameters_.max_row_sum, fine.unknown.data(), level.ghost_unknown.data()};
+    StrengthRule rule = {parameters_.threshold, parameters_.max_row_sum, fine.unknown.data(), level.ghost_unknown.data()};
     Array<unsigned char, Ex> is_coarse;
     int rank;
 
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+    if (fine.uneven) rule.diagonal = fine.diagonal.data();
+    if (fine.uneven) rule.ghost_diagonal = level.ghost_diagonal.data();
     PetscCall(log_begin(Phase::strength));
     PetscCall(attempt(
         A.comm, [&] { return classical_strength(ex, A.diag, A.offd, ghosts_before(A.ghosts, A.first(rank)), rule, level.strength); },

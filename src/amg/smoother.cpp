@@ -13,6 +13,14 @@ namespace
 // The smoother's part of the spectrum, in units of rho; the coarse levels take what is below.
 constexpr double chebyshev_low = 0.1, chebyshev_high = 1.15;
 
+// The root next to the middle of the interval.
+double chebyshev_root(PetscInt degree, double rho)
+{
+  const auto k = static_cast<double>(degree), j = std::floor((k + 1) / 2);
+  const double theta = 0.5 * (chebyshev_high + chebyshev_low) * rho, delta = 0.5 * (chebyshev_high - chebyshev_low) * rho;
+  return theta - delta * std::cos((2 * j - 1) / (2 * k) * PETSC_PI);
+}
+
 std::vector<RelaxStep> chebyshev_steps(PetscInt degree, double rho)
 {
   const double theta = 0.5 * (chebyshev_high + chebyshev_low) * rho, delta = 0.5 * (chebyshev_high - chebyshev_low) * rho;
@@ -48,10 +56,14 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
     omega = spectral_radius() > 0 ? 4 / (3 * spectral_radius()) : 1;
   }
-  if (chebyshev && spectral_radius() > 0 && std::isfinite(spectral_radius()))
+  const bool polynomial = chebyshev && spectral_radius() > 0 && std::isfinite(spectral_radius());
+  if (polynomial)
     steps_ = chebyshev_steps(parameters.chebyshev_degree, spectral_radius());
   else
     steps_ = {{0, omega}};
+  const double root = polynomial ? chebyshev_root(parameters.chebyshev_degree, spectral_radius()) : omega > 0 ? 1 / omega : 1;
+  PetscCall(scale_rows(ex, lone_, root, d_.data()));
+  lone_.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,6 +38,9 @@ public:
   PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse, bool *out_of_memory);
   // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
   PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
+  // Local, after create(): false where the options promise blocks of A, and one that this rank has is not complete, so that its products
+  // go entry by entry, in about twice the time. Not known, and true, where A P is formed in slices or by another back end.
+  bool in_blocks() const { return in_blocks_; }
   std::size_t bytes() const;
 
 private:
@@ -90,6 +93,7 @@ private:
 
   ProductForm form_ = ProductForm::two_products;
   SpgemmOptions options_;
+  bool in_blocks_ = true;
   bool alone_ = true;                     // no rank has ghosts of A or P
   int ghosts_before_ = 0;                 // of A's ghosts
   GatheredRows<Ex> rows_of_P_;            // its numbering is that of the products' columns

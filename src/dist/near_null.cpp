@@ -24,6 +24,35 @@ PetscErrorCode check_length(Vec x, PetscInt k, PetscInt rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Collective over comm: what the first field of the DM, if there is one, says of a matrix that has n rows on this rank.
+PetscErrorCode space_of_field(DM dm, MPI_Comm comm, PetscInt n, MatNullSpace *out)
+{
+  PetscInt fields = 0, count = 0;
+  PetscObject field;
+  PetscBool constant;
+  const Vec *vectors = nullptr;
+  int fits = 1;
+
+  PetscFunctionBegin;
+  *out = nullptr;
+  if (dm) PetscCall(DMGetNumFields(dm, &fields));
+  if (fields == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetField(dm, 0, nullptr, &field));
+  for (const char *name : {"nearnullspace", "nullspace"}) {
+    if (field && !*out) PetscCall(PetscObjectQuery(field, name, reinterpret_cast<PetscObject *>(out)));
+  }
+  if (!*out) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatNullSpaceGetVecs(*out, &constant, &count, &vectors));
+  for (PetscInt k = 0; k < count; k++) {
+    PetscInt entries;
+    PetscCall(VecGetLocalSize(vectors[k], &entries));
+    if (entries != n) fits = 0; // the matrix has other fields, too
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_MIN, comm));
+  if (!fits) *out = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // What is known of a near-null space before it is made.
 struct Origin {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -34,7 +63,7 @@ struct Origin {
   int dim = 0;                 // of rigid body modes; 0: none
   std::vector<double> centred; // coordinates less their mean
 
-  PetscErrorCode ask(Mat A)
+  PetscErrorCode ask(Mat A, DM dm)
   {
     MatNullSpace space;
 
@@ -44,6 +73,8 @@ struct Origin {
     PetscCall(MatGetOwnershipRange(A, &first_row, nullptr));
     PetscCall(MatGetBlockSize(A, &bs));
     PetscCall(MatGetNearNullSpace(A, &space));
+    if (!dm) PetscCall(MatGetDM(A, &dm));
+    if (!space) PetscCall(space_of_field(dm, comm, rows, &space));
     if (space) PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -172,7 +203,7 @@ PetscErrorCode near_null_space_of(Ex &ex, Mat A, const Coordinates &coordinates,
   Origin origin;
 
   PetscFunctionBegin;
-  PetscCall(origin.ask(A));
+  PetscCall(origin.ask(A, coordinates.dm));
   if (!origin.attached()) {
     PetscCall(origin.locate(coordinates, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);

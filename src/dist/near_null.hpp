@@ -2,7 +2,7 @@
 #pragma once
 #include "base/array.hpp"
 
-#include <petscmat.h>
+#include <petscdm.h>
 #include <vector>
 
 namespace amgkit
@@ -26,10 +26,12 @@ inline constexpr int most_near_null_vectors = 32;
 struct Coordinates {
   int dim = 0;
   std::vector<double> of_nodes; // node I's are of_nodes[I * dim ...]; this rank's nodes
+  DM dm = nullptr;              // the discretisation, where not the matrix alone knows it
 };
-// Collective. The vectors of MatSetNearNullSpace(), the constant one before all others; without any, where dim = bs is 2 or 3, the rigid
-// body modes about the mean of all coordinates; else the constants of the bs components. MatSetNullSpace() is not asked, as PCGAMG does
-// not. Errors, the same on every rank: vectors or coordinates of another length than the matrix's, entries that are not finite, too many
-// vectors. *out_of_memory as in attempt().
+// Collective. The vectors of MatSetNearNullSpace(), the constant one before all others; without any, those of the object "nearnullspace",
+// or else "nullspace", of the first field of the DM, its own or the matrix's, unless they are of another length; without any, where
+// dim = bs is 2 or 3, the rigid body modes about the mean of all coordinates; else the constants of the bs components. MatSetNullSpace()
+// is not asked. All that is as PCGAMG has it. Errors, the same on every rank: vectors or coordinates of another length than the matrix's,
+// entries that are not finite, too many vectors. *out_of_memory as in attempt().
 template <class Ex> PetscErrorCode near_null_space_of(Ex &, Mat A, const Coordinates &, NearNull<Ex> &, bool *out_of_memory);
 } // namespace amgkit

@@ -1,7 +1,7 @@
 // Classical strength of connection (Ruge, Stüben 1987): for a_ii > 0,
 //   j is strong for i  iff  a_ij < theta min_{k != i} a_ik,
 // where no a_ik < 0 counts as 0: a row with positive couplings alone has no strong one. Mirrored for a_ii < 0. A row with
-// |sum_j a_ij| > max_row_sum |a_ii| has none either, if max_row_sum < 1 (hypre's BoomerAMG).
+// |sum_j a_ij| > max_row_sum |a_ii| has none either, if max_row_sum < 1 (hypre's BoomerAMG). Rows that are not comparable are not coupled.
 //
 // The result is a byte an entry, in the entries' order. That is a quarter of a compressed graph's columns, needs no pass that counts, and
 // what interpolates from strong entries finds value and mark at the same place.
@@ -16,11 +16,25 @@ template <class Ex> struct Strength {
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };
 
+// A coarse equation is a sum of fine ones. Where a_ij^2 > comparable^2 |a_ii a_jj|, as in rows that were multiplied by numbers of any size,
+// row i is so much larger than row j that nothing but row i is left of a sum of both: coarse equations with a share of it are all but the
+// same, their solutions grow without bound, and a Krylov method takes rounding for progress. Such a_ij are weak. Definite matrices have
+// none, whatever their scaling, for there |a_ij| is below the mean.
+// Interpolation that reaches over two couplings takes the bound for both together: classical_strength() has its root for each.
+inline constexpr double comparable = 1e4;
+AMGKIT_FN inline bool comparable_rows(double a_ij, double a_ii, double a_jj)
+{
+  const double by_row = a_ij / a_ii, by_column = a_ij / a_jj, ratio = by_row * by_column;
+  return !(ratio > comparable || -ratio > comparable);
+}
+
 struct StrengthRule {
   double theta, max_row_sum;
   // Block systems by the unknown approach: entries between different unknowns are as if they were not there. Which unknown each row
   // and each ghost is of; nullptr: all are of one.
   const int *unknown = nullptr, *ghost_unknown = nullptr;
+  // a_ii of the rank's rows and of the ghosts, to see which rows are comparable; nullptr: all are.
+  const double *diagonal = nullptr, *ghost_diagonal = nullptr;
 };
 
 // Local. The rows of one rank; ghosts_before: how many of its ghosts stand before its own rows. The order of the global columns is that

@@ -34,6 +34,7 @@ PetscErrorCode classical_strength(Ex &ex, CsrView<double> diag, CsrView<double> 
 {
   const double theta = rule.theta, max_row_sum = rule.max_row_sum;
   const int *unknown = rule.unknown, *ghost_unknown = rule.ghost_unknown;
+  const double *diagonal = rule.diagonal, *ghost_diagonal = rule.ghost_diagonal;
 
   PetscFunctionBegin;
   PetscCall(S.diag.allocate(ex, diag.nnz));
@@ -67,8 +68,14 @@ PetscErrorCode classical_strength(Ex &ex, CsrView<double> diag, CsrView<double> 
       });
       weak = fabs(sum) > max_row_sum * fabs(judge.a_ii);
     }
-    for (int k : team.share(own.begin, own.end)) mark[k] = !weak && diag.col[k] != i && counts(k) && judge.strong(theta, diag.val[k]);
-    for (int k : team.share(other.begin, other.end)) ghost_mark[k] = !weak && ghost_counts(k) && judge.strong(theta, offd.val[k]);
+    for (int k : team.share(own.begin, own.end)) {
+      const bool strong = !weak && diag.col[k] != i && counts(k) && judge.strong(theta, diag.val[k]);
+      mark[k] = strong && (!diagonal || comparable_rows(diag.val[k], judge.a_ii, diagonal[diag.col[k]]));
+    }
+    for (int k : team.share(other.begin, other.end)) {
+      const bool strong = !weak && ghost_counts(k) && judge.strong(theta, offd.val[k]);
+      ghost_mark[k] = strong && (!diagonal || comparable_rows(offd.val[k], judge.a_ii, ghost_diagonal[offd.col[k]]));
+    }
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,9 +1,9 @@
 // Strength of connection for aggregation: j is strong for i != j iff
-//   |a_ij| > theta sqrt(d_i d_j),
+//   theta sqrt(d_i d_j) < |a_ij| <= comparable sqrt(d_i d_j), the latter (strength.hpp) only if d_i d_j > 0,
 //   relative:  d_i = m_i = max_{k != i} |a_ik|, which does not depend on the size of the diagonal;
 //   symmetric: d_i = |a_ii|, so that a_ij^2 > theta^2 |a_ii a_jj| (Vaněk, Mandel, Brezina 1996).
-// theta = 0 keeps all that is not 0. Both sides are the same bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the
-// marks are symmetric. Entries of any size may stand beside each other: d_i d_j neither overflows nor underflows.
+// theta = 0 keeps all that is not 0, but those. Both sides are the same bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|:
+// then the marks are symmetric. Entries of any size may stand beside each other: d_i d_j neither overflows nor underflows.
 #pragma once
 #include "dist/matrix.hpp"
 #include "graph/strength.hpp"

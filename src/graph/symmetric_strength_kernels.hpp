@@ -48,7 +48,8 @@ PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t row
     const Segment entries = entries_of(A, i);
     for (int k : team.share(entries.begin, entries.end)) {
       const int j = A.col[k];
-      mark[k] = !(own && j == i) && fabs(A.val[k]) > theta * geometric_mean(d[i], column_d[j]);
+      const double a = fabs(A.val[k]), mean = geometric_mean(d[i], column_d[j]);
+      mark[k] = !(own && j == i) && a > theta * mean && (mean == 0 || a <= comparable * mean);
     }
   });
 }

@@ -3,6 +3,8 @@
 #pragma once
 #include "base/array.hpp"
 
+#include <cmath>
+
 namespace amgkit
 {
 enum RowFault : int {
@@ -28,6 +30,12 @@ PetscErrorCode check_rows(Ex &, CsrView<double> diag, CsrView<double> offd, doub
 // a[i] = a_ii (0 when missing), d[i] = sign(a_ii) / sum_j |a_ij| over diag and offd (0 for a row of zeros): the l1-Jacobi scaling.
 template <class Ex> PetscErrorCode diagonal_and_l1(Ex &, CsrView<double> diag, CsrView<double> offd, double *a, double *d);
 
+// The smallest and the largest |a_i|; of no a_i infinity and 0. Waits.
+struct Magnitudes {
+  double least = HUGE_VAL, most = 0;
+};
+template <class Ex> PetscErrorCode magnitudes(Ex &, std::int64_t n, const double *a, Magnitudes *);
+
 // d[i] = 1 / a[i], 0 where a[i] is 0
 template <class Ex> PetscErrorCode invert_entries(Ex &, std::int64_t n, const double *a, double *d);
 
@@ -42,6 +50,12 @@ template <class Ex> PetscErrorCode narrow(Ex &, std::int64_t n, const PetscInt *
 
 // x[i] = i
 template <class Ex> PetscErrorCode count_up(Ex &, std::int64_t n, int *x);
+
+// The rows in which nothing but a_ii is other than 0, ascending. Waits.
+template <class Ex> PetscErrorCode lone_rows(Ex &, CsrView<double> diag, CsrView<double> offd, Array<int, Ex> &rows);
+
+// d[i] <- factor d[i] for these rows
+template <class Ex> PetscErrorCode scale_rows(Ex &, const Array<int, Ex> &rows, double factor, double *d);
 
 // The rows that have entries, ascending.
 template <class Ex> PetscErrorCode nonempty_rows(Ex &, CsrView<double> A, Array<int, Ex> &rows);

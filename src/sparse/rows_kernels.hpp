@@ -34,6 +34,13 @@ template <class Team> AMGKIT_FN double diagonal_entry(const Team &team, const Cs
   return team.sum(a_ii);
 }
 
+struct Widest {
+  AMGKIT_FN Magnitudes operator()(const Magnitudes &a, const Magnitudes &b) const
+  {
+    return {Min{}(a.least, b.least), Max{}(a.most, b.most)};
+  }
+};
+
 struct Or {
   AMGKIT_FN int operator()(int a, int b) const { return a | b; }
 };
@@ -99,6 +106,17 @@ template <class Ex> PetscErrorCode diagonal_and_l1(Ex &ex, CsrView<double> diag,
   });
 }
 
+template <class Ex> PetscErrorCode magnitudes(Ex &ex, std::int64_t n, const double *a, Magnitudes *out)
+{
+  return reduce<Magnitudes>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double size = a[i] < 0 ? -a[i] : a[i];
+        return Magnitudes{size, size};
+      },
+      {}, Widest{}, out);
+}
+
 template <class Ex> PetscErrorCode invert_entries(Ex &ex, std::int64_t n, const double *a, double *d)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = a[i] != 0 ? 1 / a[i] : 0; });
@@ -131,6 +149,33 @@ template <class Ex> PetscErrorCode count_up(Ex &ex, std::int64_t n, int *x)
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<int>(i); });
 }
 
+template <class Ex> PetscErrorCode lone_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, Array<int, Ex> &rows)
+{
+  Array<int, Ex> all;
+  std::int64_t count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(all.allocate(ex, diag.rows));
+  PetscCall(compact(
+      ex, diag.rows,
+      [=] AMGKIT_FN(std::int64_t i) {
+        bool lone = true;
+        for (int k = diag.ptr[i]; lone && k < diag.ptr[i + 1]; k++) lone = diag.col[k] == i || diag.val[k] == 0;
+        for (int k = offd.nnz > 0 ? offd.ptr[i] : 0; lone && offd.nnz > 0 && k < offd.ptr[i + 1]; k++) lone = offd.val[k] == 0;
+        return lone;
+      },
+      all.data(), &count));
+  PetscCall(rows.allocate(ex, count));
+  PetscCall(memory_copy(ex, rows.data(), all.data(), rows.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode scale_rows(Ex &ex, const Array<int, Ex> &rows, double factor, double *d)
+{
+  const int *row = rows.data();
+  return for_each(ex, rows.size(), [=] AMGKIT_FN(std::int64_t k) { d[row[k]] *= factor; });
+}
+
 template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Array<int, Ex> &rows)
 {
   Array<int, Ex> all;
@@ -150,10 +195,13 @@ template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Arra
 using Space = AMGKIT_SPACE;
 template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, double *, RowCheck *, int);
 template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double>, double *, double *);
+template PetscErrorCode magnitudes(Space &, std::int64_t, const double *, Magnitudes *);
 template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
 template PetscErrorCode unit_diagonals(Space &, CsrView<double>, const unsigned char *, double *);
 template PetscErrorCode narrow(Space &, std::int64_t, const PetscInt *, int *);
 template PetscErrorCode count_up(Space &, std::int64_t, int *);
+template PetscErrorCode lone_rows(Space &, CsrView<double>, CsrView<double>, Array<int, Space> &);
+template PetscErrorCode scale_rows(Space &, const Array<int, Space> &, double, double *);
 template PetscErrorCode nonempty_rows(Space &, CsrView<double>, Array<int, Space> &);
 } // namespace amgkit

@@ -57,6 +57,7 @@ template <class Ex> struct SpgemmPlan {
   std::int64_t products = 0; // native: so many terms a numeric call sums
   int run = 1;               // native: columns of a run that are summed together
   int rows = 1, inner = 1;   // native, rows > 1: by blocks, as in SpgemmOptions
+  bool incomplete = false;   // native: blocks were looked for, and not all are complete
   Csr<double, Ex> runs;      // native, run > 1: which runs, or blocks of inner x run, B has; no values
   // native: row[k], begin[t] <= k < begin[t + 1], are C's rows for tables of size t, ascending. Those from begin[tables] on are too long,
   // and are summed in windows of their runs: the l-th of them in window[l] to window[l + 1] - 1. By blocks, these are rows of blocks.

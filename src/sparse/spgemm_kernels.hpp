@@ -348,6 +348,7 @@ PetscErrorCode look_for_blocks(Ex &ex, const SpgemmOptions &options, const CsrVi
   if (!spgemm::is_block_shape(options.rows, options.inner, options.run)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(find_blocks(ex, A, options.rows, options.inner, blocks, &whole));
   if (whole) PetscCall(find_blocks(ex, B, options.inner, options.run, plan.runs, &whole));
+  plan.incomplete = !whole;
   if (!whole) PetscFunctionReturn(PETSC_SUCCESS);
   plan.rows = options.rows;
   plan.inner = options.inner;

@@ -101,7 +101,7 @@ template <class Ex> struct Smoothed {
     PetscCall(a.allocate(ex, matrix.A.rows));
     PetscCall(d.allocate(ex, matrix.A.rows));
     PetscCall(diagonal_and_l1(ex, matrix.A.diag, matrix.A.offd, a.data(), d.data()));
-    smoother.set_scaling(std::move(d));
+    smoother.set_scaling(std::move(d), {});
     PetscCall(smoother.prepare(ex, matrix.A, parameters, out_of_memory));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

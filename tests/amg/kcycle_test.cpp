@@ -5,6 +5,7 @@
 #include "support/vectors.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace amgkit::test
 {
@@ -111,6 +112,26 @@ TYPED_TEST(KCycleSteps, NothingAndDependentCorrectionsGiveNoNaN)
     OK(two_steps(this->ex, A, gcr, r, c, c, &x)); // the second adds nothing
     const Vector v = times(A, c), &u = gcr ? v : c;
     for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], dot(u, r) / dot(u, v) * c[i], 1e-12);
+  }
+}
+
+// Of vectors as large as these the sums are no numbers.
+TYPED_TEST(KCycleSteps, SumsThatOverflowGiveNoNaN)
+{
+  const HostCsr A = grid7(4, 4, 4);
+  const Vector r = wave(A.rows, 0.3), c = wave(A.rows, 0.9);
+  for (bool gcr : {false, true}) {
+    Vector large = c, x;
+    for (double &entry : large) entry *= 1e200;
+    OK(two_steps(this->ex, A, gcr, r, large, c, &x));
+    EXPECT_EQ(x, large);
+    OK(two_steps(this->ex, A, gcr, r, c, large, &x));
+    const Vector v = times(A, c), &u = gcr ? v : c;
+    for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], dot(u, r) / dot(u, v) * c[i], 1e-12);
+    Vector none = c;
+    none[3] = std::numeric_limits<double>::quiet_NaN(); // what became of the second correction does not matter then
+    OK(two_steps(this->ex, A, gcr, r, large, none, &x));
+    EXPECT_EQ(x, large);
   }
 }
 

@@ -259,6 +259,28 @@ TYPED_TEST(GalerkinProductTest, BlocksChangeNothing)
   }
 }
 
+// One entry less, and the rank that should have it takes its products entry by entry; only that one.
+TYPED_TEST(GalerkinProductTest, AnIncompleteBlockIsSeenOnItsRank)
+{
+  CoarseProblem problem = {"nodes", blown_up(grid7(4, 4, 3), 3, 3), blown_up(random_prolongator(48, 12, 3, 2), 3, 6)};
+  for (const bool complete : {true, false}) {
+    if (!complete) {
+      HostCsr &A = problem.A;
+      const int k = A.ptr[1] + 4; // in the first node
+      A.col.erase(A.col.begin() + k);
+      A.val.erase(A.val.begin() + k);
+      for (int i = 2; i <= A.rows; i++) A.ptr[i]--;
+    }
+    for (const SpgemmOptions &options : {SpgemmOptions{}, {.run = 6}, {.run = 6, .rows = 3, .inner = 3}}) {
+      Product<TypeParam> made(problem, Split::even, Split::even);
+      OK(made.problem.distribute(this->ex));
+      made.problem.P.blocks = {options.inner, options.run};
+      OK(made.create(this->ex, ProductForm::two_products, options));
+      EXPECT_EQ(made.product.in_blocks(), complete || options.rows == 1 || rank_of_world() > 0);
+    }
+  }
+}
+
 // Each slice of A P takes memory of its own.
 TEST(GalerkinProductSlices, AreMoreWhereBytesAreFewer)
 {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <petscdmshell.h>
 
 namespace amgkit::test
 {
@@ -230,6 +231,43 @@ TYPED_TEST(NearNullTest, AttachedVectorsComeFirst)
         expect_rows(space_of(this->ex, nodes, x, m), nodes, m, expected);
       else
         space_of(this->ex, nodes, x, 6); // a space of nothing is none
+    }
+  }
+}
+
+// The first field's, of a DM that the matrix has or the caller: "nearnullspace" before "nullspace", a matrix's own before both; not that of
+// one field for a matrix of several.
+TYPED_TEST(NearNullTest, ADMsFieldIsAskedAfterTheMatrix)
+{
+  using OwnedDM = Owner<DM, DMDestroy>;
+  for (const char *name : {"nearnullspace", "nullspace"}) {
+    for (const bool of_matrix : {true, false}) {
+      Nodes nodes(3), others(3), larger(6);
+      OwnedDM dm;
+      PetscContainer field;
+      MatNullSpace space;
+      OK(nodes.create(TypeParam::on_device));
+      OK(others.create(TypeParam::on_device));
+      OK(larger.create(TypeParam::on_device));
+      OK(others.attach(2, true, true));
+      OK(MatGetNearNullSpace(others.A, &space));
+      OK(DMShellCreate(PETSC_COMM_WORLD, dm.out()));
+      OK(PetscContainerCreate(PETSC_COMM_WORLD, &field));
+      OK(DMAddField(dm, nullptr, reinterpret_cast<PetscObject>(field)));
+      Coordinates x = nodes.coordinates(3);
+      x.dm = of_matrix ? nullptr : static_cast<DM>(dm);
+      for (const Nodes *on : {&nodes, &larger}) {
+        if (of_matrix) {
+          OK(MatSetDM(on->A, dm));
+        }
+      }
+      space_of(this->ex, nodes, x, 6); // a field without
+      OK(PetscObjectCompose(reinterpret_cast<PetscObject>(field), name, reinterpret_cast<PetscObject>(space)));
+      expect_rows(space_of(this->ex, nodes, x, 3), nodes, 3, [&](PetscInt i, int k) { return k == 0 ? 1 : others.entry(i, k - 1); });
+      space_of(this->ex, larger, {0, {}, x.dm}, 6);
+      OK(nodes.attach(1, false, true));
+      space_of(this->ex, nodes, x, 1);
+      OK(PetscContainerDestroy(&field));
     }
   }
 }

@@ -35,9 +35,11 @@ Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs)
   return marks;
 }
 
-// The marks of A, its rows in so many parts.
-template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_sum, int bs, int parts, Marks &marks)
+// The marks of A, its rows in so many parts; judged: whether rows must be comparable.
+template <class Ex>
+PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_sum, int bs, int parts, Marks &marks, bool judged = false)
 {
+  std::vector<double> a, ghost_a;
   PetscFunctionBegin;
   marks.assign(A.col.size(), -1);
   for (int p = 0; p < parts; p++) {
@@ -45,6 +47,7 @@ template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double the
     const SplitMatrix part(A, first, last, first, last);
     Csr<double, Ex> D, O;
     Array<int, Ex> unknown, ghost_unknown;
+    Array<double, Ex> diagonal, ghost_diagonal;
     Strength<Ex> S;
     std::vector<unsigned char> own, other;
     StrengthRule rule = {theta, max_row_sum};
@@ -54,6 +57,14 @@ template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double the
     PetscCall(unknowns_of_blocks(ex, last - first, first, bs, unknown.data()));
     PetscCall(unknowns_of_blocks(ex, part.ghosts, bs, ghost_unknown));
     if (bs > 1) rule = {theta, max_row_sum, unknown.data(), ghost_unknown.data()};
+    a.clear();
+    ghost_a.clear();
+    for (int i = first; i < last; i++) a.push_back(A.at(i, i));
+    for (const PetscInt j : part.ghosts) ghost_a.push_back(A.at(static_cast<int>(j), static_cast<int>(j)));
+    PetscCall(upload(ex, a, diagonal));
+    PetscCall(upload(ex, ghost_a, ghost_diagonal));
+    if (judged) rule.diagonal = diagonal.data();
+    if (judged) rule.ghost_diagonal = ghost_diagonal.data();
     PetscCall(classical_strength(ex, D.view(), O.view(), part.ghosts_before, rule, S));
     PetscCall(download(ex, S.diag.data(), S.diag.size(), own));
     PetscCall(download(ex, S.offd.data(), S.offd.size(), other));
@@ -105,6 +116,26 @@ TYPED_TEST(StrengthTest, ByHand)
       const HostCsr A = row(c.row);
       OK(marks_of(this->ex, A, c.theta, c.max_row_sum, 1, parts, marks));
       EXPECT_EQ(Marks(marks.begin(), marks.begin() + A.ptr[1]), c.expected) << ::testing::PrintToString(c.row);
+    }
+  }
+}
+
+// A row that is far larger than some of its columns' depends on the others alone.
+TYPED_TEST(StrengthTest, RowsOfDifferentSizesAreNotCoupled)
+{
+  for (const double size : {1.0, 1e4, 1e6, 1e150}) {
+    for (const double sign : {1.0, -1.0}) {
+      HostCsr A = row({4, -1, -1, -0.1, -1});
+      for (double &value : A.val) value *= sign;
+      for (int k : {0, 1, 2, 3, 4, A.ptr[2], A.ptr[4]}) A.val[k] *= size; // rows 0, 2 and 4
+      for (int parts : {1, 2, 5}) {
+        for (bool judged : {true, false}) {
+          const int to_small = !judged || size < 1e5;
+          Marks marks;
+          OK(marks_of(this->ex, A, 0.25, 1, 1, parts, marks, judged));
+          EXPECT_EQ(Marks(marks.begin(), marks.begin() + 5), (Marks{0, to_small, 1, 0, 1})) << size << " " << parts;
+        }
+      }
     }
   }
 }

@@ -30,7 +30,8 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta)
   for (int i = 0; i < A.rows; i++) {
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
       const long double a = A.val[k];
-      marks.push_back(A.col[k] != i && a * a > theta * theta * d[i] * d[A.col[k]]);
+      const long double product = d[i] * d[A.col[k]], most = static_cast<long double>(comparable) * comparable * product;
+      marks.push_back(A.col[k] != i && a * a > theta * theta * product && (product == 0 || a * a <= most));
     }
   }
   return marks;
@@ -191,11 +192,29 @@ TYPED_TEST(SymmetricStrength, TheThresholdItselfIsWeak)
   }
 }
 
+// Where one row is far larger than the other, or one column; not where row and column are.
+TYPED_TEST(SymmetricStrength, RowsOfDifferentSizesAreNotCoupled)
+{
+  for (const double size : {0x1p20, 0x1p30, 0x1p500}) {
+    const bool comparable_rows = size < 1e8;
+    const HostCsr rows = make_csr(2, 2, {{{0, 0}, 2 * size}, {{0, 1}, -size}, {{1, 0}, -1}, {{1, 1}, 2}}),
+                  columns = make_csr(2, 2, {{{0, 0}, 2 * size}, {{0, 1}, -1}, {{1, 0}, -size}, {{1, 1}, 2}}),
+                  both = make_csr(2, 2, {{{0, 0}, 2 * size}, {{0, 1}, -std::sqrt(size)}, {{1, 0}, -std::sqrt(size)}, {{1, 1}, 2}});
+    Marks of_rows, of_columns, of_both;
+    marks_everywhere(this->ex, rows, StrengthKind::symmetric, 0, of_rows);
+    marks_everywhere(this->ex, columns, StrengthKind::symmetric, 0, of_columns);
+    marks_everywhere(this->ex, both, StrengthKind::symmetric, 0, of_both);
+    EXPECT_EQ(of_rows, (Marks{0, comparable_rows, 1, 0}));
+    EXPECT_EQ(of_columns, (Marks{0, 1, comparable_rows, 0}));
+    EXPECT_EQ(of_both, (Marks{0, 1, 1, 0}));
+  }
+}
+
 // theta = 0: all that is not 0, but the diagonal.
 TYPED_TEST(SymmetricStrength, ZeroKeepsAll)
 {
   const HostCsr A =
-      make_csr(3, 3, {{{0, 0}, 4}, {{0, 1}, 1e-300}, {{0, 2}, 0}, {{1, 0}, 1e200}, {{1, 1}, 1}, {{2, 2}, 1e300}, {{2, 1}, -5e-324}});
+      make_csr(3, 3, {{{0, 0}, 4}, {{0, 1}, 1e-300}, {{0, 2}, 0}, {{1, 0}, 1e-297}, {{1, 1}, 1}, {{2, 2}, 1e300}, {{2, 1}, -5e-324}});
   for (const StrengthKind kind : kinds) {
     Marks marks;
     marks_everywhere(this->ex, A, kind, 0, marks);

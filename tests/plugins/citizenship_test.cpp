@@ -424,5 +424,54 @@ TEST_P(Citizenship, ViewersOfEveryKind)
   EXPECT_STREQ(loaded, type());
 }
 
+// Rows of the boundary that are 3 times the identity's, while other rows keep their entries in those columns: any smoother solves them at
+// once, and conjugate gradients, which the matrix is not made for, do as well as elsewhere.
+TEST_P(Citizenship, DirichletRowsAreSolvedAtOnce)
+{
+  if (!is_multigrid()) GTEST_SKIP() << "without a smoother";
+  constexpr int n = 13;
+  HostCsr from = grid7(n, n, n);
+  const auto inner = [](int x) { return x > 0 && x < n - 1; };
+  const auto fixed = [=](int i) { return !(inner(i % n) && inner(i / n % n) && inner(i / (n * n))); };
+  for (int i = 0; i < from.rows; i++) {
+    for (int k = from.ptr[i]; fixed(i) && k < from.ptr[i + 1]; k++) from.val[k] = from.col[k] == i ? 3 : 0;
+  }
+  for (const Use &use : uses()) {
+    OwnedMat A;
+    OwnedVec x, b;
+    OK(distribute(from, use.on_device, A.out()));
+    OK(make_system(A, x.out(), b.out()));
+    for (const char *smoother : {"smoother l1jacobi", "smoother jacobi", "smoother jacobi -pc_amgmatching_jacobi_omega 0.7",
+                                 "chebyshev_degree 1", "chebyshev_degree 2", "chebyshev_degree 3", "chebyshev_degree 4"}) {
+      const std::string name = use.name + std::string(" ") + smoother,
+                        options = use.option +
+                                  std::string(" -pc_amgmatching_storage double -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_") +
+                                  smoother;
+      OwnedPC pc;
+      OwnedKSP ksp;
+      Solution solution;
+      PetscInt first, last;
+      const PetscScalar *of_b, *of_x;
+      OK(make_pc(A, options, pc.out()));
+      OK(PCApply(pc, b, x));
+      OK(MatGetOwnershipRange(A, &first, &last));
+      OK(VecGetArrayRead(b, &of_b));
+      OK(VecGetArrayRead(x, &of_x));
+      for (PetscInt i = first; i < last; i++) {
+        if (fixed(static_cast<int>(i))) {
+          EXPECT_NEAR(of_x[i - first], of_b[i - first] / 3, 1e-13) << name;
+        }
+      }
+      OK(VecRestoreArrayRead(x, &of_x));
+      OK(VecRestoreArrayRead(b, &of_b));
+      OK(make_ksp(A, options + " -pc_amgmatching_cycle_type w -ksp_type cg -ksp_norm_type unpreconditioned", ksp.out()));
+      OK(solve(ksp, b, x, &solution));
+      EXPECT_TRUE(solution.converged()) << name;
+      EXPECT_LE(solution.iterations, 25) << name;
+      RecordProperty(name, static_cast<int>(solution.iterations));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, Citizenship, all_types(), [](const auto &info) { return info.param; });
 } // namespace amgkit::test

@@ -2,9 +2,11 @@
 #include "amgkit.h"
 #include "support/elasticity.hpp"
 #include "support/petsc_problems.hpp"
+#include "support/random_matrices.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 namespace amgkit::test
@@ -132,6 +134,38 @@ TEST_F(NearNullSpace, RotationsHelpElasticity)
       EXPECT_EQ(modes.iterations, coordinates.iterations) << name;
       RecordProperty(name, std::to_string(coordinates.iterations) + ", constants " + std::to_string(constants.iterations));
     }
+  }
+}
+
+// An entry that is 0 is not stored: the products of its rank are slower, and the view says so.
+TEST_F(NearNullSpace, IncompleteBlocksAreShown)
+{
+  Elasticity problem = elasticity(3, 6, false);
+  for (const bool complete : {true, false}) {
+    OwnedMat A;
+    OwnedPC pc;
+    PetscViewer viewer;
+    if (!complete) {
+      const int k = problem.A.ptr[1] + 4;
+      problem.A.col.erase(problem.A.col.begin() + k);
+      problem.A.val.erase(problem.A.val.begin() + k);
+      for (int i = 2; i <= problem.A.rows; i++) problem.A.ptr[i]--;
+    }
+    make_matrix(problem.A, 3, false, A.out());
+    std::vector<double> own = own_coordinates(A, problem);
+    OK(make_pc(A, "-pc_amgmatching_coarse_eq_limit 100", pc.out(), PCAMGSA));
+    OK(PCSetCoordinates(pc, 3, static_cast<PetscInt>(own.size()) / 3, own.data()));
+    OK(PCSetUp(pc));
+    const std::string file = ::testing::TempDir() + "amgkit_blocks_" + std::to_string(size_of_world());
+    OK(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer));
+    OK(PCView(pc, viewer));
+    OK(PetscViewerDestroy(&viewer));
+    if (rank_of_world() > 0) continue;
+    std::ifstream in(file);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_NE(text.find("operator complexity"), std::string::npos) << text;
+    EXPECT_EQ(text.find("level 0: not all entries of its blocks of 3 are stored on 1 of the ranks") == std::string::npos, complete) << text;
+    EXPECT_EQ(text.find("level 1: not all"), std::string::npos) << text;
   }
 }
 
@@ -293,6 +327,50 @@ TEST_F(NearNullSpace, OddMatricesAreSolved)
           solve(A, use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5 ") + own, solution);
           EXPECT_LE(solution.iterations, 60) << name;
         }
+      }
+    }
+  }
+}
+
+// Random matrices, with isolated and Dirichlet rows, in blocks of 1, 2, 3 and 6, with 1, 3 and 6 vectors: random ones, one of which
+// vanishes on the first third of the rows, and one depends on another there or everywhere.
+TEST_F(NearNullSpace, RandomMatricesWithRandomVectors)
+{
+  for (unsigned seed = 0; seed < 60; seed++) {
+    RandomMatrix random = random_matrix(seed, size_of_world());
+    if (!random.definite) continue;
+    const std::vector<int> &parts = random.local_rows;
+    const bool sixes = std::all_of(parts.begin(), parts.end(), [](int n) { return n % 6 == 0; });
+    for (const int m : {1, 3, 6}) {
+      if (random.A.rows < m) continue; // PETSc wants them orthonormal
+      for (const Use &use : uses()) {
+        const std::string name = random.description + ", " + use.name + ", " + std::to_string(m) + " vectors";
+        OwnedMat A;
+        OwnedVec x, b;
+        OwnedKSP ksp;
+        OwnedPC pc;
+        Solution solution;
+        PetscReal size;
+        OK(distribute(random.A, use.on_device, A.out(), parts[rank_of_world()]));
+        OK(MatSetBlockSize(A, sixes ? 6 : random.block_size));
+        attach(A, m, [&](int i, int k) {
+          const bool early = 3 * i < random.A.rows;
+          if (k == 1 && early) return 0.0;
+          if (k == 2 && (early || seed % 2 == 0)) return 2 + std::cos(0.7 * i); // twice the first
+          return (k == 0 || k == 2 ? 1 + 0.5 * std::cos(0.7 * i) : std::sin(1.3 * k * i + seed));
+        });
+        const std::string options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 12 -pc_amgmatching_storage double ") +
+                                    (seed % 3 == 0 ? "-pc_amgmatching_prolongator_filter 0.1 " : "");
+        OK(make_system(A, x.out(), b.out()));
+        OK(make_pc(A, options, pc.out(), PCAMGSA));
+        OK(PCApply(pc, b, x));
+        OK(VecNorm(x, NORM_INFINITY, &size));
+        EXPECT_TRUE(std::isfinite(size)) << name;
+        OK(make_ksp(A, options + "-ksp_type fgmres -ksp_atol 0 -ksp_gmres_cgs_refinement_type refine_always", ksp.out(), PCAMGSA));
+        OK(VecSet(x, 0));
+        OK(test::solve(ksp, b, x, &solution));
+        EXPECT_TRUE(solution.converged() || !random.tame) << name << ": " << KSPConvergedReasons[solution.reason];
+        EXPECT_TRUE(!solution.converged() || solution.residual <= 1e-8 * 1.1) << name << ", residual " << solution.residual;
       }
     }
   }

@@ -73,6 +73,39 @@ TYPED_TEST(Rows, UnsortedColumnsAndNegativeDiagonals)
   EXPECT_EQ(check.faults, row_not_sorted);
 }
 
+// Rows 1, 3 and 4: what is stored besides a_ii is 0
+TYPED_TEST(Rows, RowsThatAreCoupledToNothing)
+{
+  const HostCsr A = make_csr(6, 6,
+                             {{{0, 0}, 2},
+                              {{0, 1}, -1},
+                              {{1, 1}, 2},
+                              {{2, 2}, 2},
+                              {{3, 0}, 0},
+                              {{3, 3}, 4},
+                              {{3, 5}, 0},
+                              {{4, 4}, 1},
+                              {{5, 4}, -1},
+                              {{5, 5}, 2}}),
+                others = make_csr(6, 2, {{{2, 1}, -3}, {{4, 0}, 0}}), none = make_csr(6, 0, {}), nothing = make_csr(0, 0, {});
+  Csr<double, TypeParam> M, O, none_here, empty;
+  Array<int, TypeParam> rows;
+  Array<double, TypeParam> d;
+  OK(upload(this->ex, A, M));
+  OK(upload(this->ex, others, O));
+  OK(upload(this->ex, none, none_here));
+  OK(upload(this->ex, nothing, empty));
+  OK(lone_rows(this->ex, empty.view(), empty.view(), rows));
+  EXPECT_EQ(rows.size(), 0);
+  OK(lone_rows(this->ex, M.view(), none_here.view(), rows));
+  EXPECT_EQ(this->to_host(rows), (std::vector<int>{1, 2, 3, 4}));
+  OK(lone_rows(this->ex, M.view(), O.view(), rows));
+  EXPECT_EQ(this->to_host(rows), (std::vector<int>{1, 3, 4}));
+  OK(upload(this->ex, std::vector<double>{1, 2, 3, 4, 5, 6}, d));
+  OK(scale_rows(this->ex, rows, 10, d.data()));
+  EXPECT_EQ(this->to_host(d), (std::vector<double>{1, 20, 3, 40, 50, 6}));
+}
+
 TYPED_TEST(Rows, DiagonalAndL1)
 {
   const HostCsr A = make_csr(3, 3, {{{0, 0}, -2}, {{0, 2}, 1}, {{1, 0}, 4}}), B = make_csr(3, 2, {{{0, 1}, -5}, {{1, 0}, 1}});
