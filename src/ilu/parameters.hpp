@@ -37,8 +37,8 @@ struct IluParameters {
     return {
         {"levels", IntegerRange{&levels, 1, 2},
          "1: ILU(0) of each process's own rows and columns, the others left out, which is block Jacobi. 2: the rows that are coupled with "
-         "other processes are solved for together, by schur_its steps of GMRES for their Schur complement. On one process both are the "
-         "same",
+         "other processes are solved for together, by schur_its steps of GMRES for their Schur complement: fewer iterations of a flexible "
+         "method, which on GPUs and on few processes take longer all the same. On one process both are the same",
          "hypre ILU"},
         {"type", Choice{&type, {"schur", "rap"}},
          "With two levels, the Schur complement: schur, from the factors; rap, as R A P with the interpolation that solves with the "

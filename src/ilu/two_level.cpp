@@ -183,6 +183,11 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::view(PetscViewer viewer) con
   PetscCall(PetscViewerASCIIPrintf(viewer, "Schur complement: %s\n", rap ? "R A P" : "from the factors' parts"));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "steps of a triangular solve that wait for one another: at most %d inside, %d on the interface\n", steps[0], steps[1]));
+  int size;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (Ex::on_device || size < 8)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "as measured on %s, one level takes more iterations and less time\n",
+                                     Ex::on_device ? "GPUs" : "fewer than 8 processes"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "its solver:\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(KSPView(ksp_, viewer));

@@ -366,7 +366,7 @@ TEST_P(Citizenship, SeveralDoNotDisturbOneAnother)
     }
     auto create = [&](int k) {
       OK(make_ksp(A[k], all, ksp[k].out()));
-      OK(KSPSetOptionsPrefix(ksp[k], ("p" + std::to_string(k) + "_").c_str()));
+      OK(KSPSetOptionsPrefix(ksp[k], (std::string("p") + std::to_string(k) + "_").c_str()));
       OK(KSPSetFromOptions(ksp[k]));
     };
     for (int k = 0; k < count; k++) {
