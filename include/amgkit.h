@@ -8,7 +8,7 @@
 #define PCAMGMATCHING "amgmatching"   /* aggregation by maximum-weight matching */
 #define PCAMGCLASSICAL "amgclassical" /* classical coarsening by PMIS, interpolation by matrix products */
 #define PCAMGSA "amgsa"               /* smoothed aggregation with near-null spaces */
-#define PCILU2LEVEL "ilu2level"       /* ILU(0) of each process's rows */
+#define PCILU2LEVEL "ilu2level"       /* ILU(0) of each process's rows, one level or two */
 #define KSPAMGFCG "amgfcg"            /* flexible conjugate gradients, for k-cycles on symmetric matrices */
 
 #if defined(__cplusplus)

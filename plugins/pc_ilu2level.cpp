@@ -49,8 +49,7 @@ Failure failure_of(const IluSetup &setup)
   case IluFault::no_diagonal:
     return {PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "failed: the diagonal entry" + row + " is missing"};
   case IluFault::zero_pivot:
-    return {PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT,
-            "failed: the pivot" + row + " is zero; -pc_ilu2level_shift_type would change it"};
+    return {PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "failed: the pivot" + row + " is zero: see -pc_ilu2level_shift_type"};
   case IluFault::not_finite:
     return {PC_FACTOR_OTHER, PETSC_ERR_FP, "failed: the factors" + row + " are not finite"};
   }

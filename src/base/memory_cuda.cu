@@ -1,4 +1,4 @@
-// The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees.
+// The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very large.
 #include "base/memory.hpp"
 
 #include <algorithm>
@@ -238,14 +238,14 @@ PetscErrorCode trim(Cuda &ex)
 {
   constexpr std::size_t share = 8;
   std::size_t free, total;
-  int device;
 
   PetscFunctionBegin;
   PetscCallCUDA(cudaMemGetInfo(&free, &total));
-  PetscCallCUDA(cudaGetDevice(&device));
-  bool &trimmed = pools().at(device).trimmed;
-  PetscCall(trim_to(ex, trimmed ? total / share : 0));
-  trimmed = true;
+  for (auto &[device, pool] : pools()) {
+    if (pool.handle != ex.pool) continue;
+    PetscCall(trim_to(ex, pool.trimmed ? total / share : 0));
+    pool.trimmed = true;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,8 +38,8 @@ public:
   virtual PetscErrorCode apply(Ex &, DistMatrix<Ex> &A, const double *b, double *x) = 0;
   // x = Bᵀ b; PETSC_ERR_SUP where B is not linear. The first call after create() takes memory.
   virtual PetscErrorCode apply_transpose(Ex &, DistMatrix<Ex> &A, const double *b, double *x) = 0;
-  // Whether apply() reads A; else it need not be accessible. apply_transpose() always may.
-  virtual bool reads_matrix() const { return true; }
+  // Whether the next apply() or apply_transpose() reads A; else it need not be accessible. The same on all ranks.
+  virtual bool reads_matrix(bool transposed) const = 0;
   // Collective over the viewer's ranks, to an ASCII viewer.
   virtual PetscErrorCode view(PetscViewer) const = 0;
   // Device or host memory held on this rank

@@ -65,6 +65,7 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::create(Ex &ex, DistMatrix<Ex
 {
   PetscFunctionBegin;
   entries_ = static_cast<double>(A.diag.nnz + A.offd.nnz);
+  transposed_ = false;
   PetscCall(log_begin(Phase::ilu_symbolic));
   PetscCall(conclude(
       ex, A, [&](IluReport *report) { return analyse(ex, A.diag, report); }, setup));
@@ -112,15 +113,14 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::apply(Ex &ex, DistMatrix<Ex>
 
 template <class Ex> PetscErrorCode OneLevelIlu<Ex>::apply_transpose(Ex &ex, DistMatrix<Ex> &A, const double *b, double *x)
 {
-  int transposed = factors_.transposed || factors_.rows == 0;
   bool out_of_memory = false;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &transposed, 1, MPI_INT, MPI_MIN, A.comm));
-  if (!transposed) {
+  if (!transposed_) {
     PetscCall(attempt(
         A.comm, [&] { return ilu0_transpose(ex, block(A), factors_); }, &out_of_memory));
     PetscCheck(!out_of_memory, A.comm, PETSC_ERR_MEM, "No memory left for the transposes of the factors");
+    transposed_ = true;
   }
   PetscCall(solve(ex, true, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);

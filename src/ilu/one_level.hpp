@@ -15,7 +15,7 @@ public:
   PetscErrorCode update_values(Ex &, DistMatrix<Ex> &A, IluSetup &) override;
   PetscErrorCode apply(Ex &, DistMatrix<Ex> &A, const double *b, double *x) override;
   PetscErrorCode apply_transpose(Ex &, DistMatrix<Ex> &A, const double *b, double *x) override;
-  bool reads_matrix() const override { return false; }
+  bool reads_matrix(bool transposed) const override { return transposed && !transposed_; }
   PetscErrorCode view(PetscViewer) const override;
   std::size_t bytes() const override
   {
@@ -36,6 +36,7 @@ private:
   Array<int, Ex> order_, place_, from_;
   Csr<double, Ex> ordered_;
   Array<double, Ex> work_;
-  double entries_ = 0; // of the user's matrix on this rank
+  double entries_ = 0;      // of the user's matrix on this rank
+  bool transposed_ = false; // the transposes are there, on all ranks
 };
 } // namespace amgkit

@@ -36,6 +36,7 @@ template <class Ex> PetscErrorCode order_by_rcm(Ex &ex, const CsrView<double> &A
   std::vector<int> ptr, col, host_order;
 
   PetscFunctionBegin;
+  PetscCheck(A.nnz <= INT32_MAX / 2, PETSC_COMM_SELF, PETSC_ERR_SUP, "Reverse Cuthill-McKee takes at most 2^30 entries a process");
   PetscCall(download(ex, A.ptr, std::int64_t{A.rows} + 1, ptr));
   PetscCall(download(ex, A.col, A.nnz, col));
   symmetrise(ptr, col);

@@ -51,21 +51,19 @@ struct IluParameters {
          "Chow, Patel 2015"},
         {"triangular_sweeps", IntegerRange{&triangular_sweeps, 1, 1000}, "Jacobi steps for each triangle", ""},
         {"ordering", Choice{&ordering, {"natural", "rcm", "multicolor"}},
-         "Of a process's rows: as they are numbered; reverse Cuthill-McKee; or by colours, so that the solves are few large steps, for "
-         "more "
-         "iterations",
+         "Of a process's rows: as they are numbered; reverse Cuthill-McKee; or by colours, so that the solves are few large steps, "
+         "for more iterations",
          ""},
         {"shift_type", Choice{&shift_type, {"none", "nonzero", "positive_definite", "inblocks"}},
-         "What is done about a zero pivot: nothing, the KSP ends with KSP_DIVERGED_PC_FAILED; nonzero, again with shift_amount, twice "
-         "that, "
-         "... on the whole diagonal; positive_definite, again with a diagonal as dominant as it takes; inblocks, shift_amount is added to "
+         "What is done about a zero pivot: nothing, the KSP ends with KSP_DIVERGED_PC_FAILED; nonzero, again with shift_amount, "
+         "twice that, ... on the whole diagonal; positive_definite, again with a diagonal as dominant as it takes; inblocks, shift_amount "
+         "is added to "
          "that pivot",
          "PETSc MatFactorShiftType"},
         {"shift_amount", RealRange{&shift_amount, 0, 1e30}, "See shift_type", "PETSc PCFactorSetShiftAmount"},
         {"zero_pivot", RealRange{&zero_pivot, 0, 1e30},
-         "A pivot is zero when it is not larger in size than this; with shift_type nonzero and positive_definite, times the sum of its "
-         "row's "
-         "other entries",
+         "A pivot is zero when it is not larger in size than this; with shift_type nonzero and positive_definite, times the sum of "
+         "its row's other entries",
          "PETSc PCFactorSetZeroPivot"},
         {"factorization", Choice{&factorization, {"native", "cusparse"}},
          "Whose factorization and solves: this library's, or cuSPARSE's, on GPUs, without shifts and Jacobi steps", ""},

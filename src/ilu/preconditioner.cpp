@@ -37,17 +37,18 @@ public:
 
   PetscErrorCode refresh(IluSetup &setup) override;
 
-  bool reaches(Mat A, bool transposed) const override { return !(transposed || system_->method->reads_matrix()) || stands_where(A); }
+  bool reaches(Mat A, bool transposed) const override { return !system_->method->reads_matrix(transposed) || stands_where(A); }
 
   PetscErrorCode apply(Vec x, Vec y) override
   {
-    return with_arrays(system_->method->reads_matrix(), x, y,
+    return with_arrays(system_->method->reads_matrix(false), x, y,
                        [&](const double *b, double *u) { return system_->method->apply(ex, system_->A, b, u); });
   }
 
   PetscErrorCode apply_transpose(Vec x, Vec y) override
   {
-    return with_arrays(true, x, y, [&](const double *b, double *u) { return system_->method->apply_transpose(ex, system_->A, b, u); });
+    return with_arrays(system_->method->reads_matrix(true), x, y,
+                       [&](const double *b, double *u) { return system_->method->apply_transpose(ex, system_->A, b, u); });
   }
 
   bool linear() const override { return system_->method->linear(); }

@@ -76,7 +76,7 @@ template <class Ex> PetscErrorCode SchurFactors<Ex>::allocate(Ex &ex)
 template <class Ex> PetscErrorCode SchurFactors<Ex>::analyse(Ex &ex, const DistMatrix<Ex> &A, IluReport *report)
 {
   IluOptions options = parameters_.options();
-  options.solves = false; // the parts are solved with
+  options.solves = options.sweeps = false; // the parts are solved with
 
   PetscFunctionBegin;
   PetscCall(order(ex, A));

@@ -37,7 +37,7 @@ public:
   // Of A only the halo is used.
   PetscErrorCode apply(Ex &, DistMatrix<Ex> &A, const double *b, double *x) override;
   PetscErrorCode apply_transpose(Ex &, DistMatrix<Ex> &A, const double *b, double *x) override;
-  bool reads_matrix() const override { return false; }
+  bool reads_matrix(bool transposed) const override { return plain_ && plain_->reads_matrix(transposed); }
   PetscErrorCode view(PetscViewer) const override;
   std::size_t bytes() const override { return plain_ ? plain_->bytes() : factors_.bytes(); }
   bool linear() const override { return plain_ != nullptr; }
@@ -58,7 +58,7 @@ private:
   VecPair<Ex> vectors_;
   VecReader<Ex> reader_;
   VecWriter<Ex> writer_;
-  // while ksp_ solves
+  // of the setup, and while ksp_ solves
   Ex *ex_ = nullptr;
   Halo<Ex> *halo_ = nullptr;
 };

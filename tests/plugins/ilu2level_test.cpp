@@ -357,6 +357,30 @@ TEST_F(Ilu2Level, TwoLevelsAreForFlexibleMethodsOnly)
   }
 }
 
+// One that estimates eigenvalues when it is set up, before anything is solved, and anew for new values.
+TEST_F(Ilu2Level, AnySolverOfTheInterfaceMayBeChosen)
+{
+  for (const Use &use : uses()) {
+    OwnedMat A;
+    OwnedVec x, b;
+    OwnedKSP ksp;
+    Solution solution;
+    PetscInt expected = 0;
+    OK(distribute(grid7(12, 11, 10), use.on_device, A.out()));
+    OK(make_system(A, x.out(), b.out()));
+    OK(make_ksp(A, use.option + std::string(" -pc_ilu2level_levels 2 -ksp_type fgmres -ilu2level_schur_ksp_type chebyshev"), ksp.out()));
+    for (const double factor : {1.0, 4096.0}) {
+      OK(MatScale(A, factor));
+      OK(KSPSetOperators(ksp, A, A));
+      OK(VecSet(x, 0));
+      OK(solve(ksp, b, x, &solution));
+      EXPECT_TRUE(solution.converged()) << use.name;
+      EXPECT_EQ(solution.iterations, factor == 1 ? solution.iterations : expected) << use.name;
+      expected = solution.iterations;
+    }
+  }
+}
+
 // The factors need no matrix: KSPSetReusePreconditioner() holds also when its pattern has changed.
 TEST_F(Ilu2Level, OldFactorsMayServeANewPattern)
 {
@@ -365,13 +389,19 @@ TEST_F(Ilu2Level, OldFactorsMayServeANewPattern)
     OwnedKSP ksp;
     OwnedVec x, b;
     Solution solution;
+    PC pc;
+    std::vector<double> before, after;
     OK(distribute(grid7(8, 7, 6), use.on_device, A.out()));
     OK(distribute(one_sided(skewed(grid7(8, 7, 6))), use.on_device, B.out()));
     OK(make_system(B, x.out(), b.out()));
     OK(make_ksp(A, use.option + std::string(" -ksp_type gmres"), ksp.out()));
     OK(KSPSetUp(ksp));
+    OK(KSPGetPC(ksp, &pc));
+    OK(applied(pc, true, before)); // takes the transposes
     OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
     OK(KSPSetOperators(ksp, B, B));
+    OK(applied(pc, true, after));
+    EXPECT_EQ(after, before) << use.name;
     OK(solve(ksp, b, x, &solution));
     EXPECT_TRUE(solution.converged()) << use.name;
     EXPECT_LE(solution.residual, 1e-6) << use.name;
