@@ -331,56 +331,6 @@ TEST_F(Ilu2Level, JacobiSweepsComeCloseToExactSolves)
   }
 }
 
-// Steps for the Schur complement make the preconditioner another one at each application: methods that would not notice are refused, but on
-// one rank, where there are none.
-TEST_F(Ilu2Level, TwoLevelsAreForFlexibleMethodsOnly)
-{
-  for (const Use &use : uses()) {
-    OwnedMat A;
-    OwnedVec x, b;
-    OK(distribute(convection_diffusion(2, 20, 10, Wind::rotating), use.on_device, A.out()));
-    OK(make_system(A, x.out(), b.out()));
-    for (const char *krylov : {"gmres", "bcgs", "fgmres", "gcr"}) {
-      const bool fits = size_of_world() == 1 || std::string(krylov) == KSPFGMRES || std::string(krylov) == KSPGCR;
-      const std::string options = use.option + std::string(" -pc_ilu2level_levels 2 -ksp_type ") + krylov;
-      OwnedKSP ksp;
-      Solution solution;
-      OK(make_ksp(A, options, ksp.out()));
-      OK(VecSet(x, 0));
-      if (!fits) {
-        EXPECT_EQ(static_cast<int>(quietly([&] { return KSPSolve(ksp, b, x); })), PETSC_ERR_ARG_INCOMP) << options;
-        continue;
-      }
-      OK(solve(ksp, b, x, &solution));
-      EXPECT_TRUE(solution.converged()) << options;
-    }
-  }
-}
-
-// One that estimates eigenvalues when it is set up, before anything is solved, and anew for new values.
-TEST_F(Ilu2Level, AnySolverOfTheInterfaceMayBeChosen)
-{
-  for (const Use &use : uses()) {
-    OwnedMat A;
-    OwnedVec x, b;
-    OwnedKSP ksp;
-    Solution solution;
-    PetscInt expected = 0;
-    OK(distribute(grid7(12, 11, 10), use.on_device, A.out()));
-    OK(make_system(A, x.out(), b.out()));
-    OK(make_ksp(A, use.option + std::string(" -pc_ilu2level_levels 2 -ksp_type fgmres -ilu2level_schur_ksp_type chebyshev"), ksp.out()));
-    for (const double factor : {1.0, 4096.0}) {
-      OK(MatScale(A, factor));
-      OK(KSPSetOperators(ksp, A, A));
-      OK(VecSet(x, 0));
-      OK(solve(ksp, b, x, &solution));
-      EXPECT_TRUE(solution.converged()) << use.name;
-      EXPECT_EQ(solution.iterations, factor == 1 ? solution.iterations : expected) << use.name;
-      expected = solution.iterations;
-    }
-  }
-}
-
 // The factors need no matrix: KSPSetReusePreconditioner() holds also when its pattern has changed.
 TEST_F(Ilu2Level, OldFactorsMayServeANewPattern)
 {
