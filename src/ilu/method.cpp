@@ -1,8 +1,12 @@
 #include "ilu/method.hpp"
 
+#include "dist/agree.hpp"
+
 #include <limits>
 
 namespace amgkit
+{
+namespace
 {
 PetscErrorCode tell_all(MPI_Comm comm, PetscInt first, const IluReport &report, IluSetup &setup)
 {
@@ -11,7 +15,6 @@ PetscErrorCode tell_all(MPI_Comm comm, PetscInt first, const IluReport &report, 
   PetscInt row = mine;
 
   PetscFunctionBegin;
-  setup = {};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPIU_INT, MPI_MIN, comm));
   int fault = mine == row ? static_cast<int>(report.fault) : 0; // no two ranks have the same row
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fault, 1, MPI_INT, MPI_MAX, comm));
@@ -21,6 +24,24 @@ PetscErrorCode tell_all(MPI_Comm comm, PetscInt first, const IluReport &report, 
   setup.shift_amount = report.shift_amount;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &setup.shifts, 1, MPIU_INT, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &setup.shift_amount, 1, MPI_DOUBLE, MPI_MAX, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode conclude(Phase phase, MPI_Comm comm, const std::vector<PetscInt> &range,
+                        const std::function<PetscErrorCode(IluReport *)> &work, IluSetup &setup)
+{
+  IluReport report;
+  int rank;
+
+  PetscFunctionBegin;
+  setup = {};
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(log_begin(phase));
+  PetscCall(attempt(
+      comm, [&] { return work(&report); }, &setup.out_of_memory));
+  if (!setup.out_of_memory) PetscCall(tell_all(comm, range[static_cast<std::size_t>(rank)], report, setup));
+  PetscCall(log_end(phase));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -1,8 +1,10 @@
 // What the ways to apply incomplete factors have in common: one level, src/ilu/one_level.hpp, and two, src/ilu/two_level.hpp.
 #pragma once
+#include "base/log.hpp"
 #include "dist/matrix.hpp"
 #include "sparse/ilu0.hpp"
 
+#include <functional>
 #include <petscviewer.h>
 
 namespace amgkit
@@ -18,8 +20,14 @@ struct IluSetup {
   bool ready() const { return !out_of_memory && fault == IluFault::none; }
 };
 
-// Collective: what one rank, whose row 0 is the global row first, has to say of its factors; all know.
-PetscErrorCode tell_all(MPI_Comm, PetscInt first, const IluReport &, IluSetup &);
+// Collective, logged as this phase: work(report) of the rank's rows, of which row 0 is the global row range[rank]. All know how it went.
+PetscErrorCode conclude(Phase, MPI_Comm, const std::vector<PetscInt> &range, const std::function<PetscErrorCode(IluReport *)> &work,
+                        IluSetup &);
+// Local: a row that is reported in an order, order[new] = old, as the matrix's own.
+template <class Ex> PetscErrorCode name_row(Ex &ex, const Array<int, Ex> &order, IluReport *report)
+{
+  return report->row < 0 ? PETSC_SUCCESS : memory_to_host(ex, &report->row, order.data() + report->row, sizeof(int));
+}
 
 // All but view() and bytes() are collective over A's ranks; A's memory is accessible, diag and offd as the user's matrix has them. A rank
 // may have no rows. Unless a setup is ready, all that may follow is create(), update_values() where that was the fault's, or the

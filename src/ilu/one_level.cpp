@@ -25,6 +25,7 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::analyse(Ex &ex, const CsrVie
     PetscCall(permute_symmetric(ex, A, order_.data(), place_.data(), ordered_, from_));
   }
   PetscCall(ilu0_symbolic(ex, parameters_.options(), reordered() ? ordered_.view() : A, factors_, report));
+  if (reordered()) PetscCall(name_row(ex, order_, report));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,30 +35,7 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::factor(Ex &ex, const CsrView
   PetscFunctionBegin;
   if (reordered()) PetscCall(gather(ex, from_.size(), from_.data(), A.val, ordered_.val.data()));
   PetscCall(ilu0_numeric(ex, reordered() ? ordered_.view() : A, factors_, report));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Collective: work(this rank's report), with rows of the order, and the outcome.
-template <class Ex> template <class F> PetscErrorCode OneLevelIlu<Ex>::conclude(Ex &ex, const DistMatrix<Ex> &A, F work, IluSetup &setup)
-{
-  IluReport report;
-  bool out_of_memory = false;
-  int rank;
-
-  PetscFunctionBegin;
-  setup = {};
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(work(&report));
-        if (reordered() && report.row >= 0) PetscCall(memory_to_host(ex, &report.row, order_.data() + report.row, sizeof(int)));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      &out_of_memory));
-  if (!out_of_memory) PetscCall(tell_all(A.comm, A.first(rank), report, setup));
-  setup.out_of_memory = out_of_memory;
+  if (reordered()) PetscCall(name_row(ex, order_, report));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,22 +44,16 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::create(Ex &ex, DistMatrix<Ex
   PetscFunctionBegin;
   entries_ = static_cast<double>(A.diag.nnz + A.offd.nnz);
   transposed_ = false;
-  PetscCall(log_begin(Phase::ilu_symbolic));
   PetscCall(conclude(
-      ex, A, [&](IluReport *report) { return analyse(ex, A.diag, report); }, setup));
-  PetscCall(log_end(Phase::ilu_symbolic));
+      Phase::ilu_symbolic, A.comm, A.range, [&](IluReport *report) { return analyse(ex, A.diag, report); }, setup));
   if (setup.ready()) PetscCall(update_values(ex, A, setup));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode OneLevelIlu<Ex>::update_values(Ex &ex, DistMatrix<Ex> &A, IluSetup &setup)
 {
-  PetscFunctionBegin;
-  PetscCall(log_begin(Phase::ilu_numeric));
-  PetscCall(conclude(
-      ex, A, [&](IluReport *report) { return factor(ex, A.diag, report); }, setup));
-  PetscCall(log_end(Phase::ilu_numeric));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return conclude(
+      Phase::ilu_numeric, A.comm, A.range, [&](IluReport *report) { return factor(ex, A.diag, report); }, setup);
 }
 
 // Local

@@ -27,7 +27,6 @@ private:
   CsrView<double> block(const DistMatrix<Ex> &A) const { return reordered() ? ordered_.view() : A.diag; }
   PetscErrorCode analyse(Ex &, const CsrView<double> &A, IluReport *);
   PetscErrorCode factor(Ex &, const CsrView<double> &A, IluReport *);
-  template <class F> PetscErrorCode conclude(Ex &, const DistMatrix<Ex> &A, F work, IluSetup &);
   PetscErrorCode solve(Ex &, bool transposed, const double *b, double *x);
 
   IluParameters parameters_;

@@ -1,6 +1,7 @@
 #include "ilu/schur_factors.hpp"
 
 #include "base/log.hpp"
+#include "ilu/method.hpp"
 #include "ilu/ordering.hpp"
 #include "sparse/permute.hpp"
 #include "sparse/spmv.hpp"
@@ -82,10 +83,8 @@ template <class Ex> PetscErrorCode SchurFactors<Ex>::analyse(Ex &ex, const DistM
   PetscCall(order(ex, A));
   PetscCall(permute_symmetric(ex, A.diag, order_.data(), place_.data(), ordered_, from_));
   PetscCall(ilu0_symbolic(ex, options, ordered_.view(), factors_, report));
-  if (report->fault != IluFault::none) {
-    PetscCall(memory_to_host(ex, &report->row, order_.data() + report->row, sizeof(int)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(name_row(ex, order_, report));
+  if (report->fault != IluFault::none) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(take_apart(ex, A));
   PetscCall(allocate(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -96,7 +95,7 @@ template <class Ex> PetscErrorCode SchurFactors<Ex>::factor(Ex &ex, const DistMa
   PetscFunctionBegin;
   PetscCall(gather(ex, from_.size(), from_.data(), A.diag.val, ordered_.val.data()));
   PetscCall(ilu0_numeric(ex, ordered_.view(), factors_, report));
-  if (report->fault != IluFault::none) PetscCall(memory_to_host(ex, &report->row, order_.data() + report->row, sizeof(int)));
+  PetscCall(name_row(ex, order_, report));
   const double *lu = factors_.val.data(), *inverse = factors_.inverse.data(), *a = ordered_.val.data();
   PetscCall(triangle_numeric(ex, lu, nullptr, L_B_));
   PetscCall(triangle_numeric(ex, lu, inverse, U_B_));

@@ -1,10 +1,10 @@
 #include "ilu/two_level.hpp"
 
 #include "base/log.hpp"
-#include "dist/agree.hpp"
 #include "ilu/one_level.hpp"
 
 #include <array>
+#include <limits>
 
 namespace amgkit
 {
@@ -66,6 +66,7 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::create_solver(MPI_Comm comm)
   PetscCall(MatCreateVecs(S_, &y_, &g_));
   PetscCall(KSPCreate(comm, &ksp_));
   PetscCall(KSPSetOptionsPrefix(ksp_, prefix.c_str()));
+  PetscCall(PetscObjectSetTabLevel(reinterpret_cast<PetscObject>(ksp_), 1)); // of what monitors print
   PetscCall(KSPSetType(ksp_, KSPGMRES));
   PetscCall(KSPGMRESSetRestart(ksp_, parameters_.schur_its));
   PetscCall(KSPGMRESSetPreAllocateVectors(ksp_));
@@ -83,25 +84,15 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::create_solver(MPI_Comm comm)
 
 template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::create(Ex &ex, DistMatrix<Ex> &A, IluSetup &setup)
 {
-  IluReport report;
-  bool out_of_memory = false;
-  int rank;
-
   PetscFunctionBegin;
-  setup = {};
   plain_.reset();
   if (!A.halo.active()) {
     plain_ = std::make_unique<OneLevelIlu<Ex>>(parameters_);
     PetscCall(plain_->create(ex, A, setup));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  PetscCall(log_begin(Phase::ilu_symbolic));
-  PetscCall(attempt(
-      A.comm, [&] { return factors_.analyse(ex, A, &report); }, &out_of_memory));
-  PetscCall(log_end(Phase::ilu_symbolic));
-  if (!out_of_memory) PetscCall(tell_all(A.comm, A.first(rank), report, setup));
-  setup.out_of_memory = out_of_memory;
+  PetscCall(conclude(
+      Phase::ilu_symbolic, A.comm, A.range, [&](IluReport *report) { return factors_.analyse(ex, A, report); }, setup));
   if (setup.ready()) PetscCall(create_solver(A.comm));
   if (setup.ready()) PetscCall(update_values(ex, A, setup));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -109,22 +100,13 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::create(Ex &ex, DistMatrix<Ex
 
 template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::update_values(Ex &ex, DistMatrix<Ex> &A, IluSetup &setup)
 {
-  IluReport report;
-  bool out_of_memory = false;
-  int rank;
-
   PetscFunctionBegin;
   if (plain_) {
     PetscCall(plain_->update_values(ex, A, setup));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  PetscCall(log_begin(Phase::ilu_numeric));
-  PetscCall(attempt(
-      A.comm, [&] { return factors_.factor(ex, A, &report); }, &out_of_memory));
-  PetscCall(log_end(Phase::ilu_numeric));
-  if (!out_of_memory) PetscCall(tell_all(A.comm, A.first(rank), report, setup));
-  setup.out_of_memory = out_of_memory;
+  PetscCall(conclude(
+      Phase::ilu_numeric, A.comm, A.range, [&](IluReport *report) { return factors_.factor(ex, A, report); }, setup));
   if (!setup.ready()) PetscFunctionReturn(PETSC_SUCCESS);
   // some solvers multiply already here, and again where the state tells of new values
   ex_ = &ex;
@@ -140,6 +122,7 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::apply(Ex &ex, DistMatrix<Ex>
 {
   double *g;
   const double *y;
+  KSPConvergedReason reason;
 
   PetscFunctionBegin;
   if (plain_) {
@@ -153,6 +136,9 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::apply(Ex &ex, DistMatrix<Ex>
   PetscCall(factors_.eliminate(ex, b, g));
   PetscCall(writer_.release(ex, g_));
   PetscCall(KSPSolve(ksp_, g_, y_));
+  PetscCall(KSPGetConvergedReason(ksp_, &reason));
+  if (reason < 0 && reason != KSP_DIVERGED_ITS)
+    PetscCall(VecSet(y_, std::numeric_limits<PetscReal>::infinity())); // stops the method outside
   PetscCall(reader_.access(ex, y_, &y));
   PetscCall(factors_.substitute(ex, b, y, x));
   PetscCall(reader_.release(y_));
@@ -166,6 +152,12 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::apply_transpose(Ex &ex, Dist
   PetscCheck(plain_, A.comm, PETSC_ERR_SUP, "Two levels of ILU are not linear and have no transpose: use one level");
   PetscCall(plain_->apply_transpose(ex, A, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> std::size_t TwoLevelIlu<Ex>::bytes() const
+{
+  const auto vectors = static_cast<std::size_t>(2 + parameters_.schur_its + 4);
+  return plain_ ? plain_->bytes() : factors_.bytes() + vectors * static_cast<std::size_t>(factors_.interface()) * sizeof(double);
 }
 
 template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::view(PetscViewer viewer) const

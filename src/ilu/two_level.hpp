@@ -39,7 +39,8 @@ public:
   PetscErrorCode apply_transpose(Ex &, DistMatrix<Ex> &A, const double *b, double *x) override;
   bool reads_matrix(bool transposed) const override { return plain_ && plain_->reads_matrix(transposed); }
   PetscErrorCode view(PetscViewer) const override;
-  std::size_t bytes() const override { return plain_ ? plain_->bytes() : factors_.bytes(); }
+  // With the solver's vectors as it is: g, y, and GMRES's for its steps and 4 more
+  std::size_t bytes() const override;
   bool linear() const override { return plain_ != nullptr; }
 
 private:

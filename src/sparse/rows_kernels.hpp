@@ -1,5 +1,6 @@
 #include "base/parallel.hpp"
 #include "sparse/rows.hpp"
+#include "sparse/search.hpp"
 
 namespace amgkit
 {
@@ -40,6 +41,20 @@ struct Widest {
     return {Min{}(a.least, b.least), Max{}(a.most, b.most)};
   }
 };
+
+// The i < n with f(i), ascending
+template <class Ex, class F> PetscErrorCode chosen_rows(Ex &ex, std::int64_t n, F f, Array<int, Ex> &rows)
+{
+  Array<int, Ex> all;
+  std::int64_t count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(all.allocate(ex, n));
+  PetscCall(compact(ex, n, f, all.data(), &count));
+  PetscCall(rows.allocate(ex, count));
+  PetscCall(memory_copy(ex, rows.data(), all.data(), rows.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 struct Or {
   AMGKIT_FN int operator()(int a, int b) const { return a | b; }
@@ -151,23 +166,16 @@ template <class Ex> PetscErrorCode count_up(Ex &ex, std::int64_t n, int *x)
 
 template <class Ex> PetscErrorCode lone_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, Array<int, Ex> &rows)
 {
-  Array<int, Ex> all;
-  std::int64_t count = 0;
-
-  PetscFunctionBegin;
-  PetscCall(all.allocate(ex, diag.rows));
-  PetscCall(compact(
+  return chosen_rows(
       ex, diag.rows,
       [=] AMGKIT_FN(std::int64_t i) {
+        const Segment own = entries_of(diag, i), others = entries_of(offd, i);
         bool lone = true;
-        for (int k = diag.ptr[i]; lone && k < diag.ptr[i + 1]; k++) lone = diag.col[k] == i || diag.val[k] == 0;
-        for (int k = offd.nnz > 0 ? offd.ptr[i] : 0; lone && offd.nnz > 0 && k < offd.ptr[i + 1]; k++) lone = offd.val[k] == 0;
+        for (int k = own.begin; lone && k < own.end; k++) lone = diag.col[k] == i || diag.val[k] == 0;
+        for (int k = others.begin; lone && k < others.end; k++) lone = offd.val[k] == 0;
         return lone;
       },
-      all.data(), &count));
-  PetscCall(rows.allocate(ex, count));
-  PetscCall(memory_copy(ex, rows.data(), all.data(), rows.bytes()));
-  PetscFunctionReturn(PETSC_SUCCESS);
+      rows);
 }
 
 template <class Ex> PetscErrorCode scale_rows(Ex &ex, const Array<int, Ex> &rows, double factor, double *d)
@@ -178,17 +186,11 @@ template <class Ex> PetscErrorCode scale_rows(Ex &ex, const Array<int, Ex> &rows
 
 template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Array<int, Ex> &rows)
 {
-  Array<int, Ex> all;
-  std::int64_t count = 0;
-
   PetscFunctionBegin;
   rows.release();
   if (A.nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(all.allocate(ex, A.rows));
-  PetscCall(compact(
-      ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { return A.ptr[i] < A.ptr[i + 1]; }, all.data(), &count));
-  PetscCall(rows.allocate(ex, count));
-  PetscCall(memory_copy(ex, rows.data(), all.data(), rows.bytes()));
+  PetscCall(chosen_rows(
+      ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { return A.ptr[i] < A.ptr[i + 1]; }, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

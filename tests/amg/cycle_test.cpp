@@ -95,6 +95,16 @@ template <class Ex> struct Solver {
   ~Solver() { static_cast<void>(MatDestroy(&A)); }
 };
 
+AmgParameters several_levels(CycleKind cycle, SmootherKind smoother, PetscInt process_eq_limit)
+{
+  AmgParameters parameters;
+  parameters.coarse_eq_limit = 20;
+  parameters.process_eq_limit = process_eq_limit;
+  parameters.cycle_type = static_cast<int>(cycle);
+  parameters.smoother = static_cast<int>(smoother);
+  return parameters;
+}
+
 // Of this rank's rows
 template <class Ex> std::vector<double> wave(const Solver<Ex> &solver, double step)
 {
@@ -187,11 +197,7 @@ TYPED_TEST(Cycle, TransposedIsTheTranspose)
     for (SmootherKind smoother : {SmootherKind::chebyshev, SmootherKind::ilu0}) {
       for (PetscInt limit : {1, 60}) {
         Solver<TypeParam> solver;
-        AmgParameters parameters;
-        parameters.coarse_eq_limit = 20;
-        parameters.process_eq_limit = limit;
-        parameters.cycle_type = static_cast<int>(cycle);
-        parameters.smoother = static_cast<int>(smoother);
+        AmgParameters parameters = several_levels(cycle, smoother, limit);
         parameters.chebyshev_degree = 2;
         parameters.pre_sweeps = limit == 1 ? 0 : 2;
         parameters.storage = static_cast<int>(Storage::in_double);
@@ -281,11 +287,7 @@ TYPED_TEST(Cycle, InSinglePrecisionIsTheSameToRounding)
       for (auto [sweeps, smoother] :
            {std::pair{1, SmootherKind::chebyshev}, {2, SmootherKind::chebyshev}, {1, SmootherKind::ilu0}, {2, SmootherKind::ilu0}}) {
         Solver<TypeParam> solver;
-        AmgParameters parameters;
-        parameters.coarse_eq_limit = 20;
-        parameters.process_eq_limit = limit;
-        parameters.cycle_type = static_cast<int>(cycle);
-        parameters.smoother = static_cast<int>(smoother);
+        AmgParameters parameters = several_levels(cycle, smoother, limit);
         parameters.smoother_sweeps = sweeps;
         OK(solver.create(this->ex, grid7(14, 13, 12, 1, 1, 0.1), parameters));
         ASSERT_TRUE(solver.hierarchy.single);

@@ -1,10 +1,8 @@
 // Bad input: a named error or KSP_DIVERGED_PC_FAILED on every rank, nothing lost, and the object usable afterwards.
+#include "support/full_device.hpp"
 #include "support/ilu_beside_petsc.hpp"
 
 #include <limits>
-#if defined(AMGKIT_HAVE_CUDA)
-  #include <cuda_runtime_api.h>
-#endif
 
 namespace amgkit::test
 {
@@ -239,46 +237,5 @@ TEST_F(Ilu2LevelBadInput, AfterAnErrorApplyGivesInfinity)
   }
 }
 
-TEST_F(Ilu2LevelBadInput, OutOfDeviceMemory)
-{
-#if defined(AMGKIT_HAVE_CUDA)
-  if (!have_gpu()) GTEST_SKIP() << "no GPU here";
-  OwnedMat A;
-  OwnedVec x, b;
-  OwnedKSP ksp;
-  PC pc;
-  KSPConvergedReason reason;
-  std::vector<void *> taken;
-  OK(distribute(grid7(48, 48, 48), true, A.out()));
-  OK(make_system(A, x.out(), b.out()));
-  OK(make_ksp(A, "-ksp_type cg", ksp.out()));
-  OK(KSPGetPC(ksp, &pc));
-  OK(KSPSolve(ksp, b, x)); // everything PETSc needs for itself is in place
-  OK(PCReset(pc));
-  OK(MatScale(A, 1.5));
-  MPI_Barrier(PETSC_COMM_WORLD);
-  if (rank_of_world() == size_of_world() - 1) {
-    for (std::size_t size = std::size_t{1} << 37; size >= std::size_t{1} << 20;) {
-      void *p = nullptr;
-      if (cudaMalloc(&p, size) == cudaSuccess)
-        taken.push_back(p);
-      else
-        size /= 2;
-    }
-    static_cast<void>(cudaGetLastError());
-  }
-  MPI_Barrier(PETSC_COMM_WORLD);
-  OK(VecSet(x, 0));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSolve(ksp, b, x));
-  OK(KSPGetConvergedReason(ksp, &reason));
-  EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
-  for (void *p : taken) ASSERT_EQ(cudaFree(p), cudaSuccess);
-  MPI_Barrier(PETSC_COMM_WORLD);
-  OK(MatScale(A, 1.5));
-  expect_solves(ksp, A, "again");
-#else
-  GTEST_SKIP() << "built without CUDA";
-#endif
-}
+TEST_F(Ilu2LevelBadInput, OutOfDeviceMemory) { solve_on_full_device(PCILU2LEVEL); }
 } // namespace amgkit::test

@@ -55,4 +55,27 @@ TEST_F(Ilu2LevelTwo, AnySolverOfTheInterfaceMayBeChosen)
     }
   }
 }
+
+// It is no answer, and the method outside must not take it for one; other right-hand sides are tried anew.
+TEST_F(Ilu2LevelTwo, FailureOfTheInterfacesSolverEndsTheSolve)
+{
+  const std::string diverging =
+      " -ilu2level_schur_ksp_type richardson -ilu2level_schur_ksp_richardson_scale 1e3 -ilu2level_schur_ksp_divtol 10 "
+      "-ilu2level_schur_ksp_norm_type preconditioned -ilu2level_schur_ksp_convergence_test default";
+  for (const Use &use : uses()) {
+    OwnedMat A;
+    OwnedVec x, b;
+    OwnedKSP ksp;
+    KSPConvergedReason reason;
+    OK(distribute(grid7(8, 7, 6), use.on_device, A.out()));
+    OK(make_system(A, x.out(), b.out()));
+    OK(make_ksp(A, use.option + (" -pc_ilu2level_levels 2 -ksp_type fgmres" + diverging), ksp.out()));
+    for (int round = 0; round < 2; round++) {
+      OK(VecSet(x, 0));
+      OK(KSPSolve(ksp, b, x));
+      OK(KSPGetConvergedReason(ksp, &reason));
+      EXPECT_EQ(reason, size_of_world() == 1 ? KSP_CONVERGED_RTOL : KSP_DIVERGED_NANORINF) << use.name;
+    }
+  }
+}
 } // namespace amgkit::test
