@@ -2,6 +2,8 @@
 //
 //   for_rows_in_order<Lanes>(ex, n, order, work)     for the indices 0, 1, ..., n - 1, which need earlier ones only
 //   for_rows_in_order(ex, n, average, order, work)   the same, Lanes chosen from the average number of things a team shares
+//   for_rows_in_order_with<Lanes, S>(ex, n, order, work)   with an S of scratch per team, uninitialised, as the last argument of the
+//                                                    work's calls for one index
 //
 // work.begin(team, i) gives what is known of index i at first, of a type of its own; work.advance(team, known) goes on from there: true
 // when the index is done, false when one that it needs is not there yet; it is called again then, with what it left in `known`. Team as for
@@ -14,9 +16,12 @@
 //   set_cell_after(p, x)         the same as set_cell, and who sees x by peek_cell_first sees also what this thread wrote or saw before
 //   peek_cell_first(p)
 //   is_pending(x)
-//   subtract_while_ready(team, begin, end, s, cell_of, factor_of)
+//   subtract_while_ready(team, ahead, begin, end, s, cell_of, factor_of)
 //                                s <- s - factor_of(begin) *cell_of(begin) - ..., in this order, up to the first k whose cell is
-//                                pending, which is returned, or end; cells of doubles, s the same for all lanes
+//                                pending, which is returned, or end; cells of doubles, s the same for all lanes. ahead, an
+//                                Ahead<Team>: what is known of some of the next k, at first look_ahead(team, begin, end, cell_of,
+//                                factor_of)
+//   lane_of(team), lanes_of<Team>
 //
 // A cell that is the result itself needs neither a flag nor a fence: from one level of a triangular solve to the next it takes one write to
 // the second-level cache and one read of it (Liu, Li, Hogg, Duff, Vinter 2016, with flags; Anzt et al.'s Ginkgo, with NaN).
@@ -34,11 +39,14 @@ struct RowOrder {
 inline constexpr std::uint64_t pending_bits = UINT64_MAX; // a NaN that no arithmetic gives
 inline constexpr std::uint64_t other_nan_bits = 0x7ff8000000000000U;
 AMGKIT_FN inline bool is_pending(int x) { return x == -1; }
+template <class Team> inline constexpr int lanes_of = 1;
 } // namespace amgkit
 
 #if defined(__CUDACC__)
+  #define AMGKIT_UNROLL _Pragma("unroll")
   #include "base/ordered_rows_cuda.hpp"
 #else
+  #define AMGKIT_UNROLL
   #include "base/ordered_rows_host.hpp"
 #endif
 
@@ -51,6 +59,24 @@ template <class Ex> PetscErrorCode clear_cells(Ex &ex, std::int64_t n, double *c
 template <class Ex> PetscErrorCode clear_cells(Ex &ex, std::int64_t n, int *cells)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { cells[i] = -1; });
+}
+
+namespace detail
+{
+struct NoScratch {};
+template <class Work> struct WithoutScratch {
+  Work work;
+  template <class Team> AMGKIT_FN auto begin(const Team &team, std::int64_t i, NoScratch &) const { return work.begin(team, i); }
+  template <class Team, class Known> AMGKIT_FN bool advance(const Team &team, Known &known, NoScratch &) const
+  {
+    return work.advance(team, known);
+  }
+};
+} // namespace detail
+
+template <int Lanes, class Ex, class Work> PetscErrorCode for_rows_in_order(Ex &ex, std::int64_t n, RowOrder order, Work work)
+{
+  return for_rows_in_order_with<Lanes, detail::NoScratch>(ex, n, order, detail::WithoutScratch<Work>{work});
 }
 
 template <class Ex, class Work> PetscErrorCode for_rows_in_order(Ex &ex, std::int64_t n, double average, RowOrder order, Work work)

@@ -205,6 +205,7 @@ template <class Ex> PetscErrorCode ilu0_symbolic(Ex &ex, const IluOptions &optio
   PetscCall(f.inverse.allocate(ex, A.rows));
   if (options.solves) PetscCall(f.between.allocate(ex, A.rows));
   if (options.kind == IluKind::native) {
+    PetscCall(longest_row(ex, A, &f.longest));
     PetscCall(order_triangles(ex, A, f));
   } else if (A.rows > 0) {
     PetscCall(other_symbolic(ex, A, f));

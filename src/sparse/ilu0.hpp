@@ -4,8 +4,8 @@
 // Row by row: for the entries k < i of row i, ascending, l_ik = a_ik (1 / u_kk) and a_ij -= l_ik u_kj wherever row i has an entry j > k.
 // The operations and their order are those of PETSc's ILU in natural order, and so are its bits on a host; native gives them in all spaces.
 //
-// On a GPU the factorisation is one launch, as a triangular solve is, see triangle.hpp: a step of a level is some five reads of the
-// second-level cache and a fence, 1 to 2 microseconds.
+// On a GPU the factorisation is one launch, as a triangular solve is, see triangle.hpp; rows of up to 256 entries are eliminated in scratch
+// memory, see ilu0_elimination.hpp.
 #pragma once
 #include "sparse/triangle.hpp"
 
@@ -50,6 +50,7 @@ struct IluState {
 template <class Ex> struct Ilu0 {
   IluOptions options;
   int rows = 0;
+  int longest = 0; // native: entries of the longest row
   std::int64_t nnz = 0;
   Array<int, Ex> diagonal, status; // positions of a_ii
   Array<double, Ex> val, inverse;  // in A's pattern L below, U on and above the diagonal; 1 / u_ii

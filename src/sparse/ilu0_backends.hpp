@@ -7,6 +7,8 @@ namespace amgkit
 // The places of a factorisation's status: the first row with a zero pivot, the first with what is not finite, how many pivots were shifted.
 inline constexpr int status_zero = 0, status_not_finite = 1, status_shifted = 2, status_places = 3;
 
+// The largest number of entries in a row. Waits.
+template <class Ex> PetscErrorCode longest_row(Ex &, CsrView<double> A, int *longest);
 // diagonal[i]: the position of a_ii; *missing: the first row that has none, else A.rows. Waits.
 template <class Ex> PetscErrorCode diagonal_positions(Ex &, CsrView<double> A, int *diagonal, int *missing);
 // The largest sum of |a_ij| - a_ii over a row's entries j other than i, less a_ii where it is negative twice; at least `least`. Waits.

@@ -1,24 +1,10 @@
-#include "base/ordered_rows.hpp"
-#include "sparse/ilu0_backends.hpp"
+#include "sparse/ilu0_elimination.hpp"
 #include "sparse/search.hpp"
-
-#include <cmath>
 
 namespace amgkit
 {
 namespace
 {
-struct PivotRule {
-  IluShift shift;
-  double zero, amount;
-
-  AMGKIT_FN bool too_small(double pivot, double row_sum) const
-  {
-    if (shift == IluShift::positive_definite) return pivot <= zero * row_sum;
-    return fabs(pivot) <= (shift == IluShift::nonzero ? zero * row_sum : zero);
-  }
-};
-
 // What is to be said about row i, and its pivot as it is used; for one lane.
 AMGKIT_FN inline double judge_pivot(const PivotRule &rule, int i, double pivot, double row_sum, int *status)
 {
@@ -36,7 +22,7 @@ AMGKIT_FN inline double judge_pivot(const PivotRule &rule, int i, double pivot, 
   return pivot;
 }
 
-// The cells are 1 / u_ii: who sees one sees row i of U.
+// In the factors' memory, for a host and for the longest rows. The cells are 1 / u_ii: who sees one sees row i of U.
 struct Factor {
   CsrView<double> A;
   const int *row, *diagonal;
@@ -90,6 +76,43 @@ struct Factor {
   }
 };
 
+// Row i's place among the faults, of factors whose shifts are done
+struct JudgeRows {
+  CsrView<double> A;
+  const int *diagonal;
+  PivotRule rule;
+  const double *lu;
+  int *status;
+  template <class Team> AMGKIT_FN void operator()(const Team &team, std::int64_t i) const
+  {
+    const int d = diagonal[i];
+    const double sum = team.ordered_sum(A.ptr[i], A.ptr[i + 1], [&](int k) { return k == d ? 0 : fabs(lu[k]); });
+    team.once([&] {
+      const double all = sum + fabs(lu[d]);
+      if (!(all - all == 0))
+        atomic_min(status + status_not_finite, static_cast<int>(i));
+      else if (rule.shift != IluShift::inblocks && rule.too_small(lu[d], sum))
+        atomic_min(status + status_zero, static_cast<int>(i));
+    });
+  }
+};
+
+// Rows of up to Capacity entries
+template <int Lanes, int Capacity, int Together, class Ex>
+PetscErrorCode factor_in_scratch(Ex &ex, const Factor &how, RowOrder order, std::int64_t nnz)
+{
+  using Scratch = ScratchRow<Capacity>;
+  const CsrView<double> &A = how.A;
+
+  PetscFunctionBegin;
+  PetscCall(clear_cells(ex, nnz, how.lu));
+  PetscCall(for_rows_in_order_with<Lanes, Scratch>(
+      ex, A.rows, order,
+      Elimination<Scratch, Together, 2>{A, how.row, how.diagonal, how.rule, how.shift, how.lu, how.inverse, how.status}));
+  PetscCall(for_rows(ex, A.rows, A.average(), JudgeRows{A, how.diagonal, how.rule, how.lu, how.status}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PivotRule rule_of(const IluOptions &options) { return {options.shift, options.zero_pivot, options.shift_amount}; }
 
 template <class Ex> PetscErrorCode clear_status(Ex &ex, int *status)
@@ -97,6 +120,12 @@ template <class Ex> PetscErrorCode clear_status(Ex &ex, int *status)
   return for_each(ex, status_places, [=] AMGKIT_FN(std::int64_t t) { status[t] = t == status_shifted ? 0 : INT32_MAX; });
 }
 } // namespace
+
+template <class Ex> PetscErrorCode longest_row(Ex &ex, CsrView<double> A, int *longest)
+{
+  return reduce<int>(
+      ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { return A.ptr[i + 1] - A.ptr[i]; }, 0, Max{}, longest);
+}
 
 template <class Ex> PetscErrorCode diagonal_positions(Ex &ex, CsrView<double> A, int *diagonal, int *missing)
 {
@@ -129,13 +158,17 @@ template <class Ex> PetscErrorCode largest_shift(Ex &ex, CsrView<double> A, cons
 template <class Ex> PetscErrorCode native_factor(Ex &ex, CsrView<double> A, double shift, Ilu0<Ex> &f)
 {
   const RowOrder order{f.lower.tickets.data(), f.lower.at_once};
+  const Factor factor{A, f.lower.row.data(), f.diagonal.data(), rule_of(f.options), shift, f.val.data(), f.inverse.data(), f.status.data()};
 
   PetscFunctionBegin;
   PetscCall(clear_status(ex, f.status.data()));
   PetscCall(clear_cells(ex, A.rows, f.inverse.data()));
-  PetscCall(for_rows_in_order(
-      ex, A.rows, A.average(), order,
-      Factor{A, f.lower.row.data(), f.diagonal.data(), rule_of(f.options), shift, f.val.data(), f.inverse.data(), f.status.data()}));
+  if constexpr (Ex::by_levels) {
+    if (f.longest <= 16) return factor_in_scratch<4, 16, 4>(ex, factor, order, A.nnz);
+    if (f.longest <= 64) return factor_in_scratch<16, 64, 4>(ex, factor, order, A.nnz);
+    if (f.longest <= 256) return factor_in_scratch<32, 256, 8>(ex, factor, order, A.nnz);
+  }
+  PetscCall(for_rows_in_order(ex, A.rows, A.average(), order, factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,6 +192,7 @@ template <class Ex> PetscErrorCode check_pivots(Ex &ex, CsrView<double> A, Ilu0<
 }
 
 using Space = AMGKIT_SPACE;
+template PetscErrorCode longest_row(Space &, CsrView<double>, int *);
 template PetscErrorCode diagonal_positions(Space &, CsrView<double>, int *, int *);
 template PetscErrorCode largest_shift(Space &, CsrView<double>, const int *, double, double *);
 template PetscErrorCode native_factor(Space &, CsrView<double>, double, Ilu0<Space> &);

@@ -55,24 +55,40 @@ template <class V> struct Solve {
   const V *b;
   double *cells;
   V *x;
-  struct Known {
-    int p, k, end;
+  template <class Team> struct Known {
+    int p, k, end, row;
     double s, scale; // what takes long to read is read before the row waits
+    Ahead<Team> ahead;
+  };
+  struct Cell {
+    double *cells;
+    const int *col;
+    AMGKIT_FN const double *operator()(int k) const { return cells + col[k]; }
+  };
+  struct Value {
+    const double *val;
+    AMGKIT_FN double operator()(int k) const { return val[k]; }
   };
 
-  template <class Team> AMGKIT_FN Known begin(const Team &, std::int64_t p) const
+  template <class Team> AMGKIT_FN Known<Team> begin(const Team &team, std::int64_t p) const
   {
-    return {static_cast<int>(p), ptr[p], ptr[p + 1], static_cast<double>(b[row[p]]), scale ? scale[p] : 1};
+    const int i = row[p], k = ptr[p], end = ptr[p + 1];
+    return {static_cast<int>(p),
+            k,
+            end,
+            i,
+            static_cast<double>(b[i]),
+            scale ? scale[p] : 1,
+            look_ahead(team, k, end, Cell{cells, col}, Value{val})};
   }
-  template <class Team> AMGKIT_FN bool advance(const Team &team, Known &known) const
+  template <class Team> AMGKIT_FN bool advance(const Team &team, Known<Team> &known) const
   {
-    known.k = subtract_while_ready(
-        team, known.k, known.end, known.s, [&](int k) { return cells + col[k]; }, [&](int k) { return val[k]; });
+    known.k = subtract_while_ready(team, known.ahead, known.k, known.end, known.s, Cell{cells, col}, Value{val});
     if (known.k < known.end) return false;
     const double x_i = known.s * known.scale;
     team.once([&] {
       set_cell(cells + known.p, x_i);
-      x[row[known.p]] = static_cast<V>(x_i);
+      x[known.row] = static_cast<V>(x_i);
     });
     return true;
   }

@@ -153,21 +153,30 @@ template <class Ex> PetscErrorCode check_compact(Ex &ex, std::int64_t n, int *ou
 // x is the cells of the sums; what follows for the trail needs more than a cell of those before.
 struct CheckedOrder {
   double *x, *trail;
-  struct Known {
+  template <class Team> struct Known {
     int i, k, next;
     double s, largest;
+    Ahead<Team> ahead;
   };
   static AMGKIT_FN int needed(int i, int k) { return Max{}(i - 1 - k * k % 60, 0); }
+  struct Needed {
+    const double *x;
+    int i;
+    AMGKIT_FN const double *operator()(int k) const { return x + needed(i, k); }
+  };
+  struct Eighth {
+    AMGKIT_FN double operator()(int) const { return -0.125; }
+  };
 
-  template <class Team> AMGKIT_FN Known begin(const Team &, std::int64_t i) const
+  template <class Team> AMGKIT_FN Known<Team> begin(const Team &team, std::int64_t p) const
   {
-    return {static_cast<int>(i), 0, 0, 1.0 / static_cast<double>(1 + i), 0};
+    const int i = static_cast<int>(p);
+    return {i, 0, 0, 1.0 / (1 + i), 0, look_ahead(team, 0, i % 43, Needed{x, i}, Eighth{})};
   }
-  template <class Team> AMGKIT_FN bool advance(const Team &team, Known &known) const
+  template <class Team> AMGKIT_FN bool advance(const Team &team, Known<Team> &known) const
   {
     const int i = known.i, terms = i % 43;
-    known.k = subtract_while_ready(
-        team, known.k, terms, known.s, [&](int k) { return x + needed(i, k); }, [](int) { return -0.125; });
+    known.k = subtract_while_ready(team, known.ahead, known.k, terms, known.s, Needed{x, i}, Eighth{});
     if (known.k < terms) return false;
     for (; known.next < terms; known.next++) {
       const int j = needed(i, known.next);

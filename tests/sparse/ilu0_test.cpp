@@ -74,6 +74,18 @@ HostCsr dense(int n)
   return make_csr(n, n, entries);
 }
 
+// Rows of all within so far of the diagonal but every third.
+HostCsr band(int n, int half)
+{
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < n; i++) {
+    for (int j = std::max(i - half, 0); j <= std::min(i + half, n - 1); j++) {
+      if ((i + j) % 3 > 0 || i == j) entries[{i, j}] = i == j ? half : std::sin(1 + 3.0 * i + j);
+    }
+  }
+  return make_csr(n, n, entries);
+}
+
 double distance(const std::vector<double> &x, const std::vector<double> &y)
 {
   double most = 0;
@@ -96,6 +108,39 @@ TYPED_TEST(IncompleteLu, ProductIsTheMatrixOnItsPattern)
       const auto diagonal = this->to_host(f.diagonal);
       EXPECT_LT(defect(M, lu), 1e-13) << name;
       for (int i = 0; i < M.rows; i++) ASSERT_EQ(inverse[i], 1 / lu[diagonal[i]]) << name;
+    }
+  }
+}
+
+// Rows of a few entries, of dozens, of hundreds; also where pivots are shifted, and where rows of 0 are skipped.
+TYPED_TEST(IncompleteLu, NativeHasTheSameBitsInAllSpaces)
+{
+  auto matrices = ilu_matrices();
+  for (const Named &more : troubled()) matrices.push_back(more);
+  for (int n : {17, 40, 65, 150, 256, 257}) matrices.push_back({"dense " + std::to_string(n), dense(n)});
+  for (int half : {7, 30, 100}) matrices.push_back({"band " + std::to_string(half), band(400, half)});
+  for (const auto &[name, M] : matrices) {
+    Host host;
+    Csr<double, TypeParam> A;
+    Csr<double, Host> B;
+    OK(upload(this->ex, M, A));
+    OK(upload(host, M, B));
+    for (IluShift shift : {IluShift::none, IluShift::nonzero, IluShift::inblocks}) {
+      const IluOptions options{.shift = shift, .zero_pivot = 1e-10, .shift_amount = 1e-4};
+      Ilu0<TypeParam> f;
+      Ilu0<Host> expected;
+      IluReport report, wanted;
+      OK(factor(this->ex, options, A, f, &report));
+      OK(factor(host, options, B, expected, &wanted));
+      ASSERT_EQ(report.fault, wanted.fault) << name;
+      ASSERT_EQ(report.row, wanted.row) << name;
+      if (wanted.fault != IluFault::none) continue;
+      ASSERT_EQ(report.shifts, wanted.shifts) << name;
+      std::vector<double> lu, inverse;
+      OK(download(host, expected.val.data(), expected.val.size(), lu));
+      OK(download(host, expected.inverse.data(), expected.inverse.size(), inverse));
+      ASSERT_EQ(this->to_host(f.val), lu) << name;
+      ASSERT_EQ(this->to_host(f.inverse), inverse) << name;
     }
   }
 }
