@@ -1,6 +1,7 @@
 static char help[] = "Times PETSc preconditioners on model problems of an n x n x n grid.\n\
   -system 7|27|aniso|jump|elasticity : which matrix (default 7); elasticity has 3 unknowns a point\n\
   -n <n>                  : grid points a side (default 64)\n\
+  -shuffle                : rows and columns in a random order, as of an unstructured grid; not for elasticity\n\
   -weak                   : n is for each rank: the grid is n x n x (n ranks)\n\
   -pcs <list>             : preconditioners to compare in this one run, each TYPE or 'TYPE:OPTIONS',\n\
                             separated by ';' (or by ',' when none of them has options), for example\n\
@@ -34,7 +35,7 @@ static const char *const all_names[ALL_SYSTEMS] = {"7", "27", "aniso", "jump", "
 
 typedef struct {
   PetscInt system, n, repeat;
-  PetscBool weak, peers, resetup, memory, check_symmetry;
+  PetscBool shuffle, weak, peers, resetup, memory, check_symmetry;
   char pcs[8192];
   Mat A;
   PetscBool on_device;
@@ -65,6 +66,7 @@ static PetscErrorCode BenchOptions(Bench *bench)
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "amgkit_bench", NULL);
   PetscCall(PetscOptionsEList("-system", "The matrix", NULL, all_names, ALL_SYSTEMS, all_names[bench->system], &bench->system, NULL));
   PetscCall(PetscOptionsInt("-n", "Grid points a side", NULL, bench->n, &bench->n, NULL));
+  PetscCall(PetscOptionsBool("-shuffle", "Rows and columns in a random order", NULL, bench->shuffle, &bench->shuffle, NULL));
   PetscCall(PetscOptionsBool("-weak", "n is for each rank", NULL, bench->weak, &bench->weak, NULL));
   PetscCall(PetscOptionsString("-pcs", "Preconditioners, TYPE or 'TYPE:OPTIONS' separated by ;", NULL, bench->pcs, bench->pcs,
                                sizeof(bench->pcs), NULL));
@@ -75,6 +77,7 @@ static PetscErrorCode BenchOptions(Bench *bench)
   PetscCall(PetscOptionsBool("-check_symmetry", "Test the matrix for symmetry", NULL, bench->check_symmetry, &bench->check_symmetry, NULL));
   PetscOptionsEnd();
   PetscCheck(bench->n > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT " must be positive", bench->n);
+  PetscCheck(!bench->shuffle || bench->system != SYSTEM_ELASTICITY, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-shuffle is not for elasticity");
   PetscCheck(bench->repeat > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat %" PetscInt_FMT " must be positive", bench->repeat);
   /* The list holds options of its own; it must not reach the entries' databases, which are made from text. */
   PetscCall(PetscOptionsClearValue(NULL, "-pcs"));
@@ -115,6 +118,7 @@ static PetscErrorCode BenchSetUp(Bench *bench)
     PetscCall(ElasticityCreateMat(PETSC_COMM_WORLD, bench->n, nz, &bench->A));
   else
     PetscCall(ModelProblemCreateMat(PETSC_COMM_WORLD, (System)bench->system, bench->n, nz, &bench->A));
+  if (bench->shuffle) PetscCall(ModelProblemShuffle(&bench->A));
   if (bench->check_symmetry) {
     PetscBool symmetric;
 
@@ -298,8 +302,8 @@ static PetscErrorCode PrintHead(const Bench *bench)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(MatGetType(bench->A, &mat_type));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# %s\n# matrix %s on the %s, best of %" PetscInt_FMT "\n", version, mat_type,
-                        bench->on_device ? "GPU" : "CPU", bench->repeat));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# %s\n# matrix %s%s on the %s, best of %" PetscInt_FMT "\n", version, mat_type,
+                        bench->shuffle ? ", shuffled," : "", bench->on_device ? "GPU" : "CPU", bench->repeat));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-6s %4s %10s %5s %-14s %5s %11s %11s %11s %12s %9s %6s %10s %s\n", "system", "n", "rows",
                         "ranks", "pc", "its", "setup_ms", "solve_ms", "total_ms", "true_relres", "mem_MB", "mem/A", "resetup_ms",
                         "status"));

@@ -103,11 +103,11 @@ template <class Ex> PetscErrorCode time_kind(Timer<Ex> &timer, IluKind kind, Csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode time_kinds(Timer<Ex> &timer, const char *order, CsrView<double> A)
+template <class Ex> PetscErrorCode time_kinds(Timer<Ex> &timer, const char *name, CsrView<double> A)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "ILU(0), 7-point, %s order, %s: %d rows, %lld entries\n", order, Ex::name, A.rows,
-                        static_cast<long long>(A.nnz)));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_SELF, "ILU(0), %s order, %s: %d rows, %lld entries\n", name, Ex::name, A.rows, static_cast<long long>(A.nnz)));
   for (IluKind kind : {IluKind::native, IluKind::cusparse}) {
     if (ilu0_available<Ex>(kind)) PetscCall(time_kind(timer, kind, A));
   }
@@ -136,18 +136,31 @@ template <class Ex> PetscErrorCode time_ilu0(Ex &ex, int n, const Csr<double, Ex
   PetscFunctionBegin;
   PetscCall(upload(ex, std::vector<double>(static_cast<std::size_t>(A.rows), 1), timer.b));
   PetscCall(timer.x.allocate(ex, A.rows));
-  PetscCall(time_kinds(timer, "natural", A.view()));
+  PetscCall(time_kinds(timer, "7-point, natural", A.view()));
   PetscCall(upload(ex, red_black(n), order));
   PetscCall(place.allocate(ex, order.size()));
   PetscCall(timer.best(1, "permute", [&] {
     const PetscErrorCode code = invert_permutation(ex, order.size(), order.data(), place.data());
     return code ? code : permute_symmetric(ex, A.view(), order.data(), place.data(), B, from);
   }));
-  PetscCall(time_kinds(timer, "red-black", B.view()));
+  PetscCall(time_kinds(timer, "7-point, red-black", B.view()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode time_ilu0(Ex &, int, const Csr<double, Ex> &, PetscInt, PetscInt);
+template <class Ex> PetscErrorCode time_ilu0_of_nodes(Ex &ex, const Csr<double, Ex> &A, PetscInt repeat, PetscInt samples)
+{
+  Timer<Ex> timer{ex, repeat, samples, {}, {}};
+
+  PetscFunctionBegin;
+  PetscCall(upload(ex, std::vector<double>(static_cast<std::size_t>(A.rows), 1), timer.b));
+  PetscCall(timer.x.allocate(ex, A.rows));
+  PetscCall(time_kinds(timer, "nodes of 3 unknowns, natural", A.view()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template PetscErrorCode time_ilu0(Ex &, int, const Csr<double, Ex> &, PetscInt, PetscInt);                                               \
+  template PetscErrorCode time_ilu0_of_nodes(Ex &, const Csr<double, Ex> &, PetscInt, PetscInt);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit::bench

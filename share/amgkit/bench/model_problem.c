@@ -153,3 +153,38 @@ PetscErrorCode ModelProblemCreateMat(MPI_Comm comm, System system, PetscInt n, P
   PetscCall(PetscFree(grid.coefficient));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* order[k] = the index that comes k-th, by Fisher and Yates. */
+static void ShuffleIndices(PetscInt first, PetscInt n, PetscInt order[])
+{
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt j = (PetscInt)(SplitMix64((unsigned long long)(first + k)) % (unsigned long long)(k + 1));
+
+    if (j < k) order[k] = order[j];
+    order[j] = first + k;
+  }
+}
+
+PetscErrorCode ModelProblemShuffle(Mat *A)
+{
+  PetscInt first, end, *order;
+  MatType type;
+  char name[256];
+  IS rows;
+  Mat B;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(*A, &first, &end));
+  PetscCall(MatGetType(*A, &type));
+  PetscCall(PetscStrncpy(name, type, sizeof(name)));
+  PetscCall(PetscMalloc1(end - first, &order));
+  ShuffleIndices(first, end - first, order);
+  PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)*A), end - first, order, PETSC_OWN_POINTER, &rows));
+  PetscCall(ISSetPermutation(rows));
+  PetscCall(MatPermute(*A, rows, rows, &B));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(MatDestroy(A));
+  *A = B;
+  PetscCall(MatConvert(*A, name, MAT_INPLACE_MATRIX, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -23,4 +23,8 @@ extern const char *const SystemNames[SYSTEM_COUNT];
 /* The matrix of a grid of n x n x nz points; its type is AIJ or what -mat_type says. */
 PetscErrorCode ModelProblemCreateMat(MPI_Comm comm, System system, PetscInt n, PetscInt nz, Mat *A);
 
+/* A's rows and columns in another order, the same random one each time, within each process's rows: what an unstructured grid whose points
+   nobody ordered gives. Values stay with their points; the type stays. */
+PetscErrorCode ModelProblemShuffle(Mat *A);
+
 #endif
