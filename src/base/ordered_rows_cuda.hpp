@@ -94,6 +94,7 @@ template <class Cell, class Factor> __device__ int subtract_alone(int begin, int
 template <int Lanes> __device__ void subtract_lanes(const CudaTeam<Lanes> &team, double product, int begin, int end, double &s)
 {
   constexpr int together = Lanes < 8 ? Lanes : 8;
+  if (begin >= end) return;
   const double mine = team.rank() >= begin && team.rank() < end ? product : 0;
   for (int lane = begin / together * together; lane < end; lane += together) {
 #pragma unroll
