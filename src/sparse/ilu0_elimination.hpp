@@ -94,7 +94,7 @@ template <class Scratch, int Together, int Chunks> struct Elimination {
       if (!eliminate(team, known, s)) return false;
       known.k += Together;
       known.done = 0;
-      look_up(team, known, s);
+      if (known.k < known.lower) look_up(team, known, s);
     }
     finish(team, known, s);
     return true;
