@@ -40,7 +40,7 @@ template <int Lanes> struct CudaTeam {
   // What the first entries of several rows load is on its way at once.
   template <class Range, class Load, class Use> __device__ void for_entries(int rows, Range range, Load load, Use use) const
   {
-    for_rows_together(rows, range, load, [&](int r, const Segment &row, const auto &first) {
+    for_rows_together(rows, range, unnumbered(load), [&](int r, const Segment &row, const auto &first, int) {
       const int begin = row.begin + rank();
       if (begin < row.end) use(begin, first);
       for (int k = begin + Lanes; k < row.end; k += Lanes) use(k, load(r, k));
@@ -48,12 +48,28 @@ template <int Lanes> struct CudaTeam {
   }
   template <class Range, class Load, class Use> __device__ void for_entries_in_order(int rows, Range range, Load load, Use use) const
   {
-    for_rows_together(rows, range, load, [&](int r, const Segment &row, const auto &first) {
+    for_numbered_entries_in_order(rows, range, unnumbered(load), use);
+  }
+  template <class Range, class Load, class Use>
+  __device__ void for_numbered_entries_in_order(int rows, Range range, Load load, Use use) const
+  {
+    for_rows_together(rows, range, load, [&](int r, const Segment &row, const auto &first, int number) {
       const int begin = row.begin + rank();
       if (begin < row.end) use(begin, first);
-      for (int k = begin + Lanes; k < row.end; k += Lanes) use(k, load(r, k));
+      for (int k = begin + Lanes; k < row.end; k += Lanes) use(k, load(r, k, number + k));
       sync();
     });
+  }
+  template <class Keep, class Use> __device__ void for_chosen(int begin, int end, Keep keep, Use use) const
+  {
+    int before = 0;
+    for (int base = begin; base < end; base += Lanes) {
+      const int k = base + rank();
+      const bool mine = k < end && keep(k);
+      const unsigned all = tile.ballot(mine);
+      if (mine) use(k, before + __popc(all & ((1U << rank()) - 1)));
+      before += __popc(all);
+    }
   }
   // The rank of each by comparing it with all: what the lanes read at once is one word.
   template <class F> __device__ void for_sorted(int n, const int *x, F f) const
@@ -83,30 +99,40 @@ template <int Lanes> struct CudaTeam {
   }
 
 private:
-  // f(r, range(r), what the lane loads of the first entries), for all lanes and 0 <= r < rows, in this order; and for up to three more r,
-  // with no entries.
+  template <class Load> static __device__ auto unnumbered(Load load)
+  {
+    return [=](int r, int k, int) { return load(r, k); };
+  }
+  // f(r, range(r), what the lane loads of the first entries, number), for all lanes and 0 <= r < rows, in this order; and for up to three
+  // more r, with no entries. Entry k of row r is the (number + k)-th of all.
   template <class Range, class Load, class F> __device__ void for_rows_together(int rows, Range range, Load load, F f) const
   {
     constexpr int together = 4;
-    using Loaded = decltype(load(0, 0));
+    using Loaded = decltype(load(0, 0, 0));
+    int before = 0;
     for (int r = 0; r < rows; r += together) {
       Segment row[together];
       Loaded first[together];
+      int number[together];
 #pragma unroll
-      for (int t = 0; t < together; t++) row[t] = r + t < rows ? range(r + t) : Segment{0, 0};
+      for (int t = 0; t < together; t++) {
+        row[t] = r + t < rows ? range(r + t) : Segment{0, 0};
+        number[t] = before - row[t].begin;
+        before += row[t].end - row[t].begin;
+      }
 #pragma unroll
       for (int t = 0; t < together; t++) {
         const int k = row[t].begin + rank();
-        first[t] = k < row[t].end ? load(r + t, k) : Loaded{};
+        first[t] = k < row[t].end ? load(r + t, k, number[t] + k) : Loaded{};
       }
 #pragma unroll
-      for (int t = 0; t < together; t++) f(r + t, row[t], first[t]);
+      for (int t = 0; t < together; t++) f(r + t, row[t], first[t], number[t]);
     }
   }
   // add(the lane's term, how many lanes have one) for all lanes and terms, Lanes at a time, in their order.
   template <class Range, class F, class Add> __device__ void for_terms(int rows, Range range, F term, Add add) const
   {
-    for_rows_together(rows, range, term, [&](int r, const Segment &row, const Term &first) {
+    for_rows_together(rows, range, unnumbered(term), [&](int r, const Segment &row, const Term &first, int) {
       for (int base = row.begin; base < row.end; base += Lanes) {
         const int k = base + rank(), count = min(Lanes, row.end - base);
         Term mine{-1, 0};

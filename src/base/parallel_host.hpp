@@ -35,6 +35,22 @@ template <bool Backwards> struct SerialTeam {
   {
     for_entries(rows, range, load, use);
   }
+  template <class Range, class Load, class Use> void for_numbered_entries_in_order(int rows, Range range, Load load, Use use) const
+  {
+    int before = 0;
+    for (int r = 0; r < rows; r++) {
+      const Segment row = range(r);
+      for (int k : share(row.begin, row.end)) use(k, load(r, k, before + k - row.begin));
+      before += row.end - row.begin;
+    }
+  }
+  template <class Keep, class Use> void for_chosen(int begin, int end, Keep keep, Use use) const
+  {
+    int n = 0;
+    for (int k = begin; k < end; k++) {
+      if (keep(k)) use(k, n++);
+    }
+  }
   template <class F> void for_sorted(int n, int *x, F f) const
   {
     std::sort(x, x + n);

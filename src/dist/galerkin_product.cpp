@@ -172,6 +172,18 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::forget_AP(Ex &ex, bool a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Local: for the new values after these. AP_ has no values.
+template <class Ex>
+PetscErrorCode GalerkinProduct<Ex>::note_places(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, const Csr<double, Ex> &own)
+{
+  PetscFunctionBegin;
+  if (form_ != ProductForm::two_products || slices_ > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(spgemm_note_places(ex, left(A), right(P), AP_, plan_AP_));
+  PetscCall(spgemm_note_places(ex, P.to_own.view(), AP_.view(), own, plan_own_));
+  if (!alone_) PetscCall(spgemm_note_places(ex, P.to_ghosts.view(), AP_.view(), others_, plan_others_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Collective: others_ to the owners.
 template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const Prolongator<Ex> &P, bool *out_of_memory)
 {
@@ -267,6 +279,7 @@ PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, con
         PetscCall(prepare_AP(ex, A, P));
         PetscCall(multiply(ex, A, P, own_rows(coarse)));
         PetscCall(forget_AP(ex, true));
+        if (AP_stays_) PetscCall(note_places(ex, A, P, own_rows(coarse)));
         if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
         PetscFunctionReturn(PETSC_SUCCESS);
       },

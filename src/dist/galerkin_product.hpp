@@ -7,7 +7,8 @@
 //
 // A P is the largest of these matrices, and stays no longer than it takes to multiply it: a solver that sets up once never holds it beside
 // the rest. The first time that values change its pattern is found again, and stays, 4 bytes an entry, where a sixteenth of what is free
-// holds it: at 7-point 256³ it is a third of the time that new values take, and 0.8 GB. Of its values there are
+// holds it: at 7-point 256³ it is a third of the time that new values take, and 0.8 GB. So do the places of all products, a byte each, in
+// as much memory at most, see spgemm_note_places(). Of A P's values there are
 // SpgemmOptions::window_bytes at a time, see windowed_product.hpp, where other ranks' points need few of its rows and its pattern is not
 // that of blocks. Back ends other than native keep what they made of it, and it with that.
 //
@@ -34,7 +35,8 @@ public:
   PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
                         bool *out_of_memory);
   // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P's values,
-  // and the first time its pattern, or a slice of both, and what a back end other than native needs. *out_of_memory as in attempt().
+  // and the first time its pattern, or a slice of both, the places of products, and what a back end other than native needs.
+  // *out_of_memory as in attempt().
   PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse, bool *out_of_memory);
   // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
   PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
@@ -50,6 +52,7 @@ private:
   PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P);
   PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   PetscErrorCode forget_AP(Ex &, bool again);
+  PetscErrorCode note_places(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, const Csr<double, Ex> &own);
   PetscErrorCode send_rows(Ex &, const Prolongator<Ex> &P, bool *out_of_memory);
   PetscErrorCode add_arrivals(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
   PetscErrorCode add_arrivals_again(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);

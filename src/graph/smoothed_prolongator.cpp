@@ -70,6 +70,7 @@ PetscErrorCode SmoothingStep<Ex>::create(Ex &ex, DistMatrix<Ex> &A, CsrView<doub
 template <class Ex> PetscErrorCode SmoothingStep<Ex>::multiply(Ex &ex, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q)
 {
   PetscFunctionBegin;
+  PetscCall(spgemm_note_places(ex, S, right_.rows(T.rows()), product(Q), plan_));
   PetscCall(spgemm_numeric(ex, plan_, S, right_.rows(T.rows()), product(Q)));
   if (!apart()) PetscCall(split_values(ex, product_rows(Q.diag.cols), Q.diag, Q.offd));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -48,7 +48,7 @@ public:
                         bool *out_of_memory);
   // Collective: T's values have changed.
   PetscErrorCode take(Ex &ex, const CoarseBlocks<Ex> &T) { return right_.update(ex, T.rows()); }
-  // Local: Q's values, for S's on the same pattern. Neither waits nor allocates, with native products.
+  // Local: Q's values, for S's on the same pattern. With native products waits and allocates the first time only.
   PetscErrorCode multiply(Ex &, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q);
   // Whether T's blocks are no longer read but by take().
   bool has_copy(const CoarseBlocks<Ex> &T) const { return right_.rows(T.rows()).ptr != T.diag.ptr.data(); }
@@ -75,7 +75,7 @@ public:
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const StrongNodes<Ex> &, double rho, const SmoothingRule &, CoarseBlocks<Ex> &&T,
                         CoarseBlocks<Ex> &P, bool *out_of_memory);
   // Collective: P's values for other values of A on the same pattern, and their rho; T and what is strong stay what they are. The same bits
-  // as create() gives. Allocates nothing with native products.
+  // as create() gives. With native products allocates the first time only, where there is memory to spare.
   PetscErrorCode update(Ex &, DistMatrix<Ex> &A, double rho, CoarseBlocks<Ex> &P);
   std::size_t bytes() const;
 

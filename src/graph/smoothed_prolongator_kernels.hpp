@@ -67,41 +67,113 @@ template <class Ex> PetscErrorCode complete_diagonal(Ex &ex, int first, Csr<doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// In a row whose weak entries are lumped, the columns of its own node are left to the sums.
-template <class Ex>
-PetscErrorCode smoothing_values(Ex &ex, const SplitRows &rows, const Lumping<Ex> &lumping, int bs, double factor, CsrView<double> S,
-                                double *val)
+namespace
 {
-  const CsrView<double> diag = rows.diag, offd = rows.offd;
-  const int before = rows.ghosts_before, own_rows = diag.rows;
+// What becomes of row i of A in S.
+struct SmoothedRow {
+  SplitRows A;
+  const unsigned char *kind, *ghost_kind;
+  int i, node, bs, own_entry; // own_entry: of a_ii, -1 without one
+  SplitRow row;
+  double factor, a_ii;
+
+  AMGKIT_FN SmoothedRow(const SplitRows &A_, const unsigned char *kind_, const unsigned char *ghost_kind_, int bs_, double factor_, int i_)
+      : A(A_), kind(kind_), ghost_kind(ghost_kind_), i(i_), node(i_ / bs_ * bs_), bs(bs_), own_entry(-1),
+        row(A_.diag, A_.offd, A_.ghosts_before, i_), factor(factor_), a_ii(0)
+  {
+    const int k = lower_bound(A.diag.col, row.own.begin, row.own.end, i);
+    if (k == row.own.end || A.diag.col[k] != i) return;
+    own_entry = k;
+    a_ii = A.diag.val[k];
+  }
+  AMGKIT_FN double entry(int t) const
+  {
+    const SplitRow::Place e = row.at(t);
+    return e.ghost ? A.offd.val[e.k] : A.diag.val[e.k];
+  }
+  AMGKIT_FN bool stays(int t) const
+  {
+    const SplitRow::Place e = row.at(t);
+    return (e.ghost ? ghost_kind[e.k] : kind[e.k]) == entry_stays;
+  }
+  // The component of its node whose entry the t-th one is, or is added to; -1: none
+  AMGKIT_FN int component(int t) const
+  {
+    const SplitRow::Place e = row.at(t);
+    const int to = e.ghost ? ghost_kind[e.k] : kind[e.k], c = e.ghost ? -1 : A.diag.col[e.k] - node;
+    if (to != entry_stays) return to;
+    return c >= 0 && c < bs ? c : -1;
+  }
+  AMGKIT_FN double value(bool self, double a_ij) const { return (self ? 1 : 0) - (a_ii != 0 ? factor * (a_ij / a_ii) : 0); }
+};
+
+template <int Most> struct ComponentSums {
+  double of[Most];
+};
+
+// S's entries are those of A that stay, in their order, and those of the row's own node are sums; Most: at least bs.
+template <int Lanes, int Most, class Ex>
+PetscErrorCode lumped_values(Ex &ex, const SplitRows &A, const Lumping<Ex> &lumping, int bs, double factor, const CsrView<double> &S,
+                             double *val)
+{
   const unsigned char *kind = lumping.diag.data(), *ghost_kind = lumping.offd.data();
-  const int *ptr = S.ptr, *col = S.col;
-  const bool lumped = lumping.bytes() > 0;
-  return for_rows(ex, S.rows, S.average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
-    const int i = static_cast<int>(r), node = i / bs * bs, begin = ptr[i], end = ptr[i + 1];
-    const SplitRow row(diag, offd, before, i);
-    const int at = lower_bound(diag.col, row.own.begin, row.own.end, i);
-    if (at == row.own.end || diag.col[at] != i) {
+  const int *ptr = S.ptr, *col = S.col, before = A.ghosts_before;
+  return for_rows_with<Lanes, ComponentSums<Most>>(ex, S.rows, [=] AMGKIT_FN(auto team, std::int64_t r, auto &sums) {
+    const SmoothedRow in(A, kind, ghost_kind, bs, factor, static_cast<int>(r));
+    const int begin = ptr[r], end = ptr[r + 1], length = in.row.length();
+    if (in.own_entry < 0) {
       team.once([&] { val[begin] = 1; });
       return;
     }
-    const double a_ii = diag.val[at];
-    const auto value = [&](bool self, double a_ij) { return (self ? 1 : 0) - (a_ii != 0 ? factor * (a_ij / a_ii) : 0); };
-    for (int t : team.share(0, row.length())) {
-      const SplitRow::Place e = row.at(t);
-      const int j = e.ghost ? offd.col[e.k] : diag.col[e.k], column = e.ghost ? (j < before ? j : j + own_rows) : before + j;
-      if (lumped && ((!e.ghost && j >= node && j < node + bs) || (e.ghost ? ghost_kind[e.k] : kind[e.k]) != entry_stays)) continue;
-      val[lumped ? lower_bound(col, begin, end, column) : begin + t] = value(!e.ghost && j == i, e.ghost ? offd.val[e.k] : diag.val[e.k]);
+    int staying = 0;
+    team.for_chosen(
+        0, length, [&](int t) { return in.stays(t); },
+        [&](int t, int n) {
+          const SplitRow::Place e = in.row.at(t);
+          val[begin + n] = in.value(!e.ghost && e.k == in.own_entry, in.entry(t));
+          staying++;
+        });
+    if (team.sum(staying) == length) return;
+    team.sum_in_order(
+        1,
+        [&](int) {
+          return Segment{0, length};
+        },
+        [&](int, int t) {
+          return Term{in.component(t), in.entry(t)};
+        },
+        bs, sums.of);
+    team.sync();
+    const int first = lower_bound(col, begin, end, before + in.node), last = lower_bound(col, first, end, before + in.node + bs);
+    for (int k : team.share(first, last)) { // a sum of one entry is this
+      const int c = col[k] - before - in.node;
+      val[k] = in.value(in.node + c == in.i, sums.of[c]);
     }
-    if (!lumped) return;
-    for (int k = lower_bound(col, begin, end, before + node); k < end && col[k] < before + node + bs; k++) {
-      const int j = col[k] - before;
-      const double a_ij = team.ordered_sum(0, row.length(), [&](int t) {
-        const SplitRow::Place e = row.at(t);
-        if (e.ghost) return ghost_kind[e.k] == j - node ? offd.val[e.k] : 0.0;
-        return kind[e.k] == j - node || diag.col[e.k] == j ? diag.val[e.k] : 0.0;
-      });
-      team.once([&] { val[k] = value(j == i, a_ij); });
+  });
+}
+} // namespace
+
+template <class Ex>
+PetscErrorCode smoothing_values(Ex &ex, const SplitRows &A, const Lumping<Ex> &lumping, int bs, double factor, CsrView<double> S,
+                                double *val)
+{
+  const int *ptr = S.ptr;
+
+  if (lumping.bytes() > 0) {
+    if (bs > 8) return lumped_values<32, 128>(ex, A, lumping, bs, factor, S, val);
+    if (S.average() <= 32) return lumped_values<4, 8>(ex, A, lumping, bs, factor, S, val);
+    return lumped_values<16, 8>(ex, A, lumping, bs, factor, S, val);
+  }
+  return for_rows(ex, S.rows, S.average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
+    const SmoothedRow in(A, nullptr, nullptr, bs, factor, static_cast<int>(r));
+    const int begin = ptr[r];
+    if (in.own_entry < 0) {
+      team.once([&] { val[begin] = 1; });
+      return;
+    }
+    for (int t : team.share(0, in.row.length())) {
+      const SplitRow::Place e = in.row.at(t);
+      val[begin + t] = in.value(!e.ghost && e.k == in.own_entry, in.entry(t));
     }
   });
 }

@@ -134,6 +134,22 @@ PetscErrorCode spgemm_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex>
+PetscErrorCode spgemm_note_places(Ex &ex, CsrView<double> A, CsrView<double> B, const Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+{
+  const std::int64_t products = plan.products / (std::int64_t{plan.rows} * plan.inner * plan.run);
+  bool spare = false;
+
+  PetscFunctionBegin;
+  PetscCall(check_fit(A, B));
+  PetscCall(check_result(A, B, C));
+  if (plan.kind != SpgemmKind::native || plan.places_sought || C.col.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  plan.places_sought = true;
+  PetscCall(memory_to_spare(ex, static_cast<std::size_t>(products) + static_cast<std::size_t>(C.rows / plan.rows) * sizeof(int), &spare));
+  if (products <= INT32_MAX && spare) PetscCall(native_note_places(ex, A, B, C, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 namespace
 {
 // part: nullptr for all rows
@@ -199,6 +215,7 @@ using View = CsrView<double>;
   template bool spgemm_available<Ex>(SpgemmKind);                                                                                          \
   template PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, View, View, Csr<double, Ex> &, SpgemmPlan<Ex> &);                   \
   template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, Csr<double, Ex> &);                                     \
+  template PetscErrorCode spgemm_note_places(Ex &, View, View, const Csr<double, Ex> &, SpgemmPlan<Ex> &);                                 \
   template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, const SpgemmRows &);                                    \
   template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, const SpgemmPart &, View, View, const SpgemmRows &);                \
   template PetscErrorCode triple_product_symbolic(Ex &, const SpgemmOptions &, View, View, View, Csr<double, Ex> &, SpgemmPlan<Ex> &);     \

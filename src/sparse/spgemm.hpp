@@ -63,9 +63,15 @@ template <class Ex> struct SpgemmPlan {
   // and are summed in windows of their runs: the l-th of them in window[l] to window[l + 1] - 1. By blocks, these are rows of blocks.
   Array<int, Ex> row, window;
   std::int64_t begin[tables + 2] = {}, windows = 0;
+  // native, after spgemm_note_places(): of each product of runs, or blocks, its place among those of its row of C; first[i]: products of
+  // the rows before row i. one_each: every entry of A has one product, and first is A's.
+  Array<int, Ex> first;
+  Array<unsigned char, Ex> place;
+  bool one_each = false, places_sought = false;
   std::unique_ptr<SpgemmState> state;
 
-  std::size_t bytes() const { return runs.bytes() + row.bytes() + window.bytes(); } // but for the state's
+  bool noted() const { return place.size() > 0; }
+  std::size_t bytes() const { return runs.bytes() + row.bytes() + window.bytes() + first.bytes() + place.bytes(); } // but for the state's
 };
 
 // native: rows first <= i < end of C in the lists of a plan: row[k], begin[t] <= k < end[t], and the windows of those too long.
@@ -90,6 +96,12 @@ PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, C
 // allocates.
 template <class Ex>
 PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
+
+// Once a plan: notes where each product of the pattern goes, 1 byte a product and 4 a row of C. Numeric calls then look nothing up, and
+// read no columns; it changes no bit of C. native, of two factors, and not for rows of C with more than 256 columns, or runs. Does nothing
+// where there are 2^31 products or more, or the memory is not to spare, see memory.hpp. C's pattern is the symbolic call's. Waits. Errors: PETSC_ERR_MEM; the plan serves as before.
+template <class Ex>
+PetscErrorCode spgemm_note_places(Ex &, CsrView<double> A, CsrView<double> B, const Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
 
 // Rows of a C that may have more: ptr is theirs, col and val are the whole's.
 struct SpgemmRows {

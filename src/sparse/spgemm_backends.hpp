@@ -10,7 +10,10 @@ PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, C
 template <class Ex>
 PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, const SpgemmPart *part, CsrView<double> A, CsrView<double> B,
                               const SpgemmRows &C);
-// The part of it for plans of blocks.
+// spgemm_note_places() of a product that has entries
+template <class Ex>
+PetscErrorCode native_note_places(Ex &, CsrView<double> A, CsrView<double> B, const Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
+// The part of native_numeric() for plans of blocks.
 template <class Ex>
 PetscErrorCode native_block_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
 template <class Ex>

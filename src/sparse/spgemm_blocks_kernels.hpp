@@ -17,10 +17,10 @@ struct BlockFactors {
   CsrView<double> A, B, blocks; // blocks: of B, without values
 };
 
-// Where the lane's block of B is: its column of blocks, its place r in A's row, and in units of M entries of B its first row's begin and
-// the distance of its rows.
+// Where the lane's block of B is: its column of blocks, or its product's place, its block r of A's row, and in units of M entries of B its
+// first row's begin and the distance of its rows.
 struct BlockAt {
-  int column, r, first, step;
+  int where, r, first, step;
 };
 
 template <int Rows, int M> struct BlockSums {
@@ -41,29 +41,25 @@ template <int Rows, int Inner, int M> struct Blocks {
   }
 
   // val[p stride + t] <- the sum at column col[t] of row p of the node I, for the n ascending runs of M columns that the table holds
-  template <class Team, class Columns, class Table>
-  static AMGKIT_FN void sum_node(const Team &team, const BlockFactors &in, int I, const Columns &columns, Table &table, int n,
-                                 const int *col, double *val, int stride)
+  template <class Team, class Columns, class Places, class Table>
+  static AMGKIT_FN void sum_node(const Team &team, const BlockFactors &in, int I, const Columns &columns, const Places &places,
+                                 Table &table, int n, const int *col, double *val, int stride)
   {
-    clear(team, table);
     for (int t : team.share(0, n)) {
       for (int c = 0; c < sums; c++) table.sum[t][c] = 0;
     }
-    team.sync();
-    for (int t : team.share(0, n)) table.place[insert(table, col[M * t] / M).at] = static_cast<unsigned short>(t);
-    team.sync();
+    places.prepare(team, table, n, col, M);
     const int begin = in.A.ptr[Rows * I], length = in.A.ptr[Rows * I + 1] - begin;
     const auto node = [&](int r) { return in.A.col[begin + Inner * r] / Inner; };
-    team.for_entries_in_order(
+    team.for_numbered_entries_in_order(
         length / Inner, [&](int r) { return columns.of(in.blocks, node(r)); },
-        [&](int r, int k) {
+        [&](int r, int k, int nth) {
           const int K = node(r), first = in.blocks.ptr[K];
-          return BlockAt{in.blocks.col[k], r, Inner * first + k - first, in.blocks.ptr[K + 1] - first};
+          return BlockAt{places.load(in.blocks, k, nth), r, Inner * first + k - first, in.blocks.ptr[K + 1] - first};
         },
         [&](int, const BlockAt &at) {
-          const int slot = find(table, at.column);
-          if (slot < 0) return;
-          const int place = table.place[slot];
+          const int place = places.place(table, at.where);
+          if (place < 0) return;
           BlockSums<Rows, M> sum;
           for (int c = 0; c < sums; c++) sum.of[c / M][c % M] = table.sum[place][c];
           add(in.A.val + begin + Inner * at.r, length, in.B.val + std::int64_t{M} * at.first, M * at.step, sum);
@@ -76,14 +72,16 @@ template <int Rows, int Inner, int M> struct Blocks {
   }
 
   // The n nodes consist of Parts times Rows rows; a team takes Rows of them.
-  template <int Lanes, int T, int Parts, class Ex>
-  static PetscErrorCode sum_nodes(Ex &ex, const BlockFactors &in, const int *node, std::int64_t n, const SpgemmRows &C)
+  template <int Lanes, int Parts, class Table, class Places, class Ex>
+  static PetscErrorCode sum_nodes(Ex &ex, const BlockFactors &in, const Places &places, const int *node, std::int64_t n,
+                                  const SpgemmRows &C)
   {
     const int *ptr = C.ptr, *col = C.col;
     double *val = C.val;
-    return for_rows_with<Lanes, BlockTable<block_slots_of(T), sums>>(ex, n * Parts, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
-      const int I = node[l / Parts] * Parts + static_cast<int>(l % Parts), begin = ptr[Rows * I], length = ptr[Rows * I + 1] - begin;
-      sum_node(team, in, I, WholeRows{}, table, length / M, col + begin, val + begin, length);
+    return for_rows_with<Lanes, Table>(ex, n * Parts, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+      const int J = node[l / Parts], I = J * Parts + static_cast<int>(l % Parts);
+      const int begin = ptr[Rows * I], length = ptr[Rows * I + 1] - begin;
+      sum_node(team, in, I, WholeRows{}, places.of(J), table, length / M, col + begin, val + begin, length);
     });
   }
 
@@ -102,20 +100,28 @@ template <int Rows, int Inner, int M> struct Blocks {
           const int length = ptr[Rows * I + 1] - ptr[Rows * I];
           const int skipped = (static_cast<int>(w) - window[l]) * most, left = length / M - skipped, n = left < most ? left : most;
           const int begin = ptr[Rows * I] + M * skipped;
-          sum_node(team, in, I, Window{col[begin] / M, col[begin + M * (n - 1)] / M}, table, n, col + begin, val + begin, length);
+          const Window columns{col[begin] / M, col[begin + M * (n - 1)] / M};
+          sum_node(team, in, I, columns, ByColumn{}, table, n, col + begin, val + begin, length);
         });
   }
 
   template <int Parts, class Ex>
   static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
   {
-    const int *node = plan.row.data();
-
     PetscFunctionBegin;
     PetscCall(for_sizes([&](auto size) {
       constexpr int T = decltype(size)::value;
-      return with_lanes<BlockTable<block_slots_of(T), sums>, 8>(in.blocks.average(), [&](auto lanes) {
-        return sum_nodes<decltype(lanes)::value, T, Parts>(ex, in, node + plan.begin[T], plan.begin[T + 1] - plan.begin[T], C);
+      using Sums = BlockSumsOf<block_columns_of(T), sums>;
+      using Table = BlockTable<block_slots_of(T), sums>;
+      const int *node = plan.row.data() + plan.begin[T];
+      const std::int64_t n = plan.begin[T + 1] - plan.begin[T];
+      if (plan.noted()) {
+        const AllAsNoted places{plan.first.data(), plan.place.data()};
+        return with_lanes<Sums, 8>(in.blocks.average(),
+                                   [&](auto lanes) { return sum_nodes<decltype(lanes)::value, Parts, Sums>(ex, in, places, node, n, C); });
+      }
+      return with_lanes<Table, 8>(in.blocks.average(), [&](auto lanes) {
+        return sum_nodes<decltype(lanes)::value, Parts, Table>(ex, in, AllByColumn{}, node, n, C);
       });
     }));
     PetscCall(sum_windows<Parts>(ex, in, plan, C));

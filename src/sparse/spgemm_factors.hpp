@@ -9,7 +9,7 @@ namespace amgkit::spgemm
 {
 // What the right factor's entry brings to M sums.
 template <int M> struct Product {
-  int column;
+  int where; // its column, or its place
   double value[M];
 };
 
@@ -63,16 +63,16 @@ template <class Team, class In, class Use> AMGKIT_FN void for_columns(const Team
 }
 
 // use(product) for all products of these entries of the left factor: those of one column in the order of the entries, by lanes that see
-// what the lanes before them did
-template <int M, class Team, class In, class Columns, class Use>
-AMGKIT_FN void for_products(const Team &team, const In &in, const Segment &left, const Columns &columns, Use use)
+// what the lanes before them did. Their numbers are those within a part.
+template <int M, class Team, class In, class Columns, class Places, class Use>
+AMGKIT_FN void for_products(const Team &team, const In &in, const Segment &left, const Columns &columns, const Places &places, Use use)
 {
   in.for_parts(left, [&](const Segment &part, int e) {
-    team.for_entries_in_order(
+    team.for_numbered_entries_in_order(
         part.end - part.begin, [&](int r) { return columns.of(in.B, in.A.col[part.begin + r]); },
-        [&](int r, int k) {
+        [&](int r, int k, int n) {
           const double a = in.weighted(e, in.A.val[part.begin + r]);
-          Product<M> product{in.B.col[k], {}};
+          Product<M> product{places.load(in.B, k, n), {}};
           for (int c = 0; c < M; c++) product.value[c] = a * in.B.val[M * k + c];
           return product;
         },

@@ -11,6 +11,8 @@
 #include "sparse/spgemm_bitmaps.hpp"
 #include "sparse/spgemm_lanes.hpp"
 
+#include <type_traits>
+
 namespace amgkit
 {
 namespace spgemm
@@ -221,35 +223,64 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
 }
 
 // val[t] <- the sum at column col[t], for the n ascending runs of M columns that the table holds
-template <int M, class Team, class In, class Columns, class Table>
-AMGKIT_FN void sum_products(const Team &team, const In &in, const Segment &left, const Columns &columns, Table &table, int n,
-                            const int *col, double *val)
+template <int M, class Team, class In, class Columns, class Places, class Table>
+AMGKIT_FN void sum_products(const Team &team, const In &in, const Segment &left, const Columns &columns, const Places &places, Table &table,
+                            int n, const int *col, double *val)
 {
-  clear(team, table);
   for (int t : team.share(0, n)) {
     for (int c = 0; c < M; c++) table.sum[c][t] = 0;
   }
-  team.sync();
-  for (int t : team.share(0, n)) table.place[insert(table, col[M * t] / M).at] = static_cast<unsigned short>(t);
-  team.sync();
-  for_products<M>(team, in, left, columns, [&](const Product<M> &product) {
-    const int slot = find(table, product.column);
-    if (slot < 0) return;
-    const int place = table.place[slot];
+  places.prepare(team, table, n, col, M);
+  for_products<M>(team, in, left, columns, places, [&](const Product<M> &product) {
+    const int place = places.place(table, product.where);
+    if (place < 0) return;
     for (int c = 0; c < M; c++) table.sum[c][place] += product.value[c];
   });
   team.sync();
   for (int t : team.share(0, M * n)) val[t] = table.sum[t % M][t / M];
 }
 
-template <int Lanes, int T, int M, class In, class Ex>
-PetscErrorCode sum_rows(Ex &ex, const In &in, const int *row, std::int64_t n, const SpgemmRows &C)
+// Of rows whose entries have one product each, that of A's entry k noted in place[k].
+template <int Lanes, class Table, class Ex>
+PetscErrorCode sum_single(Ex &ex, const TwoFactors &in, const unsigned char *place, const int *row, std::int64_t n, const SpgemmRows &C)
+{
+  const int *ptr = C.ptr;
+  double *val = C.val;
+  return for_rows_with<Lanes, Table>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+    const int i = row[l], begin = ptr[i], length = ptr[i + 1] - begin;
+    team.sum_in_order(
+        1, [&](int) { return in.row(i); },
+        [&](int, int k) {
+          return Term{place[k], in.A.val[k] * in.B.val[in.A.col[k]]};
+        },
+        length, table.sum[0]);
+    team.sync();
+    for (int t : team.share(0, length)) val[begin + t] = table.sum[0][t];
+  });
+}
+
+template <int Lanes, int M, class Table, class In, class Places, class Ex>
+PetscErrorCode sum_rows(Ex &ex, const In &in, const Places &places, const int *row, std::int64_t n, const SpgemmRows &C)
 {
   const int *ptr = C.ptr, *col = C.col;
   double *val = C.val;
-  return for_rows_with<Lanes, KeyedSums<T, M>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+  return for_rows_with<Lanes, Table>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
     const int i = row[l], begin = ptr[i];
-    sum_products<M>(team, in, in.row(i), WholeRows{}, table, (ptr[i + 1] - begin) / M, col + begin, val + begin);
+    sum_products<M>(team, in, in.row(i), WholeRows{}, places.of(i), table, (ptr[i + 1] - begin) / M, col + begin, val + begin);
+  });
+}
+
+template <int T, int M, class Ex>
+PetscErrorCode sum_noted_rows(Ex &ex, const TwoFactors &in, const SpgemmPlan<Ex> &plan, const int *row, std::int64_t n, const SpgemmRows &C)
+{
+  const AllAsNoted places{plan.first.data(), plan.place.data()};
+
+  if constexpr (M == 1) {
+    if (plan.one_each && in.A.average() <= 12) return sum_single<8, RunSums<columns_of(T), 1>>(ex, in, plan.place.data(), row, n, C);
+    if (plan.one_each) return sum_single<32, RunSums<columns_of(T), 1>>(ex, in, plan.place.data(), row, n, C);
+  }
+  return with_lanes<RunSums<columns_of(T), M>>(in.B.average(), [&](auto lanes) {
+    return sum_rows<decltype(lanes)::value, M, RunSums<columns_of(T), M>>(ex, in, places, row, n, C);
   });
 }
 
@@ -267,7 +298,8 @@ PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, con
     const int l = piece_of(window, longs, w), i = row[l];
     const int begin = ptr[i] + (static_cast<int>(w) - window[l]) * length * M, left = (ptr[i + 1] - begin) / M;
     const int n = left < length ? left : length;
-    sum_products<M>(team, in, in.row(i), Window{col[begin] / M, col[begin + M * (n - 1)] / M}, table, n, col + begin, val + begin);
+    const Window columns{col[begin] / M, col[begin + M * (n - 1)] / M};
+    sum_products<M>(team, in, in.row(i), columns, ByColumn{}, table, n, col + begin, val + begin);
   });
 }
 
@@ -275,17 +307,21 @@ PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, con
 template <int M, class In, class Ex>
 PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmPart &part, const SpgemmRows &C)
 {
-  const int *row = plan.row.data();
-
   PetscFunctionBegin;
   PetscCall(for_sizes([&](auto size) {
     constexpr int T = decltype(size)::value;
+    const int *row = plan.row.data() + part.begin_of[T];
+    const std::int64_t n = part.end_of[T] - part.begin_of[T];
     if constexpr (T > largest_with_sums(M))
       return PETSC_SUCCESS;
-    else
+    else {
+      if constexpr (std::is_same_v<In, TwoFactors> && columns_of(T) <= most_places) {
+        if (plan.noted()) return sum_noted_rows<T, M>(ex, in, plan, row, n, C);
+      }
       return with_lanes<KeyedSums<T, M>>(in.B.average(), [&](auto lanes) {
-        return sum_rows<decltype(lanes)::value, T, M>(ex, in, row + part.begin_of[T], part.end_of[T] - part.begin_of[T], C);
+        return sum_rows<decltype(lanes)::value, M, KeyedSums<T, M>>(ex, in, AllByColumn{}, row, n, C);
       });
+    }
   }));
   PetscCall(sum_windows<M>(ex, in, plan, part, C));
   PetscFunctionReturn(PETSC_SUCCESS);

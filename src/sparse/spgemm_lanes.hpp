@@ -6,6 +6,7 @@
 namespace amgkit::spgemm
 {
 constexpr int tables = SpgemmPlan<Host>::tables;
+constexpr int most_places = 256; // of a row, that a byte tells apart
 
 // Where the factors consist of blocks, the shapes whose values are summed by blocks, and the sizes of tables with their sums: 48 KiB of
 // scratch hold the largest of the largest blocks.

@@ -1,5 +1,6 @@
 // Hash tables of one team, in its scratch memory: linear probing, a column a slot.
 #pragma once
+#include "base/array.hpp"
 #include "base/parallel.hpp"
 
 namespace amgkit::spgemm
@@ -20,17 +21,21 @@ template <int T> struct ListedKeys : Keys<T> {
   int used;
   int list[columns_of(T)];
 };
-// M sums for each column; place[s]: which ones belong to slot s. Lanes that add to those of different columns use different banks.
-template <int Slots, int M> struct SumTable : SlotKeys<Slots> {
+// place[s]: the place of slot s's column among those of a row.
+template <int Slots> struct PlacedKeys : SlotKeys<Slots> {
   unsigned short place[Slots];
-  double sum[M][Slots / 2];
 };
+// M sums for each of the columns. Lanes that add to those of different columns use different banks.
+template <int Columns, int M> struct RunSums {
+  double sum[M][Columns];
+};
+template <int Slots, int M> struct SumTable : PlacedKeys<Slots>, RunSums<Slots / 2, M> {};
 template <int T, int M> using KeyedSums = SumTable<slots_of(T), M>;
 // The sums of a block together, as a lane reads and writes all of them; at an odd distance, as lanes have different blocks.
-template <int Slots, int Sums> struct BlockTable : SlotKeys<Slots> {
-  unsigned short place[Slots];
-  double sum[Slots / 2][Sums | 1];
+template <int Columns, int Sums> struct BlockSumsOf {
+  double sum[Columns][Sums | 1];
 };
+template <int Slots, int Sums> struct BlockTable : PlacedKeys<Slots>, BlockSumsOf<Slots / 2, Sums> {};
 
 template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table &table)
 {
@@ -69,4 +74,40 @@ template <class Table> AMGKIT_FN int find(const Table &table, int column)
   }
   return -1;
 }
+
+// How a product finds its place: by its column, in a table with the n ascending runs of so many columns that col begins with; for all
+// lanes.
+struct ByColumn {
+  template <class Team, class Table> AMGKIT_FN void prepare(const Team &team, Table &table, int n, const int *col, int run) const
+  {
+    clear(team, table);
+    team.sync();
+    for (int t : team.share(0, n)) table.place[insert(table, col[run * t] / run).at] = static_cast<unsigned short>(t);
+    team.sync();
+  }
+  AMGKIT_FN int load(const CsrView<double> &B, int k, int) const { return B.col[k]; }
+  template <class Table> AMGKIT_FN int place(const Table &table, int column) const
+  {
+    const int slot = find(table, column);
+    return slot < 0 ? -1 : table.place[slot];
+  }
+};
+// As it was noted, for the n-th product of the row.
+struct AsNoted {
+  const unsigned char *to;
+
+  template <class Team, class Table> AMGKIT_FN void prepare(const Team &team, Table &, int, const int *, int) const { team.sync(); }
+  AMGKIT_FN int load(const CsrView<double> &, int, int n) const { return to[n]; }
+  template <class Table> AMGKIT_FN int place(const Table &, int place) const { return place; }
+};
+// Of the rows of C
+struct AllByColumn {
+  AMGKIT_FN ByColumn of(int) const { return {}; }
+};
+struct AllAsNoted {
+  const int *first;
+  const unsigned char *place;
+
+  AMGKIT_FN AsNoted of(int i) const { return {place + first[i]}; }
+};
 } // namespace amgkit::spgemm

@@ -18,6 +18,11 @@ template <int Lanes, class Ex> PetscErrorCode check_ordered_sum(Ex &, int n, dou
 // order; x = 0 before
 inline constexpr int entries_in_order = 70;
 template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &, int n, int *out);
+// out[1400 i + t] = 100 r + q for the t-th of all q with 0 <= q < 13 r mod 70, r = 1, 2, ..., i; i <= 20
+inline constexpr int numbered_entries = 1400;
+template <int Lanes, class Ex> PetscErrorCode check_numbered_entries(Ex &, int n, int *out);
+// out[i n + t]: the t-th 3 <= k < 3 + i that leaves 1 or 3 when divided by 5
+template <int Lanes, class Ex> PetscErrorCode check_chosen(Ex &, int n, int *out);
 // out[i n + t]: the t-th smallest of the numbers (7 k) mod n - 3, 0 <= k < i; n is no multiple of 7
 template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &, int n, int *out);
 // sums[k] = the sum of i + round over 0 <= i < n, i mod m = k, once each place[i] has got its i + round

@@ -88,6 +88,32 @@ template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &ex, int
   });
 }
 
+struct NumberedEntry {
+  int number, what;
+};
+template <int Lanes, class Ex> PetscErrorCode check_numbered_entries(Ex &ex, int n, int *out)
+{
+  return for_rows<Lanes>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
+    team.for_numbered_entries_in_order(
+        static_cast<int>(i),
+        [&](int r) {
+          return Segment{r, r + 13 * (r + 1) % entries_in_order};
+        },
+        [&](int r, int k, int number) {
+          return NumberedEntry{number, 100 * (r + 1) + k - r};
+        },
+        [&](int, const NumberedEntry &entry) { out[numbered_entries * i + entry.number] = entry.what; });
+  });
+}
+
+template <int Lanes, class Ex> PetscErrorCode check_chosen(Ex &ex, int n, int *out)
+{
+  return for_rows<Lanes>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
+    team.for_chosen(
+        3, 3 + static_cast<int>(i), [](int k) { return k % 5 == 1 || k % 5 == 3; }, [&](int k, int t) { out[n * i + t] = k; });
+  });
+}
+
 struct ToSort {
   int x[200];
 };
@@ -212,6 +238,10 @@ template PetscErrorCode check_ordered_sum<4>(Space &, int, double *);
 template PetscErrorCode check_ordered_sum<32>(Space &, int, double *);
 template PetscErrorCode check_entries_in_order<4>(Space &, int, int *);
 template PetscErrorCode check_entries_in_order<32>(Space &, int, int *);
+template PetscErrorCode check_numbered_entries<4>(Space &, int, int *);
+template PetscErrorCode check_numbered_entries<32>(Space &, int, int *);
+template PetscErrorCode check_chosen<4>(Space &, int, int *);
+template PetscErrorCode check_chosen<32>(Space &, int, int *);
 template PetscErrorCode check_sorted<4>(Space &, int, int *);
 template PetscErrorCode check_sorted<32>(Space &, int, int *);
 template PetscErrorCode check_rows_then(Space &, std::int64_t, int, int, std::int64_t *, std::int64_t *);

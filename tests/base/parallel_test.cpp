@@ -105,6 +105,47 @@ TYPED_TEST(Parallel, EntriesInOrderSeeTheRowsBefore)
   }
 }
 
+TYPED_TEST(Parallel, EntriesAreNumberedOverAllRows)
+{
+  constexpr int n = 20;
+  for (int lanes : {4, 32}) {
+    auto out = this->to_space(std::vector<int>(numbered_entries * n, -1));
+    if (lanes == 4)
+      OK(check_numbered_entries<4>(this->ex, n, out.data()));
+    else
+      OK(check_numbered_entries<32>(this->ex, n, out.data()));
+    const auto got = this->to_host(out);
+    for (int i = 0; i < n; i++) {
+      std::vector<int> expected;
+      for (int r = 1; r <= i; r++) {
+        for (int q = 0; q < 13 * r % entries_in_order; q++) expected.push_back(100 * r + q);
+      }
+      expected.resize(numbered_entries, -1);
+      for (int t = 0; t < numbered_entries; t++)
+        ASSERT_EQ(got[numbered_entries * i + t], expected[t]) << lanes << " lanes, " << i << " rows";
+    }
+  }
+}
+
+TYPED_TEST(Parallel, ChosenAreNumberedInOrder)
+{
+  constexpr int n = 100;
+  for (int lanes : {4, 32}) {
+    auto out = this->to_space(std::vector<int>(n * n, -1));
+    if (lanes == 4)
+      OK(check_chosen<4>(this->ex, n, out.data()));
+    else
+      OK(check_chosen<32>(this->ex, n, out.data()));
+    const auto got = this->to_host(out);
+    std::vector<int> chosen;
+    for (int i = 0; i < n; i++) {
+      for (int t = 0; t < n; t++)
+        ASSERT_EQ(got[n * i + t], t < static_cast<int>(chosen.size()) ? chosen[t] : -1) << lanes << " lanes, " << i;
+      if ((3 + i) % 5 == 1 || (3 + i) % 5 == 3) chosen.push_back(3 + i);
+    }
+  }
+}
+
 TYPED_TEST(Parallel, ForSortedNumbersInOrder)
 {
   constexpr int n = 200;

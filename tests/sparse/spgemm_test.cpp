@@ -28,6 +28,13 @@ std::vector<TripleFactors> triple_products()
   return out;
 }
 
+bool any_longer(const HostCsr &C, int length)
+{
+  for (int i = 0; i < C.rows; i++) {
+    if (C.ptr[i + 1] - C.ptr[i] > length) return true;
+  }
+  return false;
+}
 } // namespace
 
 TYPED_TEST(Spgemm, EqualsItsDefinitionBitForBit)
@@ -38,6 +45,24 @@ TYPED_TEST(Spgemm, EqualsItsDefinitionBitForBit)
 TYPED_TEST(Spgemm, RowsOfAllLengthsEqualTheirDefinitionBitForBit)
 {
   for (const Factors &in : long_products()) check_product(this->ex, in, {});
+}
+
+// Which take another way once their places are noted.
+TYPED_TEST(Spgemm, OneProductAnEntryGivesTheSameBits)
+{
+  const auto one = [](int) { return 1; };
+  for (const int length : {4, 40, 900}) {
+    const Factors in = {std::to_string(length), random_rows(300, 1000, 1, length), random_rows(1000, 270, 2, one)};
+    Csr<double, TypeParam> A, B, C;
+    SpgemmPlan<TypeParam> plan;
+    OK(upload(this->ex, in.A, A));
+    OK(upload(this->ex, in.B, B));
+    OK(spgemm_symbolic(this->ex, {}, A.view(), B.view(), C, plan));
+    OK(spgemm_note_places(this->ex, A.view(), B.view(), C, plan));
+    EXPECT_EQ(plan.one_each, !any_longer(product_of(in.A, in.B), 256)) << length;
+    check_product(this->ex, in, {});
+  }
+  check_product(this->ex, {"not for all", random_rows(300, 1000, 1, 9), random_rows(1000, 70, 2, 1)}, {});
 }
 
 TYPED_TEST(Spgemm, SlicesGiveTheSame)
@@ -224,6 +249,32 @@ TYPED_TEST(Spgemm, RefusesWhatDoesNotFit)
   EXPECT_EQ(error_of([&] { return spgemm_numeric(this->ex, plan, A.view(), A.view(), C); }), PETSC_ERR_ARG_SIZ);
 }
 
+// Whichever allocation fails: an error, and the plan still serves.
+TEST(SpgemmMemory, EveryAllocationOfPlacesMayFail)
+{
+  const Factors in = {"random", random_rows(30, 40, 1, 5), random_rows(40, 30, 2, 4)};
+  Debug ex;
+  Csr<double, Debug> A, B, C;
+  SpgemmPlan<Debug> plan;
+  HostCsr got;
+  int failed = 0;
+  OK(upload(ex, in.A, A));
+  OK(upload(ex, in.B, B));
+  for (bool more = true; more;) {
+    OK(spgemm_symbolic(ex, {}, A.view(), B.view(), C, plan));
+    ex.fail_at = ex.allocations + failed;
+    const int code = error_of([&] { return spgemm_note_places(ex, A.view(), B.view(), C, plan); });
+    more = ex.allocations > ex.fail_at;
+    ex.fail_at = -1;
+    EXPECT_EQ(code, more ? static_cast<int>(PETSC_ERR_MEM) : 0);
+    EXPECT_EQ(plan.noted(), !more);
+    OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
+    OK(download(ex, C, got));
+    expect_same_csr(got, product_of(in.A, in.B), "after " + std::to_string(failed) + " failures");
+    failed += more;
+  }
+  EXPECT_EQ(failed, 2);
+}
 TEST(SpgemmMemory, EveryAllocationMayFail) { check_failing_allocations(long_products()[4], {}); }
 TEST(SpgemmMemory, EveryAllocationMayFailWithRuns) { check_failing_allocations(in_runs(long_products(), 3)[4], {.run = 3}); }
 } // namespace amgkit::test

@@ -28,6 +28,13 @@ template <class Ex> struct Patterns {
     PetscCall(spgemm_symbolic(ex, {.run = run}, R.view(), AP.view(), C, plan_C));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode note_places(Ex &ex)
+  {
+    PetscFunctionBegin;
+    PetscCall(spgemm_note_places(ex, A.view(), P.view(), AP, plan_AP));
+    PetscCall(spgemm_note_places(ex, R.view(), AP.view(), C, plan_C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode windows(Ex &ex, std::int64_t bytes, std::vector<ProductWindow> &out)
   {
     return find_windows(ex, bytes, R.view(), AP.view(), plan_AP, plan_C, out);
@@ -87,6 +94,9 @@ TYPED_TEST(WindowedProduct, IsTheWholeProduct)
       HostCsr got, expected;
       OK(product.find(this->ex, {problem.name, problem.A, in_runs(problem.P, run)}, run));
       OK(product.multiply_whole(this->ex, expected));
+      if (run == 3) {
+        OK(product.note_places(this->ex));
+      }
       for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{500}, std::int64_t{8000}, std::int64_t{INT32_MAX}}) {
         SCOPED_TRACE(problem.name + ", " + std::to_string(run) + ", " + std::to_string(bytes));
         std::vector<ProductWindow> windows;
@@ -94,6 +104,8 @@ TYPED_TEST(WindowedProduct, IsTheWholeProduct)
         most = std::max(most, windows.size());
         OK(product.multiply(this->ex, windows, got));
         EXPECT_EQ(got.val, expected.val);
+        if (run > 1) continue;
+        OK(product.note_places(this->ex)); // for the next windows
       }
     }
   }

@@ -167,6 +167,16 @@ inline std::vector<Factors> in_runs(std::vector<Factors> products, int run)
   return products;
 }
 
+// A row with entries, and so few runs of them that a byte tells them apart
+inline bool has_short_row(const HostCsr &C, int run)
+{
+  for (int i = 0; i < C.rows; i++) {
+    const int length = (C.ptr[i + 1] - C.ptr[i]) / run;
+    if (length > 0 && length <= 256) return true;
+  }
+  return false;
+}
+
 template <class Ex> void check_product(Ex &ex, const Factors &in, const SpgemmOptions &options, int rows = 1)
 {
   Csr<double, Ex> A, B, C;
@@ -187,6 +197,14 @@ template <class Ex> void check_product(Ex &ex, const Factors &in, const SpgemmOp
   OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
   OK(download(ex, C, got));
   expect_same_csr(got, product_of(other_A, other_B), in.name + ", other values");
+  OK(spgemm_note_places(ex, A.view(), B.view(), C, plan));
+  OK(upload(ex, in.A, A));
+  OK(upload(ex, in.B, B));
+  OK(upload(ex, std::vector<double>(C.val.size(), NAN), C.val));
+  OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
+  OK(download(ex, C, got));
+  expect_same_csr(got, product_of(in.A, in.B), in.name + ", places noted");
+  EXPECT_EQ(plan.noted(), has_short_row(got, plan.run)) << in.name;
 }
 
 // The error of f, not printed.
