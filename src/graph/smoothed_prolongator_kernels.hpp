@@ -107,6 +107,33 @@ struct SmoothedRow {
   AMGKIT_FN double value(bool self, double a_ij) const { return (self ? 1 : 0) - (a_ii != 0 ? factor * (a_ij / a_ii) : 0); }
 };
 
+// Of short rows without components: a lane a row.
+template <class Ex>
+PetscErrorCode scalar_values(Ex &ex, const SplitRows &A, const Lumping<Ex> &lumping, double factor, const CsrView<double> &S, double *val)
+{
+  const unsigned char *kind = lumping.diag.data(), *ghost_kind = lumping.offd.data();
+  const bool lumped = lumping.bytes() > 0;
+  const int *ptr = S.ptr;
+  return for_each(ex, S.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const SmoothedRow in(A, kind, ghost_kind, 1, factor, static_cast<int>(i));
+    int k = ptr[i], self = k;
+    double sum = 0;
+    if (in.own_entry < 0) {
+      val[k] = 1;
+      return;
+    }
+    for (int t = 0; t < in.row.length(); t++) {
+      const SplitRow::Place e = in.row.at(t);
+      const bool own = !e.ghost && e.k == in.own_entry, stays = !lumped || in.stays(t);
+      if (own || !stays) sum += in.entry(t);
+      if (own) self = k;
+      if (!own && stays) val[k] = in.value(false, in.entry(t));
+      k += stays;
+    }
+    val[self] = in.value(true, sum);
+  });
+}
+
 template <int Most> struct ComponentSums {
   double of[Most];
 };
@@ -159,6 +186,7 @@ PetscErrorCode smoothing_values(Ex &ex, const SplitRows &A, const Lumping<Ex> &l
 {
   const int *ptr = S.ptr;
 
+  if (bs == 1 && S.average() <= 12) return scalar_values(ex, A, lumping, factor, S, val);
   if (lumping.bytes() > 0) {
     if (bs > 8) return lumped_values<32, 128>(ex, A, lumping, bs, factor, S, val);
     if (S.average() <= 32) return lumped_values<4, 8>(ex, A, lumping, bs, factor, S, val);

@@ -93,16 +93,17 @@ AMGKIT_FN int entry_at(const CsrView<double> &A, const int *ptr, const BlockSell
   return k < end && A.col[k] == column ? k : -1;
 }
 
-// A team for every 32 threads of a slice. flag becomes 1 where an entry is not representable in T.
+// A team for every 32 threads of a slice, or several. flag becomes 1 where an entry is not representable in T.
 template <int N, class Ex, class T>
 PetscErrorCode fill_values(Ex &ex, CsrView<double> A, const int *ptr, BlockSellView<T> out, SellPair<T> *val, unsigned *flag)
 {
   const std::int64_t slices = sell_slices(A.rows / N);
-  return for_rows_with<sell_threads, SliceTile<T>>(ex, slices * N, [=] AMGKIT_FN(auto team, std::int64_t part, auto &tile) {
-    const std::int64_t s = part / N;
+  const int shares = teams_of_slice(slices * N, A.average());
+  return for_rows_with<sell_threads, SliceTile<T>>(ex, slices * N * shares, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
+    const std::int64_t part = nth / shares, s = part / N;
     const int first = static_cast<int>(part % N) * sell_threads, columns = N * (out.start[s + 1] - out.start[s]);
     bool lost = false;
-    for (int p = 0; p < columns; p += tile_positions) {
+    for (int p = static_cast<int>(nth % shares) * tile_positions; p < columns; p += shares * tile_positions) {
       read_tile(team, tile, [&](int r, int j) {
         const int row = first + r % sell_threads + r / sell_threads * sell_threads * N;
         const int k = p + j < columns ? entry_at<N>(A, ptr, out, s, row, (p + j) / N, (p + j) % N) : -1;

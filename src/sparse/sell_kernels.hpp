@@ -229,23 +229,27 @@ template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellO
 template <class Ex, class Rows, class T>
 PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, const int *start, SellPair<T> *val, unsigned *flag)
 {
-  return for_rows_with<sell_threads, SliceTile<T>>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
-    const int positions = start[s + 1] - start[s];
-    bool lost = false;
-    for (int p = 0; p < positions; p += tile_positions) {
-      read_tile(team, tile, [&](int r, int j) {
-        const RowRange row = row_range(A, rows.row(s, r));
-        const double a = p + j < row.length ? A.val[row.begin + p + j] : 0;
-        if constexpr (std::is_same_v<T, float>) lost = lost || !is_representable_in_single(a);
-        return static_cast<T>(a);
+  const int shares = teams_of_slice(sell_slices(A.rows), A.average());
+  return for_rows_with<sell_threads, SliceTile<T>>(
+      ex, sell_slices(A.rows) * shares, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
+        const std::int64_t s = nth / shares;
+        const int positions = start[s + 1] - start[s];
+        bool lost = false;
+        for (int p = static_cast<int>(nth % shares) * tile_positions; p < positions; p += shares * tile_positions) {
+          read_tile(team, tile, [&](int r, int j) {
+            const RowRange row = row_range(A, rows.row(s, r));
+            const double a = p + j < row.length ? A.val[row.begin + p + j] : 0;
+            if constexpr (std::is_same_v<T, float>) lost = lost || !is_representable_in_single(a);
+            return static_cast<T>(a);
+          });
+          for (int e : team.share(0, tile_positions * sell_threads)) {
+            const int j = e / sell_threads, t = e % sell_threads;
+            if (p + j < positions)
+              val[(std::int64_t{start[s]} + p + j) * sell_threads + t] = {{tile.of[j][t], tile.of[j][t + sell_threads]}};
+          }
+        }
+        if (lost) atomic_or(flag, 1);
       });
-      for (int e : team.share(0, tile_positions * sell_threads)) {
-        const int j = e / sell_threads, t = e % sell_threads;
-        if (p + j < positions) val[(std::int64_t{start[s]} + p + j) * sell_threads + t] = {{tile.of[j][t], tile.of[j][t + sell_threads]}};
-      }
-    }
-    if (lost) atomic_or(flag, 1);
-  });
 }
 
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *representable)

@@ -59,6 +59,15 @@ template <class T> struct SliceTile {
   T of[tile_positions][sell_rows + 4]; // more than 64, so that lanes that fill a tile of 4-byte entries use 32 banks
 };
 
+// How many teams share the positions of a slice, so that few slices of long rows fill a GPU.
+inline int teams_of_slice(std::int64_t slices, double average)
+{
+  constexpr std::int64_t enough = 4096;
+  const std::int64_t wanted = (enough + slices - 1) / std::max<std::int64_t>(slices, 1);
+  return static_cast<int>(
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(average) / tile_positions, 1, std::max<std::int64_t>(wanted, 1)));
+}
+
 // tile.of[j][r] = f(r, j), with neighbouring lanes at neighbouring j
 template <class Team, class T, class F> AMGKIT_FN void read_tile(const Team &team, SliceTile<T> &tile, F f)
 {

@@ -27,6 +27,9 @@ template <int Rows, int M> struct BlockSums {
   double of[Rows][M];
 };
 
+// Lists of fewer rows than fill a GPU take as long as one of their rows, and go with the next larger ones.
+constexpr std::int64_t few_teams = 4096;
+
 template <int Rows, int Inner, int M> struct Blocks {
   static constexpr int sums = Rows * M;
 
@@ -108,15 +111,19 @@ template <int Rows, int Inner, int M> struct Blocks {
   template <int Parts, class Ex>
   static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
   {
+    std::int64_t next = 0; // of plan.row
+
     PetscFunctionBegin;
     PetscCall(for_sizes([&](auto size) {
       constexpr int T = decltype(size)::value;
       using Sums = BlockSumsOf<block_columns_of(T), sums>;
       using Table = BlockTable<block_slots_of(T), sums>;
-      const int *node = plan.row.data() + plan.begin[T];
-      const std::int64_t n = plan.begin[T + 1] - plan.begin[T];
+      const int *node = plan.row.data() + next;
+      const std::int64_t n = plan.begin[T + 1] - next;
+      if (n * Parts < few_teams && plan.begin[tables] > plan.begin[T + 1]) return PETSC_SUCCESS; // with those of the next size
+      next = plan.begin[T + 1];
+      const AllAsNoted places{plan.first.data(), plan.place.data()};
       if (plan.noted()) {
-        const AllAsNoted places{plan.first.data(), plan.place.data()};
         return with_lanes<Sums, 8>(in.blocks.average(),
                                    [&](auto lanes) { return sum_nodes<decltype(lanes)::value, Parts, Sums>(ex, in, places, node, n, C); });
       }
@@ -131,6 +138,8 @@ template <int Rows, int Inner, int M> struct Blocks {
 
 // Teams that have whole nodes of fewer than so many do not fill a GPU: the coarse nodes of 3D elasticity are a 27th, and their rows long.
 constexpr std::int64_t few_nodes = 4096;
+// Nor do halves of nodes with the sums of 6 rows, 37 KiB of them in the largest table, of fewer than so many.
+constexpr std::int64_t few_large_nodes = 32768;
 
 // By the S-th shape or one after it.
 template <int S, class Ex> PetscErrorCode numeric_by_shape(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
@@ -139,6 +148,9 @@ template <int S, class Ex> PetscErrorCode numeric_by_shape(Ex &ex, const BlockFa
     constexpr BlockShape shape = block_shapes[S];
     if (shape.rows != plan.rows || shape.inner != plan.inner || shape.run != plan.run) return numeric_by_shape<S + 1>(ex, in, plan, C);
     if (plan.row.size() < few_nodes) return Blocks<1, shape.inner, shape.run>::template numeric<shape.rows>(ex, in, plan, C);
+    if constexpr (shape.rows == 6) {
+      if (plan.row.size() < few_large_nodes) return Blocks<3, shape.inner, shape.run>::template numeric<2>(ex, in, plan, C);
+    }
     return Blocks<shape.rows, shape.inner, shape.run>::template numeric<1>(ex, in, plan, C);
   } else {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Blocks of %d x %d times %d x %d are not summed", plan.rows, plan.inner, plan.inner, plan.run);

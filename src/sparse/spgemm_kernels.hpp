@@ -240,7 +240,28 @@ AMGKIT_FN void sum_products(const Team &team, const In &in, const Segment &left,
   for (int t : team.share(0, M * n)) val[t] = table.sum[t % M][t / M];
 }
 
-// Of rows whose entries have one product each, that of A's entry k noted in place[k].
+// Of a lane, and those of its neighbours in other banks.
+template <int Columns> struct LaneSums {
+  double of[Columns + 1];
+};
+
+// Of short rows whose entries have one product each, that of A's entry k noted in place[k]. A lane a row.
+template <int Columns, class Ex>
+PetscErrorCode sum_single_short(Ex &ex, const TwoFactors &in, const unsigned char *place, const int *row, std::int64_t n,
+                                const SpgemmRows &C)
+{
+  const int *ptr = C.ptr;
+  double *val = C.val;
+  return for_rows_with<1, LaneSums<Columns>>(ex, n, [=] AMGKIT_FN(auto, std::int64_t l, auto &sums) {
+    const int i = row[l], begin = ptr[i], length = ptr[i + 1] - begin;
+    const Segment left = in.row(i);
+    for (int t = 0; t < length; t++) sums.of[t] = 0;
+    for (int k = left.begin; k < left.end; k++) sums.of[place[k]] += in.A.val[k] * in.B.val[in.A.col[k]];
+    for (int t = 0; t < length; t++) val[begin + t] = sums.of[t];
+  });
+}
+
+// Of any.
 template <int Lanes, class Table, class Ex>
 PetscErrorCode sum_single(Ex &ex, const TwoFactors &in, const unsigned char *place, const int *row, std::int64_t n, const SpgemmRows &C)
 {
@@ -276,7 +297,9 @@ PetscErrorCode sum_noted_rows(Ex &ex, const TwoFactors &in, const SpgemmPlan<Ex>
   const AllAsNoted places{plan.first.data(), plan.place.data()};
 
   if constexpr (M == 1) {
-    if (plan.one_each && in.A.average() <= 12) return sum_single<8, RunSums<columns_of(T), 1>>(ex, in, plan.place.data(), row, n, C);
+    if constexpr (T == 0) {
+      if (plan.one_each && in.A.average() <= 12) return sum_single_short<columns_of(T)>(ex, in, plan.place.data(), row, n, C);
+    }
     if (plan.one_each) return sum_single<32, RunSums<columns_of(T), 1>>(ex, in, plan.place.data(), row, n, C);
   }
   return with_lanes<RunSums<columns_of(T), M>>(in.B.average(), [&](auto lanes) {

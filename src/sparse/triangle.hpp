@@ -18,8 +18,9 @@ struct TriangleShape {
   int first = 0, rows = 0;
 };
 
-// A solve on Cuda has the rows of so many levels of average size under way at once.
-inline constexpr double levels_at_once = 4;
+// A solve on Cuda, and a factorisation, has the rows of so many levels of average size under way at once; more where they are long, of so
+// many entries in the triangle.
+inline constexpr double levels_at_once = 4, levels_of_long_rows = 8, long_rows = 24;
 
 // Place p of the order is the part's row row[p] - first; its entries have places as columns.
 template <class Ex> struct Triangle {

@@ -123,7 +123,8 @@ template <class Ex> PetscErrorCode order_rows(Ex &ex, CsrView<double> A, Triangl
   PetscCall(reduce<int>(
       ex, shape.rows, [=] AMGKIT_FN(std::int64_t i) { return level[i]; }, -1, Max{}, &most));
   T.levels = most + 1;
-  T.at_once = T.levels > 0 ? static_cast<std::int64_t>(levels_at_once * shape.rows / T.levels) : 0;
+  const double together = A.average() > 2 * long_rows ? levels_of_long_rows : levels_at_once;
+  T.at_once = T.levels > 0 ? static_cast<std::int64_t>(together * shape.rows / T.levels) : 0;
   int *row = T.row.data();
   if constexpr (!Ex::by_levels) {
     PetscCall(natural_order(ex, shape, row));

@@ -237,6 +237,7 @@ TYPED_TEST(SmoothedProlongatorTest, WrongBlocksAreRefused)
   }
 }
 
+// But for the places of products, the first time.
 TEST(SmoothedProlongatorMemory, UpdateAllocatesNothing)
 {
   const AggregatedProblem problem = translations(2);
@@ -245,6 +246,7 @@ TEST(SmoothedProlongatorMemory, UpdateAllocatesNothing)
     Smoothed<Debug> s(problem, Split::even, Split::gap);
     OK(s.problem.create(ex));
     OK(s.smooth(ex, filtered, rule_of(2)));
+    OK(s.smoothed.update(ex, s.problem.fine.A, rho, s.P));
     const std::int64_t before = ex.allocations;
     OK(s.smoothed.update(ex, s.problem.fine.A, rho, s.P));
     EXPECT_EQ(ex.allocations, before);
