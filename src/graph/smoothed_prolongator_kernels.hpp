@@ -77,9 +77,10 @@ struct SmoothedRow {
   SplitRow row;
   double factor, a_ii;
 
-  AMGKIT_FN SmoothedRow(const SplitRows &A_, const unsigned char *kind_, const unsigned char *ghost_kind_, int bs_, double factor_, int i_)
-      : A(A_), kind(kind_), ghost_kind(ghost_kind_), i(i_), node(i_ / bs_ * bs_), bs(bs_), own_entry(-1),
-        row(A_.diag, A_.offd, A_.ghosts_before, i_), factor(factor_), a_ii(0)
+  AMGKIT_FN SmoothedRow(const SplitRows &rows, const unsigned char *kinds, const unsigned char *ghost_kinds, int block, double scale,
+                        int number)
+      : A(rows), kind(kinds), ghost_kind(ghost_kinds), i(number), node(number / block * block), bs(block), own_entry(-1),
+        row(rows.diag, rows.offd, rows.ghosts_before, number), factor(scale), a_ii(0)
   {
     const int k = lower_bound(A.diag.col, row.own.begin, row.own.end, i);
     if (k == row.own.end || A.diag.col[k] != i) return;

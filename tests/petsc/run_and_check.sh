@@ -39,9 +39,9 @@ hypre='-pc_type hypre -pc_hypre_boomeramg_coarsen_type PMIS -pc_hypre_boomeramg_
   -pc_hypre_boomeramg_strong_threshold 0.25 -pc_hypre_boomeramg_max_row_sum 0.9 -pc_hypre_boomeramg_relax_type_all l1scaled-Jacobi
   -pc_hypre_boomeramg_no_CF -pc_hypre_boomeramg_print_statistics 1'
 
-# The choices of amgsa that are GAMG's.
-gamg='-pc_type gamg -pc_gamg_threshold 0 -pc_gamg_coarse_eq_limit 50 -mg_levels_ksp_type chebyshev -mg_levels_ksp_max_it 2
-  -mg_levels_pc_type jacobi'
+# The choices of amgsa that are GAMG's, with those that depend on PETSc's version.
+gamg="-pc_type gamg -pc_gamg_threshold 0 -pc_gamg_coarse_eq_limit 50 -mg_levels_ksp_type chebyshev -mg_levels_ksp_max_it 2
+  -mg_levels_pc_type jacobi ${AMGKIT_GAMG_OPTIONS:-}"
 
 ilu='-pc_type bjacobi -sub_pc_type ilu'
 
