@@ -45,8 +45,9 @@ Failure failure_of(const IluSetup &setup)
   if (setup.out_of_memory) return {PC_FACTOR_OUTMEMORY, PETSC_ERR_MEM, "failed: out of memory during setup"};
   switch (setup.fault) {
   case IluFault::none:
-  case IluFault::no_diagonal: // was an error before: check_entries()
     break;
+  case IluFault::no_diagonal: // for PETSc's matrices an error before: check_entries()
+    return {PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "failed: the diagonal entry" + row + " is missing"};
   case IluFault::zero_pivot:
     return {PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "failed: the pivot" + row + " is zero: see -pc_ilu2level_shift_type"};
   case IluFault::not_finite:

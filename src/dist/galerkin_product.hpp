@@ -7,8 +7,8 @@
 //
 // A P is the largest of these matrices, and stays no longer than it takes to multiply it: a solver that sets up once never holds it beside
 // the rest. The first time that values change its pattern is found again, and stays, 4 bytes an entry, where a sixteenth of what is free
-// holds it: at 7-point 256³ it is a third of the time that new values take, and 0.8 GB. So do the places of all products, a byte each, in
-// as much memory at most, see spgemm_note_places(). Of A P's values there are
+// holds it: at 7-point 256³ it is a third of the time that new values take, and 0.8 GB. So do the places of its products, a byte each, and
+// those of R's, for each as much memory at most, see spgemm_note_places(). Of A P's values there are
 // SpgemmOptions::window_bytes at a time, see windowed_product.hpp, where other ranks' points need few of its rows and its pattern is not
 // that of blocks. Back ends other than native keep what they made of it, and it with that.
 //

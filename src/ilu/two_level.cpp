@@ -137,11 +137,12 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::apply(Ex &ex, DistMatrix<Ex>
   PetscCall(writer_.release(ex, g_));
   PetscCall(KSPSolve(ksp_, g_, y_));
   PetscCall(KSPGetConvergedReason(ksp_, &reason));
-  if (reason < 0 && reason != KSP_DIVERGED_ITS)
-    PetscCall(VecSet(y_, std::numeric_limits<PetscReal>::infinity())); // stops the method outside
+  const bool failed = reason < 0 && reason != KSP_DIVERGED_ITS;
+  if (failed) PetscCall(VecSet(y_, std::numeric_limits<PetscReal>::infinity())); // stops the method outside
   PetscCall(reader_.access(ex, y_, &y));
   PetscCall(factors_.substitute(ex, b, y, x));
   PetscCall(reader_.release(y_));
+  if (failed) PetscCall(VecZeroEntries(y_)); // which may be the next guess
   PetscCall(log_end(Phase::ilu_solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,8 +4,8 @@
 // Row by row: for the entries k < i of row i, ascending, l_ik = a_ik (1 / u_kk) and a_ij -= l_ik u_kj wherever row i has an entry j > k.
 // The operations and their order are those of PETSc's ILU in natural order, and so are its bits on a host; native gives them in all spaces.
 //
-// On a GPU the factorisation is one launch, as a triangular solve is, see triangle.hpp; rows of up to 256 entries are eliminated in scratch
-// memory, see ilu0_elimination.hpp.
+// On a GPU the factorisation is one launch, as a triangular solve is, see triangle.hpp; where none has more than 256 entries, rows are
+// eliminated in scratch memory, see ilu0_elimination.hpp.
 #pragma once
 #include "sparse/triangle.hpp"
 

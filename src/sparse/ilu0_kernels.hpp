@@ -22,7 +22,7 @@ AMGKIT_FN inline double judge_pivot(const PivotRule &rule, int i, double pivot, 
   return pivot;
 }
 
-// In the factors' memory, for a host and for the longest rows. The cells are 1 / u_ii: who sees one sees row i of U.
+// In the factors' memory, for a host, and on a GPU for long rows or wide levels. The cells are 1 / u_ii: who sees one sees row i of U.
 struct Factor {
   CsrView<double> A;
   const int *row, *diagonal;
@@ -97,9 +97,10 @@ struct JudgeRows {
   }
 };
 
-// Levels of so many entries fill a GPU: no chain binds, and rows that are read where they lie cost less. The factors of 3D elasticity with
-// 192 000 rows: 10 levels at once 7 ms in scratch, in natural order; with the few levels of colours 4.5 ms where they lie, 10 in scratch.
-constexpr std::int64_t wide_level = 150000;
+// About so many lanes does a GPU have room for, by registers, half of them in the largest kernel. Levels of more rows leave no chain that
+// binds, and rows that are read where they lie cost less: the factors of 3D elasticity with 192 000 rows, in the fewer than 100 levels of
+// colours, take 4.5 ms where they lie and 10 in scratch; in natural order, with 8 levels under way, 7 in scratch.
+constexpr std::int64_t most_lanes = 120000;
 
 // Rows of up to Capacity entries
 template <int Lanes, int Capacity, int Together, class Ex>
@@ -168,10 +169,12 @@ template <class Ex> PetscErrorCode native_factor(Ex &ex, CsrView<double> A, doub
   PetscCall(clear_status(ex, f.status.data()));
   PetscCall(clear_cells(ex, A.rows, f.inverse.data()));
   if constexpr (Ex::by_levels) {
-    if (A.nnz > wide_level * f.lower.levels) PetscFunctionReturn(for_rows_in_order(ex, A.rows, A.average(), order, factor));
-    if (f.longest <= 16) return factor_in_scratch<4, 16, 4>(ex, factor, order, A.nnz);
-    if (f.longest <= 64) return factor_in_scratch<16, 64, 4>(ex, factor, order, A.nnz);
-    if (f.longest <= 256) return factor_in_scratch<32, 256, 8>(ex, factor, order, A.nnz);
+    const std::int64_t rows = A.rows, levels = f.lower.levels;
+    if (f.longest <= 16 && 4 * rows <= most_lanes * levels) PetscFunctionReturn((factor_in_scratch<4, 16, 4>(ex, factor, order, A.nnz)));
+    if (f.longest > 16 && f.longest <= 64 && 16 * rows <= most_lanes * levels)
+      PetscFunctionReturn((factor_in_scratch<16, 64, 4>(ex, factor, order, A.nnz)));
+    if (f.longest > 64 && f.longest <= 256 && 32 * rows <= most_lanes / 2 * levels)
+      PetscFunctionReturn((factor_in_scratch<32, 256, 8>(ex, factor, order, A.nnz)));
   }
   PetscCall(for_rows_in_order(ex, A.rows, A.average(), order, factor));
   PetscFunctionReturn(PETSC_SUCCESS);

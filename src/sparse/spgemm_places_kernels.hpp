@@ -19,16 +19,16 @@ struct Numbered {
   int column, number;
 };
 
-// first[I] <- products of the rows before row I, none counted of those with more columns than a byte has numbers
+// first[I] <- products of the rows before row I, none counted of those with more columns than `most`
 template <class Ex>
-PetscErrorCode number_products(Ex &ex, const LeftBlocks &left, const CsrView<double> &B, int n, int run, const int *ptr, int *first,
-                               std::int64_t *products)
+PetscErrorCode number_products(Ex &ex, const LeftBlocks &left, const CsrView<double> &B, int n, int run, int most, const int *ptr,
+                               int *first, std::int64_t *products)
 {
   PetscFunctionBegin;
   PetscCall(for_rows(ex, n, left.A.average() / left.inner, [=] AMGKIT_FN(auto team, std::int64_t l) {
     const int I = static_cast<int>(l);
     int sum = 0;
-    if ((ptr[left.rows * I + 1] - ptr[left.rows * I]) / run <= most_places) {
+    if ((ptr[left.rows * I + 1] - ptr[left.rows * I]) / run <= most) {
       for (int r : team.share(0, left.length(I))) {
         const int j = left.column(I, r);
         sum += B.ptr[j + 1] - B.ptr[j];
@@ -71,6 +71,7 @@ PetscErrorCode native_note_places(Ex &ex, CsrView<double> A, CsrView<double> B, 
 {
   const spgemm::LeftBlocks left{A, plan.rows, plan.inner};
   const CsrView<double> right = plan.run > 1 ? plan.runs.view() : B;
+  const int most = plan.rows > 1 ? spgemm::block_columns_of(spgemm::tables - 1) : spgemm::most_places; // with tables
   const int n = A.rows / plan.rows, run = plan.run, *ptr = C.ptr.data(), *col = C.col.data();
   Array<int, Ex> numbers;
   Array<unsigned char, Ex> noted;
@@ -79,7 +80,7 @@ PetscErrorCode native_note_places(Ex &ex, CsrView<double> A, CsrView<double> B, 
   PetscFunctionBegin;
   PetscCall(numbers.allocate(ex, std::int64_t{n} + 1));
   int *first = numbers.data();
-  PetscCall(spgemm::number_products(ex, left, right, n, run, ptr, first, &products));
+  PetscCall(spgemm::number_products(ex, left, right, n, run, most, ptr, first, &products));
   PetscCall(noted.allocate(ex, products));
   unsigned char *place = noted.data();
   PetscCall(spgemm::for_sizes([&](auto size) {

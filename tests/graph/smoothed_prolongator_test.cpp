@@ -137,7 +137,7 @@ TYPED_TEST(SmoothedProlongatorTest, IsTheSameInEverySpaceAndDistribution)
 // A B = 0 and B = T B_c: P B_c = B, whatever is weak.
 TYPED_TEST(SmoothedProlongatorTest, TranslationsAreInterpolated)
 {
-  for (const int bs : {1, 2, 3}) {
+  for (const int bs : {1, 2, 3, 9}) {
     const AggregatedProblem problem = translations(bs);
     for (const bool filtered : {false, true}) {
       for (const int steps : {1, 3}) {
@@ -235,6 +235,30 @@ TYPED_TEST(SmoothedProlongatorTest, WrongBlocksAreRefused)
     s.problem.bs = bs;
     EXPECT_EQ(static_cast<int>(quietly([&] { return s.smooth(this->ex, false, {}); })), PETSC_ERR_ARG_SIZ) << bs;
   }
+}
+
+// The places of products are noted at the first update, and not where an allocation fails, whichever.
+TEST(SmoothedProlongatorMemory, UpdateCanDoWithout)
+{
+  const AggregatedProblem problem = translations(2);
+  Debug ex;
+  int failed = 0;
+  for (bool more = true; more;) {
+    Smoothed<Debug> s(problem, Split::even, Split::gap);
+    OK(s.problem.create(ex));
+    OK(s.smooth(ex, false, rule_of(2)));
+    HostCsr expected, got;
+    OK(download(ex, s.P.diag, expected));
+    OK(memory_zero(ex, s.P.diag.val.data(), s.P.diag.val.bytes()));
+    ex.fail_at = ex.allocations + failed;
+    OK(s.smoothed.update(ex, s.problem.fine.A, rho, s.P));
+    more = ex.allocations > ex.fail_at;
+    ex.fail_at = -1;
+    OK(download(ex, s.P.diag, got));
+    EXPECT_EQ(got.val, expected.val);
+    failed += more;
+  }
+  EXPECT_GE(failed, 2);
 }
 
 // But for the places of products, the first time.

@@ -51,8 +51,9 @@ TYPED_TEST(Spgemm, RowsOfAllLengthsEqualTheirDefinitionBitForBit)
 TYPED_TEST(Spgemm, OneProductAnEntryGivesTheSameBits)
 {
   const auto one = [](int) { return 1; };
+  std::set<bool> outcomes;
   for (const int length : {4, 40, 900}) {
-    const Factors in = {std::to_string(length), random_rows(300, 1000, 1, length), random_rows(1000, 270, 2, one)};
+    const Factors in = {std::to_string(length), random_rows(901, 1000, 1, length), random_rows(1000, 600, 2, one)};
     Csr<double, TypeParam> A, B, C;
     SpgemmPlan<TypeParam> plan;
     OK(upload(this->ex, in.A, A));
@@ -60,8 +61,10 @@ TYPED_TEST(Spgemm, OneProductAnEntryGivesTheSameBits)
     OK(spgemm_symbolic(this->ex, {}, A.view(), B.view(), C, plan));
     OK(spgemm_note_places(this->ex, A.view(), B.view(), C, plan));
     EXPECT_EQ(plan.one_each, !any_longer(product_of(in.A, in.B), 256)) << length;
+    outcomes.insert(plan.one_each);
     check_product(this->ex, in, {});
   }
+  EXPECT_EQ(outcomes.size(), 2U);
   check_product(this->ex, {"not for all", random_rows(300, 1000, 1, 9), random_rows(1000, 70, 2, 1)}, {});
 }
 
@@ -249,7 +252,7 @@ TYPED_TEST(Spgemm, RefusesWhatDoesNotFit)
   EXPECT_EQ(error_of([&] { return spgemm_numeric(this->ex, plan, A.view(), A.view(), C); }), PETSC_ERR_ARG_SIZ);
 }
 
-// Whichever allocation fails: an error, and the plan still serves.
+// Whichever allocation fails: nothing is noted, and the plan serves.
 TEST(SpgemmMemory, EveryAllocationOfPlacesMayFail)
 {
   const Factors in = {"random", random_rows(30, 40, 1, 5), random_rows(40, 30, 2, 4)};
@@ -263,10 +266,9 @@ TEST(SpgemmMemory, EveryAllocationOfPlacesMayFail)
   for (bool more = true; more;) {
     OK(spgemm_symbolic(ex, {}, A.view(), B.view(), C, plan));
     ex.fail_at = ex.allocations + failed;
-    const int code = error_of([&] { return spgemm_note_places(ex, A.view(), B.view(), C, plan); });
+    OK(spgemm_note_places(ex, A.view(), B.view(), C, plan));
     more = ex.allocations > ex.fail_at;
     ex.fail_at = -1;
-    EXPECT_EQ(code, more ? static_cast<int>(PETSC_ERR_MEM) : 0);
     EXPECT_EQ(plan.noted(), !more);
     OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
     OK(download(ex, C, got));
