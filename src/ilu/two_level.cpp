@@ -157,7 +157,7 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::apply_transpose(Ex &ex, Dist
 
 template <class Ex> std::size_t TwoLevelIlu<Ex>::bytes() const
 {
-  const auto vectors = static_cast<std::size_t>(2 + parameters_.schur_its + 4);
+  const std::size_t vectors = static_cast<std::size_t>(parameters_.schur_its) + 6; // y, g, and GMRES's
   return plain_ ? plain_->bytes() : factors_.bytes() + vectors * static_cast<std::size_t>(factors_.interface()) * sizeof(double);
 }
 
