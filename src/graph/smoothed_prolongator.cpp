@@ -67,10 +67,21 @@ PetscErrorCode SmoothingStep<Ex>::create(Ex &ex, DistMatrix<Ex> &A, CsrView<doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Local, and so is a lack of memory: the rank goes without.
+template <class Ex> PetscErrorCode SmoothingStep<Ex>::note_places(Ex &ex, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
+  const PetscErrorCode status = spgemm_note_places(ex, S, right_.rows(T.rows()), product(Q), plan_);
+  PetscCall(PetscPopErrorHandler());
+  if (status != PETSC_ERR_MEM) PetscCall(status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode SmoothingStep<Ex>::multiply(Ex &ex, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q)
 {
   PetscFunctionBegin;
-  PetscCall(spgemm_note_places(ex, S, right_.rows(T.rows()), product(Q), plan_));
+  PetscCall(note_places(ex, S, T, Q));
   PetscCall(spgemm_numeric(ex, plan_, S, right_.rows(T.rows()), product(Q)));
   if (!apart()) PetscCall(split_values(ex, product_rows(Q.diag.cols), Q.diag, Q.offd));
   PetscFunctionReturn(PETSC_SUCCESS);

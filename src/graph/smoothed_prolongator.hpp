@@ -56,6 +56,7 @@ public:
 
 private:
   PetscErrorCode make_product(Ex &, CsrView<double> S, const CoarseBlocks<Ex> &T, const SpgemmOptions &, CoarseBlocks<Ex> &Q);
+  PetscErrorCode note_places(Ex &, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q);
   // The product, whose columns are in the order of the global indices: Q's own block where there are no others.
   bool apart() const { return right_.ghosts().empty(); }
   Csr<double, Ex> &product(CoarseBlocks<Ex> &Q) { return apart() ? Q.diag : W_; }

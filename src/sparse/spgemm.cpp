@@ -147,10 +147,7 @@ PetscErrorCode spgemm_note_places(Ex &ex, CsrView<double> A, CsrView<double> B, 
   plan.places_sought = true;
   PetscCall(memory_to_spare(ex, static_cast<std::size_t>(products) + static_cast<std::size_t>(C.rows / plan.rows) * sizeof(int), &spare));
   if (products > INT32_MAX || !spare) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
-  const PetscErrorCode status = native_note_places(ex, A, B, C, plan);
-  PetscCall(PetscPopErrorHandler());
-  if (status != PETSC_ERR_MEM) PetscCall(status);
+  PetscCall(native_note_places(ex, A, B, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -99,8 +99,8 @@ PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> 
 
 // Once a plan: notes where each product of the pattern goes, 1 byte a product and 4 a row of C. Numeric calls then look nothing up, and
 // read no columns of B and C, but for long rows, of more than 256 columns, or runs, or 128 blocks. It changes no bit of C. native, of two
-// factors. Does nothing where there are 2^31 products or more, or no memory for it, or none to spare, see memory.hpp. C's pattern is the
-// symbolic call's. Waits.
+// factors. Does nothing where there are 2^31 products or more, or the memory is not to spare, see memory.hpp. C's pattern is the
+// symbolic call's. Waits. Errors: PETSC_ERR_MEM; the plan serves as before.
 template <class Ex>
 PetscErrorCode spgemm_note_places(Ex &, CsrView<double> A, CsrView<double> B, const Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
 

@@ -252,7 +252,7 @@ TYPED_TEST(Spgemm, RefusesWhatDoesNotFit)
   EXPECT_EQ(error_of([&] { return spgemm_numeric(this->ex, plan, A.view(), A.view(), C); }), PETSC_ERR_ARG_SIZ);
 }
 
-// Whichever allocation fails: nothing is noted, and the plan serves.
+// Whichever allocation fails: an error, and the plan still serves.
 TEST(SpgemmMemory, EveryAllocationOfPlacesMayFail)
 {
   const Factors in = {"random", random_rows(30, 40, 1, 5), random_rows(40, 30, 2, 4)};
@@ -266,9 +266,10 @@ TEST(SpgemmMemory, EveryAllocationOfPlacesMayFail)
   for (bool more = true; more;) {
     OK(spgemm_symbolic(ex, {}, A.view(), B.view(), C, plan));
     ex.fail_at = ex.allocations + failed;
-    OK(spgemm_note_places(ex, A.view(), B.view(), C, plan));
+    const int code = error_of([&] { return spgemm_note_places(ex, A.view(), B.view(), C, plan); });
     more = ex.allocations > ex.fail_at;
     ex.fail_at = -1;
+    EXPECT_EQ(code, more ? static_cast<int>(PETSC_ERR_MEM) : 0);
     EXPECT_EQ(plan.noted(), !more);
     OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
     OK(download(ex, C, got));
