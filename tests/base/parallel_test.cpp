@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <type_traits>
 
 namespace amgkit::test
 {
@@ -11,6 +12,12 @@ template <class Ex> using Parallel = SpaceTest<Ex>;
 TYPED_TEST_SUITE(Parallel, Spaces, SpaceName);
 
 constexpr std::int64_t sizes[] = {0, 1, 31, 32, 33, 1000, 100003};
+
+// f(an integral constant) for 4 lanes or 32
+template <class F> PetscErrorCode with_lanes(int lanes, F f)
+{
+  return lanes == 4 ? f(std::integral_constant<int, 4>{}) : f(std::integral_constant<int, 32>{});
+}
 
 TYPED_TEST(Parallel, ForEachVisitsEveryIndexOnce)
 {
@@ -27,10 +34,7 @@ TYPED_TEST(Parallel, TeamsCombineOverTheirLanes)
   constexpr int n = 200;
   for (int lanes : {4, 32}) {
     auto out = this->to_space(std::vector<int>(5 * n, 0));
-    if (lanes == 4)
-      OK(check_team<4>(this->ex, n, out.data()));
-    else
-      OK(check_team<32>(this->ex, n, out.data()));
+    OK(with_lanes(lanes, [&](auto count) { return check_team<decltype(count)::value>(this->ex, n, out.data()); }));
     const auto got = this->to_host(out);
     for (int i = 0; i < n; i++) {
       ASSERT_EQ(got[5 * i], i * (i - 1) / 2);
@@ -70,10 +74,7 @@ TYPED_TEST(Parallel, OrderedSumAddsInOrder)
   constexpr int n = 150;
   for (int lanes : {4, 32}) {
     auto out = this->to_space(std::vector<double>(n, -1));
-    if (lanes == 4)
-      OK(check_ordered_sum<4>(this->ex, n, out.data()));
-    else
-      OK(check_ordered_sum<32>(this->ex, n, out.data()));
+    OK(with_lanes(lanes, [&](auto count) { return check_ordered_sum<decltype(count)::value>(this->ex, n, out.data()); }));
     const auto got = this->to_host(out);
     double expected = 0;
     for (int i = 0; i < n; i++) {
@@ -89,10 +90,7 @@ TYPED_TEST(Parallel, EntriesInOrderSeeTheRowsBefore)
   constexpr int n = 150, places = entries_in_order;
   for (int lanes : {4, 32}) {
     auto out = this->to_space(std::vector<int>(places * n, -1));
-    if (lanes == 4)
-      OK(check_entries_in_order<4>(this->ex, n, out.data()));
-    else
-      OK(check_entries_in_order<32>(this->ex, n, out.data()));
+    OK(with_lanes(lanes, [&](auto count) { return check_entries_in_order<decltype(count)::value>(this->ex, n, out.data()); }));
     const auto got = this->to_host(out);
     std::vector<int> x(places, 0);
     for (int i = 0; i < n; i++) {
@@ -110,10 +108,7 @@ TYPED_TEST(Parallel, EntriesAreNumberedOverAllRows)
   constexpr int n = 20;
   for (int lanes : {4, 32}) {
     auto out = this->to_space(std::vector<int>(numbered_entries * n, -1));
-    if (lanes == 4)
-      OK(check_numbered_entries<4>(this->ex, n, out.data()));
-    else
-      OK(check_numbered_entries<32>(this->ex, n, out.data()));
+    OK(with_lanes(lanes, [&](auto count) { return check_numbered_entries<decltype(count)::value>(this->ex, n, out.data()); }));
     const auto got = this->to_host(out);
     for (int i = 0; i < n; i++) {
       std::vector<int> expected;
@@ -132,10 +127,7 @@ TYPED_TEST(Parallel, ChosenAreNumberedInOrder)
   constexpr int n = 100;
   for (int lanes : {4, 32}) {
     auto out = this->to_space(std::vector<int>(n * n, -1));
-    if (lanes == 4)
-      OK(check_chosen<4>(this->ex, n, out.data()));
-    else
-      OK(check_chosen<32>(this->ex, n, out.data()));
+    OK(with_lanes(lanes, [&](auto count) { return check_chosen<decltype(count)::value>(this->ex, n, out.data()); }));
     const auto got = this->to_host(out);
     std::vector<int> chosen;
     for (int i = 0; i < n; i++) {
@@ -151,10 +143,7 @@ TYPED_TEST(Parallel, ForSortedNumbersInOrder)
   constexpr int n = 200;
   for (int lanes : {4, 32}) {
     auto out = this->to_space(std::vector<int>(n * n, -1));
-    if (lanes == 4)
-      OK(check_sorted<4>(this->ex, n, out.data()));
-    else
-      OK(check_sorted<32>(this->ex, n, out.data()));
+    OK(with_lanes(lanes, [&](auto count) { return check_sorted<decltype(count)::value>(this->ex, n, out.data()); }));
     const auto got = this->to_host(out);
     std::vector<int> sorted;
     for (int i = 0; i < n; i++) {
