@@ -3,12 +3,13 @@
 # Run it again at any time: what is in place already is left as it is.
 set -euo pipefail
 
-usage='usage: bash share/amgkit/quickstart.sh demo|test [--cuda] [--preset NAME]
+usage='usage: bash share/amgkit/quickstart.sh demo|test [--cuda] [--preset NAME] [-- CTEST_OPTION...]
 
   demo            run PETSc'\''s own example programs through the plugin and compare setup and solve times, about a minute
   test            build everything and run the tests of the preset
   --cuda          build for NVIDIA GPUs (preset cuda); brings its own PETSc with CUDA, which takes minutes the first time
   --preset NAME   host (default), host-asan, host-int64 or cuda
+  CTEST_OPTION    which tests to run, as ctest'\''s: -- -R ex45
 
 environment:
   PETSC_DIR, PETSC_ARCH       use this PETSc instead of installing one
@@ -20,7 +21,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 log=$root/build/quickstart.log
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/amgkit
 cuda_petsc=3.26.1
-mode='' preset='' cuda=no own_petsc=no gpus='' step=0 steps=4 heart=''
+mode='' preset='' ctest_options=() cuda=no own_petsc=no gpus='' step=0 steps=4 heart=''
 
 # --- progress and failure -------------------------------------------------------------------------
 
@@ -276,7 +277,7 @@ demo() {
 
 run_tests() {
   begin "test: preset $preset"
-  ctest --preset "$preset" --parallel "$(nproc)" --output-on-failure ||
+  ctest --preset "$preset" --parallel "$(nproc)" --output-on-failure "${ctest_options[@]}" ||
     die 'tests failed' "Those alone: ctest --preset $preset --rerun-failed --output-on-failure"
 }
 
@@ -285,6 +286,7 @@ while (($#)); do
     demo | test) mode=$1 ;;
     --cuda) cuda=yes ;;
     --preset) preset=${2:?--preset needs a name} && shift ;;
+    --) shift && ctest_options=("$@") && break ;;
     -h | --help) echo "$usage" && exit ;;
     *) die "unknown argument: $1" "$usage" ;;
   esac

@@ -83,10 +83,14 @@ namespace amgkit
 // Four lanes on rows of 4 to 32 entries measured best on an H200, see share/amgkit/bench/NOTES.md.
 template <class Ex, class F> PetscErrorCode for_rows(Ex &ex, std::int64_t n, double average, F f)
 {
-  if (average <= 3) return for_rows<2>(ex, n, f);
-  if (average <= 32) return for_rows<4>(ex, n, f);
-  if (average <= 96) return for_rows<16>(ex, n, f);
-  return for_rows<32>(ex, n, f);
+  if constexpr (teams_are_threads) {
+    return for_rows<1>(ex, n, f); // or the same would be compiled four times
+  } else {
+    if (average <= 3) return for_rows<2>(ex, n, f);
+    if (average <= 32) return for_rows<4>(ex, n, f);
+    if (average <= 96) return for_rows<16>(ex, n, f);
+    return for_rows<32>(ex, n, f);
+  }
 }
 
 // N sums that are taken together.

@@ -4,6 +4,8 @@
 
 namespace amgkit
 {
+inline constexpr bool teams_are_threads = true; // whatever their lanes
+
 // A team of one. Debug visits shares backwards: what a kernel computes must not depend on the order of its lanes.
 template <bool Backwards> struct SerialTeam {
   Strided share(int begin, int end) const

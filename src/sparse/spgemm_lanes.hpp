@@ -49,15 +49,19 @@ template <int Count> struct Lanes {
 template <class Table, int Least = 4, class F> PetscErrorCode with_lanes(double average, F f)
 {
   constexpr std::size_t most = 24576, bytes = sizeof(Table);
-  if constexpr (Least <= 4 && 8 * bytes <= most) {
-    if (average <= 5) return f(Lanes<4>{});
+  if constexpr (teams_are_threads) {
+    return f(Lanes<1>{}); // or the same would be compiled four times
+  } else {
+    if constexpr (Least <= 4 && 8 * bytes <= most) {
+      if (average <= 5) return f(Lanes<4>{});
+    }
+    if constexpr (Least <= 8 && 4 * bytes <= most) {
+      if (average <= 10) return f(Lanes<8>{});
+    }
+    if constexpr (2 * bytes <= most) {
+      if (average <= 24) return f(Lanes<16>{});
+    }
+    return f(Lanes<32>{});
   }
-  if constexpr (Least <= 8 && 4 * bytes <= most) {
-    if (average <= 10) return f(Lanes<8>{});
-  }
-  if constexpr (2 * bytes <= most) {
-    if (average <= 24) return f(Lanes<16>{});
-  }
-  return f(Lanes<32>{});
 }
 } // namespace amgkit::spgemm

@@ -8,6 +8,8 @@ if ! grep -q 'version 14\.' <<<"$([[ -z $tool ]] || "$tool" --version)"; then
   echo "skipped: there is no clang-tidy 14 (${tool:-none} found)"
   exit 77
 fi
+# Memory from the system in large pieces: clang-tidy asks for it page by page, which takes half its time where pages are dear.
+export MALLOC_TOP_PAD_=$((256 << 20))
 {
   find src plugins -name '*.cpp'
   find "$build/src" -name '*_host.cpp'

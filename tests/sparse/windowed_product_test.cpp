@@ -119,12 +119,12 @@ TYPED_TEST(WindowedProduct, HasRowsBeyondTheTables)
   std::map<std::pair<int, int>, double> A, P;
   for (int i = 0; i < n; i++) {
     A[{i, i}] = 1.5 + i;
-    for (int j = 0; j < (i % 9 == 4 ? 3000 : 5); j++) P[{i, 2500 * (i / 9) + j}] = 1.0 / (1 + i + j);
+    for (int j = 0; j < (i % 25 == 4 ? 3000 : 5); j++) P[{i, 2900 * (i / 25) + j}] = 1.0 / (1 + i + j);
   }
   Patterns<TypeParam> product;
   HostCsr got, expected;
   std::vector<ProductWindow> windows;
-  OK(product.find(this->ex, {"long", make_csr(n, n, A), make_csr(n, 31000, P)}));
+  OK(product.find(this->ex, {"long", make_csr(n, n, A), make_csr(n, 11700, P)}));
   OK(product.multiply_whole(this->ex, expected));
   OK(product.windows(this->ex, 8 * 2000, windows));
   EXPECT_GT(windows.size(), 2U);

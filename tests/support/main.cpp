@@ -20,6 +20,17 @@ bool have_gpu()
   return false;
 #endif
 }
+
+bool count_on_large_grids()
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(PETSC_USE_64BIT_INDICES)
+  return false;
+#elif defined(AMGKIT_HAVE_CUDA)
+  return have_gpu();
+#else
+  return true;
+#endif
+}
 } // namespace amgkit::test
 
 namespace

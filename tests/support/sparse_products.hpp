@@ -74,28 +74,65 @@ inline HostCsr widened(const HostCsr &B, int run)
   return out;
 }
 
+// A row of a product: its terms in the order that they are added.
+class RowOfSums {
+public:
+  explicit RowOfSums(int cols) : sum_(cols), met_(cols) {}
+  void add(int j, double x)
+  {
+    if (!met_[j]) columns_.push_back(j);
+    met_[j] = 1;
+    sum_[j] += x;
+  }
+  // Becomes the next row of C; begins anew.
+  void append_to(HostCsr &C)
+  {
+    std::sort(columns_.begin(), columns_.end());
+    for (int j : columns_) {
+      C.col.push_back(j);
+      C.val.push_back(sum_[j]);
+      sum_[j] = met_[j] = 0;
+    }
+    C.ptr.push_back(static_cast<int>(C.col.size()));
+    columns_.clear();
+  }
+
+private:
+  std::vector<double> sum_;
+  std::vector<char> met_;
+  std::vector<int> columns_;
+};
+
 // The definitions, in the order that spgemm.hpp promises.
 inline HostCsr product_of(const HostCsr &A, const HostCsr &B)
 {
-  std::map<std::pair<int, int>, double> entries;
+  HostCsr C;
+  RowOfSums row(B.cols);
+  C.rows = A.rows;
+  C.cols = B.cols;
   for (int i = 0; i < A.rows; i++) {
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
-      for (int l = B.ptr[A.col[k]]; l < B.ptr[A.col[k] + 1]; l++) entries[{i, B.col[l]}] += A.val[k] * B.val[l];
+      for (int l = B.ptr[A.col[k]]; l < B.ptr[A.col[k] + 1]; l++) row.add(B.col[l], A.val[k] * B.val[l]);
     }
+    row.append_to(C);
   }
-  return make_csr(A.rows, B.cols, entries);
+  return C;
 }
 inline HostCsr product_of(const HostCsr &R, const HostCsr &A, const HostCsr &P)
 {
-  std::map<std::pair<int, int>, double> entries;
+  HostCsr C;
+  RowOfSums row(P.cols);
+  C.rows = R.rows;
+  C.cols = P.cols;
   for (int I = 0; I < R.rows; I++) {
     for (int e = R.ptr[I]; e < R.ptr[I + 1]; e++) {
       for (int k = A.ptr[R.col[e]]; k < A.ptr[R.col[e] + 1]; k++) {
-        for (int l = P.ptr[A.col[k]]; l < P.ptr[A.col[k] + 1]; l++) entries[{I, P.col[l]}] += R.val[e] * A.val[k] * P.val[l];
+        for (int l = P.ptr[A.col[k]]; l < P.ptr[A.col[k] + 1]; l++) row.add(P.col[l], R.val[e] * A.val[k] * P.val[l]);
       }
     }
+    row.append_to(C);
   }
-  return make_csr(R.rows, P.cols, entries);
+  return C;
 }
 
 inline void expect_same_csr(const HostCsr &got, const HostCsr &expected, const std::string &name)
@@ -188,7 +225,8 @@ template <class Ex> void check_product(Ex &ex, const Factors &in, const SpgemmOp
   OK(upload(ex, std::vector<double>(C.val.size(), NAN), C.val)); // what memory may hold
   OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
   OK(download(ex, C, got));
-  expect_same_csr(got, product_of(in.A, in.B), in.name);
+  const HostCsr expected = product_of(in.A, in.B);
+  expect_same_csr(got, expected, in.name);
   EXPECT_EQ(plan.products, count_products(in)) << in.name;
   EXPECT_EQ(plan.rows, in.A.val.empty() || in.B.val.empty() ? 1 : rows) << in.name;
   const HostCsr other_A = with_other_values(in.A), other_B = with_other_values(in.B);
@@ -203,7 +241,7 @@ template <class Ex> void check_product(Ex &ex, const Factors &in, const SpgemmOp
   OK(upload(ex, std::vector<double>(C.val.size(), NAN), C.val));
   OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
   OK(download(ex, C, got));
-  expect_same_csr(got, product_of(in.A, in.B), in.name + ", places noted");
+  expect_same_csr(got, expected, in.name + ", places noted");
   EXPECT_EQ(plan.noted(), has_short_row(got, plan.run)) << in.name;
 }
 
