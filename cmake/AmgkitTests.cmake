@@ -1,8 +1,9 @@
 # amgkit_mpi_test(NAME name COMMAND cmd... RANKS 1 2 ... [CHECK how what] [LABELS l...] [ENVIRONMENT e...] [TIMEOUT s]): one ctest per
 # number of ranks, name_np<N>. With CHECK, tests/petsc/run_and_check.sh judges what is printed as well.
-# Open MPI gets its permission to run as root and to share cores; other MPIs ignore these variables.
+# Open MPI gets its permission to run as root and to share cores, and binds no process to one: it would bind those of two tests at a time to the
+# same. Other MPIs ignore these variables.
 set(AMGKIT_TEST_ENVIRONMENT
-    "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" "OMPI_MCA_rmaps_base_oversubscribe=1" "OMPI_MCA_btl_base_warn_component_unused=0"
+    "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" "OMPI_MCA_rmaps_base_oversubscribe=1" "OMPI_MCA_hwloc_base_binding_policy=none" "OMPI_MCA_btl_base_warn_component_unused=0"
     "OMPI_MCA_mpi_yield_when_idle=1" "OMP_NUM_THREADS=1" "OPENBLAS_NUM_THREADS=1" "ASAN_OPTIONS=detect_leaks=0" "UBSAN_OPTIONS=print_stacktrace=1")
 
 # out: those numbers of ranks on which this build runs a test. All of them are for the builds that users have; with sanitizers, and with 64-bit

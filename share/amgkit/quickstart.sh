@@ -21,6 +21,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 log=$root/build/quickstart.log
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/amgkit
 cuda_petsc=3.26.1
+cores=$(env -u OMP_NUM_THREADS nproc) # nproc tells the number of threads where that is set
 mode='' preset='' ctest_options=() cuda=no own_petsc=no gpus='' step=0 steps=4 heart=''
 
 # --- progress and failure -------------------------------------------------------------------------
@@ -174,7 +175,7 @@ provide_cuda_petsc() {
     fetch_petsc_source "$venv"
     nvcc=$(command -v nvcc)
     options="--with-cuda=1 --with-cuda-dir=${nvcc%/bin/nvcc} --with-cuda-arch=$(paste -s -d , <<<"${gpus:-90}") --with-fc=0"
-    options+=" --with-debugging=0 --with-shared-libraries=1 --with-blaslapack-lib=-lopenblas --with-x=0"
+    options+=" --with-make-load=$((4 * cores)) --with-debugging=0 --with-shared-libraries=1 --with-blaslapack-lib=-lopenblas --with-x=0"
     # pip's cache of built wheels does not know the options
     quietly 'The next run starts over with this step.' env -u PETSC_ARCH PETSC_CONFIGURE_OPTIONS="$options" \
       MPICC="$(command -v mpicc)" MPICXX="$(command -v mpicxx)" "$venv/bin/pip" install --no-cache-dir -v "$cache/petsc-$cuda_petsc.tar.gz"
@@ -277,7 +278,7 @@ demo() {
 
 run_tests() {
   begin "test: preset $preset"
-  ctest --preset "$preset" --parallel "$(nproc)" --output-on-failure "${ctest_options[@]}" ||
+  ctest --preset "$preset" --parallel "$cores" --output-on-failure "${ctest_options[@]}" ||
     die 'tests failed' "Those alone: ctest --preset $preset --rerun-failed --output-on-failure"
 }
 
