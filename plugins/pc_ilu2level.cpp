@@ -21,7 +21,7 @@ struct IluPC {
   bool error = false;     // it ended in an error
 };
 
-IluPC &data_of(PC pc) { return *static_cast<IluPC *>(pc->data); }
+IluPC &ilu_of(PC pc) { return *static_cast<IluPC *>(pc->data); }
 MPI_Comm comm_of(PC pc) { return PetscObjectComm(reinterpret_cast<PetscObject>(pc)); }
 
 PetscErrorCode close_solver(IluPC &data)
@@ -92,7 +92,7 @@ PetscErrorCode build(PC pc, IluPC &data)
 // values.
 PetscErrorCode PCSetUp_ILU2Level(PC pc)
 {
-  IluPC &data = data_of(pc);
+  IluPC &data = ilu_of(pc);
 
   PetscFunctionBegin;
   const PetscErrorCode code = guarded([&] { return build(pc, data); });
@@ -107,7 +107,7 @@ PetscErrorCode PCSetUp_ILU2Level(PC pc)
 // it is out of reach, and PETSc sees no change that calls for a setup.
 template <class F> PetscErrorCode answer(PC pc, bool transposed, Vec y, F f)
 {
-  const IluPC &data = data_of(pc);
+  const IluPC &data = ilu_of(pc);
 
   PetscFunctionBegin;
   if (data.solver && !data.solver->reaches(pc->pmat, transposed)) PetscCall(PCSetUp_ILU2Level(pc));
@@ -120,20 +120,20 @@ template <class F> PetscErrorCode answer(PC pc, bool transposed, Vec y, F f)
 
 PetscErrorCode PCApply_ILU2Level(PC pc, Vec x, Vec y)
 {
-  const IluPC &data = data_of(pc);
+  const IluPC &data = ilu_of(pc);
   return answer(pc, false, y, [&] { return data.solver->apply(x, y); });
 }
 
 PetscErrorCode PCApplyTranspose_ILU2Level(PC pc, Vec x, Vec y)
 {
-  const IluPC &data = data_of(pc);
+  const IluPC &data = ilu_of(pc);
   return answer(pc, true, y, [&] { return data.solver->apply_transpose(x, y); });
 }
 
 // With others than a flexible method the steps for the Schur complement give wrong answers, and the method would not notice.
 PetscErrorCode PCPreSolve_ILU2Level(PC pc, KSP ksp, Vec, Vec)
 {
-  const IluPC &data = data_of(pc);
+  const IluPC &data = ilu_of(pc);
   KSPType type;
 
   PetscFunctionBegin;
@@ -146,7 +146,7 @@ PetscErrorCode PCPreSolve_ILU2Level(PC pc, KSP ksp, Vec, Vec)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCSetFromOptions_ILU2Level(PC pc, OptionItems items) { return set_from_options(items, PCILU2LEVEL, data_of(pc).list); }
+PetscErrorCode PCSetFromOptions_ILU2Level(PC pc, OptionItems items) { return set_from_options(items, PCILU2LEVEL, ilu_of(pc).list); }
 
 PetscErrorCode view_ascii(const IluPC &data, PetscViewer viewer)
 {
@@ -170,13 +170,13 @@ PetscErrorCode view_ascii(const IluPC &data, PetscViewer viewer)
 
 PetscErrorCode PCView_ILU2Level(PC pc, PetscViewer viewer)
 {
-  const IluPC &data = data_of(pc);
+  const IluPC &data = ilu_of(pc);
   return view_pc(viewer, PCILU2LEVEL, data.list, [&] { return view_ascii(data, viewer); });
 }
 
 PetscErrorCode PCReset_ILU2Level(PC pc)
 {
-  IluPC &data = data_of(pc);
+  IluPC &data = ilu_of(pc);
 
   PetscFunctionBegin;
   PetscCall(close_solver(data));

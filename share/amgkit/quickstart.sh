@@ -99,7 +99,7 @@ install_packages() {
     python3 -c 'import ensurepip, venv' 2>/dev/null || names+=(python3 python3-venv)
     need "${names[@]}"
   else
-    if [[ $mode-$preset == demo-host-int64 ]]; then names+=(libpetsc64-real-dev); fi
+    if [[ $mode == demo && $preset == host-* ]]; then names+=(libpetsc64-real-dev); fi
     # tests: the plugin must refuse a complex PETSc and one with the other size of PetscInt
     if [[ $mode == test ]]; then names+=(libpetsc-complex-dev libpetsc64-real-dev); fi
     # and the tutorial in Python runs with the petsc4py of the preset's PETSc; Python itself cannot be sanitized
@@ -175,7 +175,7 @@ provide_cuda_petsc() {
     fetch_petsc_source "$venv"
     nvcc=$(command -v nvcc)
     options="--with-cuda=1 --with-cuda-dir=${nvcc%/bin/nvcc} --with-cuda-arch=$(paste -s -d , <<<"${gpus:-90}") --with-fc=0"
-    options+=" --with-make-load=$((4 * cores)) --with-debugging=0 --with-shared-libraries=1 --with-blaslapack-lib=-lopenblas --with-x=0"
+    options+=" --with-make-load=$((4 * cores)) --COPTFLAGS=-O2 --CXXOPTFLAGS=-O2 --with-debugging=0 --with-shared-libraries=1 --with-blaslapack-lib=-lopenblas --with-x=0"
     # pip's cache of built wheels does not know the options
     quietly 'The next run starts over with this step.' env -u PETSC_ARCH PETSC_CONFIGURE_OPTIONS="$options" \
       MPICC="$(command -v mpicc)" MPICXX="$(command -v mpicxx)" "$venv/bin/pip" install --no-cache-dir -v "$cache/petsc-$cuda_petsc.tar.gz"
@@ -191,7 +191,8 @@ choose_petsc() {
   case $preset-$own_petsc in
     *-yes) ;;
     cuda-no) provide_cuda_petsc ;;
-    host-int64-no) PETSC_DIR=/usr/lib/petscdir/petsc64-real ;;
+    # the sanitizers with 64-bit indices: that one build sees the mistakes of both
+    host-int64-no | host-asan-no) PETSC_DIR=/usr/lib/petscdir/petsc64-real ;;
     *) PETSC_DIR=/usr/lib/petscdir/petsc-real ;;
   esac
   export PETSC_DIR PETSC_ARCH=${PETSC_ARCH:-}

@@ -17,7 +17,7 @@ Events &events()
   return e;
 }
 
-PetscErrorCode forget()
+PetscErrorCode forget_events()
 {
   events().registered = false;
   return PETSC_SUCCESS;
@@ -36,7 +36,7 @@ PetscErrorCode log_register()
   PetscCall(PetscClassIdRegister("AMGKit", &id));
   for (std::size_t i = 0; i < names.size(); i++) PetscCall(PetscLogEventRegister(names[i], id, &events().id[i]));
   events().registered = true;
-  PetscCall(PetscRegisterFinalize(forget));
+  PetscCall(PetscRegisterFinalize(forget_events));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
