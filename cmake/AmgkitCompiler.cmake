@@ -12,9 +12,9 @@ endif()
 
 # No contraction to fused multiply-add: sums that decide a graph must have the same bits in every space.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-Wall> $<$<COMPILE_LANGUAGE:CXX,C>:-Wextra> $<$<COMPILE_LANGUAGE:CXX,C>:-ffp-contract=off>)
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g")
+# -g1: profilers and backtraces show functions and lines, and all else of -g takes a third of the compiler's time
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1")
 if(AMGKIT_SANITIZE)
-  # -g1: their reports show lines, and all else of -g takes a third of the compiler's time
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1 -g1)
   add_link_options(-fsanitize=address,undefined)
 endif()
@@ -32,6 +32,6 @@ if(AMGKIT_CUDA)
   cmake_policy(VERSION 3.24) # with 3.25's policies, CMake 3.25's FindCUDAToolkit stops at a library that CUDA 13 no longer has
   find_package(CUDAToolkit REQUIRED)
   cmake_policy(POP)
-  set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3 -g -lineinfo")
+  set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3 -lineinfo -Xcompiler=-g1")
   add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda;--fmad=false;-Xcompiler=-Wall,-Wextra,-ffp-contract=off;-Werror=all-warnings>")
 endif()
