@@ -1,7 +1,6 @@
 // Rows that wait for one another; included by *_kernels.hpp files only.
 //
 //   for_rows_in_order<Lanes>(ex, n, order, work)     for the indices 0, 1, ..., n - 1, which need earlier ones only
-//   for_rows_in_order(ex, n, average, order, work)   the same, Lanes chosen from the average number of things a team shares
 //   for_rows_in_order_with<Lanes, S>(ex, n, order, work)   with an S of scratch per team, uninitialised, as the last argument of the
 //                                                    work's calls for one index
 //
@@ -16,11 +15,11 @@
 //   set_cell_after(p, x)         the same as set_cell, and who sees x by peek_cell_first sees also what this thread wrote or saw before
 //   peek_cell_first(p)
 //   is_pending(x)
-//   subtract_while_ready(team, ahead, begin, end, s, cell_of, factor_of)
+//   subtract_while_ready<Together>(team, ahead, begin, end, s, cell_of, factor_of)
 //                                s <- s - factor_of(begin) *cell_of(begin) - ..., in this order, up to the first k whose cell is
-//                                pending, which is returned, or end; cells of doubles, s the same for all lanes. ahead, an
-//                                Ahead<Team>: what is known of some of the next k, at first look_ahead(team, begin, end, cell_of,
-//                                factor_of)
+//                                pending, which is returned, or end; cells of doubles, s the same for all lanes. Together: so many k
+//                                does a lane by itself read at once. ahead, an Ahead<Team>: what is known of some of the next k, at first
+//                                look_ahead(team, begin, end, cell_of, factor_of)
 //   lane_of(team), lanes_of<Team>
 //
 // A cell that is the result itself needs neither a flag nor a fence: from one level of a triangular solve to the next it takes one write to
@@ -77,13 +76,5 @@ template <class Work> struct WithoutScratch {
 template <int Lanes, class Ex, class Work> PetscErrorCode for_rows_in_order(Ex &ex, std::int64_t n, RowOrder order, Work work)
 {
   return for_rows_in_order_with<Lanes, detail::NoScratch>(ex, n, order, detail::WithoutScratch<Work>{work});
-}
-
-template <class Ex, class Work> PetscErrorCode for_rows_in_order(Ex &ex, std::int64_t n, double average, RowOrder order, Work work)
-{
-  if (average <= 4) return for_rows_in_order<1>(ex, n, order, work);
-  if (average <= 32) return for_rows_in_order<4>(ex, n, order, work);
-  if (average <= 96) return for_rows_in_order<16>(ex, n, order, work);
-  return for_rows_in_order<32>(ex, n, order, work);
 }
 } // namespace amgkit

@@ -67,21 +67,21 @@ namespace detail
 {
 // One lane asks for several cells at once: they tend to get there together, and each asking takes as long as all of them. Whatever else it
 // reads is read before: no other read is between a cell's and the sum.
-template <class Cell, class Factor> __device__ int subtract_alone(int begin, int end, double &s, Cell cell_of, Factor factor_of)
+template <int Together, class Cell, class Factor>
+__device__ int subtract_alone(int begin, int end, double &s, Cell cell_of, Factor factor_of)
 {
-  constexpr int together = 4;
-  for (int k = begin; k < end; k += together) {
-    const double *cell[together];
-    double factor[together], x[together];
+  for (int k = begin; k < end; k += Together) {
+    const double *cell[Together];
+    double factor[Together], x[Together];
 #pragma unroll
-    for (int t = 0; t < together; t++) {
+    for (int t = 0; t < Together; t++) {
       cell[t] = cell_of(min(k + t, end - 1));
       factor[t] = factor_of(min(k + t, end - 1));
     }
 #pragma unroll
-    for (int t = 0; t < together; t++) x[t] = peek_cell(cell[t]);
+    for (int t = 0; t < Together; t++) x[t] = peek_cell(cell[t]);
 #pragma unroll
-    for (int t = 0; t < together; t++) {
+    for (int t = 0; t < Together; t++) {
       if (k + t >= end) return end;
       if (is_pending(x[t])) return k + t;
       s -= factor[t] * x[t];
@@ -103,12 +103,12 @@ template <int Lanes> __device__ void subtract_lanes(const CudaTeam<Lanes> &team,
 }
 } // namespace detail
 
-template <int Lanes, class Cell, class Factor>
+template <int Together, int Lanes, class Cell, class Factor>
 __device__ int subtract_while_ready(const CudaTeam<Lanes> &team, Ahead<CudaTeam<Lanes>> &ahead, int begin, int end, double &s, Cell cell_of,
                                     Factor factor_of)
 {
   if constexpr (Lanes == 1) {
-    return detail::subtract_alone(begin, end, s, cell_of, factor_of);
+    return detail::subtract_alone<Together>(begin, end, s, cell_of, factor_of);
   } else {
     constexpr int chunks = Ahead<CudaTeam<Lanes>>::chunks;
     for (int k = begin;;) {

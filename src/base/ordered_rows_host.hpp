@@ -19,7 +19,7 @@ template <class Team> int lane_of(const Team &) { return 0; }
 template <class Team> struct Ahead {};
 template <class Team, class Cell, class Factor> Ahead<Team> look_ahead(const Team &, int, int, Cell, Factor) { return {}; }
 
-template <class Team, class Cell, class Factor>
+template <int, class Team, class Cell, class Factor>
 int subtract_while_ready(const Team &, Ahead<Team> &, int begin, int end, double &s, Cell cell_of, Factor factor_of)
 {
   for (int k = begin; k < end; k++) {

@@ -1,6 +1,8 @@
 #include "sparse/ilu0_elimination.hpp"
 #include "sparse/search.hpp"
 
+#include <algorithm>
+
 namespace amgkit
 {
 namespace
@@ -22,7 +24,7 @@ AMGKIT_FN inline double judge_pivot(const PivotRule &rule, int i, double pivot, 
   return pivot;
 }
 
-// In the factors' memory, for a host, and on a GPU for long rows or wide levels. The cells are 1 / u_ii: who sees one sees row i of U.
+// In the factors' memory, for a host, and on a GPU for long rows. The cells are 1 / u_ii: who sees one sees row i of U.
 struct Factor {
   CsrView<double> A;
   const int *row, *diagonal;
@@ -97,14 +99,22 @@ struct JudgeRows {
   }
 };
 
-// About so many lanes does a GPU have room for, by registers, half of them in the largest kernel. Levels of more rows leave no chain that
-// binds, and rows that are read where they lie cost less: the factors of 3D elasticity with 192 000 rows, in the fewer than 100 levels of
-// colours, take 4.5 ms where they lie and 10 in scratch; in natural order, with 8 levels under way, 7 in scratch.
-constexpr std::int64_t most_lanes = 120000;
+// Lanes of a level: rows of few entries get teams of more lanes than they need where a level has no more lanes than these. Then the chain
+// of the levels binds, and teams of one warp wait for one another. 7-point 128³, 64³, 32³ with 4 lanes: 2.7, 1.30, 0.64 ms; with 16: 2.4,
+// 0.94, 0.46; with 32: 2.8, 0.71, 0.35.
+constexpr std::int64_t narrow_level = 100000;
+
+// As many rows under way at once as were fastest on an H200: four levels of them, of 120 000 to 160 000 lanes, or one level. More of them
+// wait and are in the way of others, by a few percent.
+template <int Lanes, class Ex> RowOrder order_with(Triangle<Ex> &T)
+{
+  const std::int64_t width = T.levels > 0 ? T.shape.rows / T.levels : 0;
+  return {T.tickets.data(), std::max(width, std::clamp<std::int64_t>(4 * width, 120000 / Lanes, 160000 / Lanes))};
+}
 
 // Rows of up to Capacity entries
-template <int Lanes, int Capacity, int Together, class Ex>
-PetscErrorCode factor_in_scratch(Ex &ex, const Factor &how, RowOrder order, std::int64_t nnz)
+template <int Lanes, int Capacity, int Together, int Chunks, class Ex>
+PetscErrorCode factor_in_scratch(Ex &ex, const Factor &how, Triangle<Ex> &lower, std::int64_t nnz)
 {
   using Scratch = ScratchRow<Capacity>;
   const CsrView<double> &A = how.A;
@@ -112,8 +122,8 @@ PetscErrorCode factor_in_scratch(Ex &ex, const Factor &how, RowOrder order, std:
   PetscFunctionBegin;
   PetscCall(clear_cells(ex, nnz, how.lu));
   PetscCall(for_rows_in_order_with<Lanes, Scratch>(
-      ex, A.rows, order,
-      Elimination<Scratch, Together, 2>{A, how.row, how.diagonal, how.rule, how.shift, how.lu, how.inverse, how.status}));
+      ex, A.rows, order_with<Lanes>(lower),
+      Elimination<Scratch, Together, Chunks>{A, how.row, how.diagonal, how.rule, how.shift, how.lu, how.inverse, how.status}));
   PetscCall(for_rows(ex, A.rows, A.average(), JudgeRows{A, how.diagonal, how.rule, how.lu, how.status}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,21 +172,20 @@ template <class Ex> PetscErrorCode largest_shift(Ex &ex, CsrView<double> A, cons
 
 template <class Ex> PetscErrorCode native_factor(Ex &ex, CsrView<double> A, double shift, Ilu0<Ex> &f)
 {
-  const RowOrder order{f.lower.tickets.data(), f.lower.at_once};
+  const std::int64_t width = f.lower.levels > 0 ? A.rows / f.lower.levels : 0;
   const Factor factor{A, f.lower.row.data(), f.diagonal.data(), rule_of(f.options), shift, f.val.data(), f.inverse.data(), f.status.data()};
 
   PetscFunctionBegin;
   PetscCall(clear_status(ex, f.status.data()));
   PetscCall(clear_cells(ex, A.rows, f.inverse.data()));
   if constexpr (Ex::by_levels) {
-    const std::int64_t rows = A.rows, levels = f.lower.levels;
-    if (f.longest <= 16 && 4 * rows <= most_lanes * levels) PetscFunctionReturn((factor_in_scratch<4, 16, 4>(ex, factor, order, A.nnz)));
-    if (f.longest > 16 && f.longest <= 64 && 16 * rows <= most_lanes * levels)
-      PetscFunctionReturn((factor_in_scratch<16, 64, 4>(ex, factor, order, A.nnz)));
-    if (f.longest > 64 && f.longest <= 256 && 32 * rows <= most_lanes / 2 * levels)
-      PetscFunctionReturn((factor_in_scratch<32, 256, 8>(ex, factor, order, A.nnz)));
+    if (f.longest <= 33 && (f.longest > 16 || 32 * width <= narrow_level))
+      PetscFunctionReturn((factor_in_scratch<32, 64, 3, 1>(ex, factor, f.lower, A.nnz)));
+    if (f.longest <= 16 && 16 * width <= narrow_level) PetscFunctionReturn((factor_in_scratch<16, 16, 3, 1>(ex, factor, f.lower, A.nnz)));
+    if (f.longest <= 16) PetscFunctionReturn((factor_in_scratch<4, 16, 3, 2>(ex, factor, f.lower, A.nnz)));
+    if (f.longest <= 256) PetscFunctionReturn((factor_in_scratch<32, 256, 4, 2>(ex, factor, f.lower, A.nnz)));
   }
-  PetscCall(for_rows_in_order(ex, A.rows, A.average(), order, factor));
+  PetscCall(for_rows_in_order<32>(ex, A.rows, order_with<32>(f.lower), factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

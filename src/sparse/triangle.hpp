@@ -1,8 +1,9 @@
 // Triangular matrices that are solved with again and again, and the order in which that can be done.
 //
-// Row i's level is 1 more than the highest level of the rows it needs, 0 where it needs none. A triangle's rows are stored by levels,
-// ascending within one, and its columns and cells are numbered alike: the rows of a level read what lies together. A solve is one launch
-// without barriers, see base/ordered_rows.hpp: the solution's entries tell by themselves that they are there.
+// Row i's level is 1 more than the highest level of the rows it needs, 0 where it needs none. A triangle's rows are stored by levels, short
+// ones before long ones within one, and its columns and cells are numbered alike: the rows of a level read what lies together, and take
+// equally long. A solve is one launch without barriers, see base/ordered_rows.hpp: the solution's entries tell by themselves that they are
+// there.
 //
 // What binds is the chain through the levels: 7-point 128³ has 382, and a lower and an upper solve are 764 steps of a write and a read of
 // the GPU's second-level cache, 0.5 microseconds or so each. The bytes, 12 an entry and 32 a row, 0.22 GB for both, take 0.06 ms on an
@@ -17,10 +18,6 @@ struct TriangleShape {
   bool lower = true;
   int first = 0, rows = 0;
 };
-
-// A solve on Cuda, and a factorisation, has the rows of so many levels of average size under way at once; more where they are long, of so
-// many entries in the triangle.
-inline constexpr double levels_at_once = 4, levels_of_long_rows = 8, long_rows = 24;
 
 // Place p of the order is the part's row row[p] - first; its entries have places as columns.
 template <class Ex> struct Triangle {

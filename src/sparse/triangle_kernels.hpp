@@ -4,6 +4,7 @@
 #include "sparse/spmv.hpp"
 #include "sparse/triangle.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace amgkit
@@ -49,7 +50,7 @@ struct FindLevels {
   }
 };
 
-template <class V> struct Solve {
+template <class V, int Together> struct Solve {
   const int *row, *ptr, *col;
   const double *val, *scale;
   const V *b;
@@ -83,7 +84,7 @@ template <class V> struct Solve {
   }
   template <class Team> AMGKIT_FN bool advance(const Team &team, Known<Team> &known) const
   {
-    known.k = subtract_while_ready(team, known.ahead, known.k, known.end, known.s, Cell{cells, col}, Value{val});
+    known.k = subtract_while_ready<Together>(team, known.ahead, known.k, known.end, known.s, Cell{cells, col}, Value{val});
     if (known.k < known.end) return false;
     const double x_i = known.s * known.scale;
     team.once([&] {
@@ -94,10 +95,27 @@ template <class V> struct Solve {
   }
 };
 
-template <class Ex> RowOrder order_of(Triangle<Ex> &T) { return {T.tickets.data(), T.at_once}; }
 template <class Ex> double average_of(const Triangle<Ex> &T)
 {
   return T.shape.rows > 0 ? static_cast<double>(T.col.size()) / T.shape.rows : 0;
+}
+
+// How a GPU solves, by the entries of an average row: up to so many by one lane, that reads 4 at once, or 16; longer rows by a warp, or
+// half of one where levels are so wide that they fill the device. Teams wait for one another within their warp: 13 entries a row, 27-point
+// 80³, take teams of 4 to 16 lanes 3.7 to 1.8 ms for both triangles, one lane 1.2, a warp 1.6; 40 entries take 16 lanes 2.8, a warp 2.0.
+constexpr double few_entries = 6, long_rows = 24;
+constexpr std::int64_t wide_level = 4000;
+
+template <class Ex> std::int64_t width_of(const Triangle<Ex> &T) { return T.levels > 0 ? T.shape.rows / T.levels : 0; }
+
+// Rows under way at once on an H200. Those that wait ask again and again, which slows down the others; but what is read takes its time, and
+// enough of them must do so: so many, or those of so many levels, were fastest on grids and elasticity, in natural and in random order.
+template <class Ex> std::int64_t rows_at_once(const Triangle<Ex> &T)
+{
+  const std::int64_t width = width_of(T);
+  if (average_of(T) <= few_entries) return std::max<std::int64_t>(width, 44000);
+  if (average_of(T) <= long_rows) return std::max<std::int64_t>(2 * width, 6000);
+  return std::max<std::int64_t>(4 * width, 1500);
 }
 
 // Ascending in a lower triangle, descending in an upper one
@@ -123,17 +141,28 @@ template <class Ex> PetscErrorCode order_rows(Ex &ex, CsrView<double> A, Triangl
   PetscCall(reduce<int>(
       ex, shape.rows, [=] AMGKIT_FN(std::int64_t i) { return level[i]; }, -1, Max{}, &most));
   T.levels = most + 1;
-  const double together = A.average() > 2 * long_rows ? levels_of_long_rows : levels_at_once;
-  T.at_once = T.levels > 0 ? static_cast<std::int64_t>(together * shape.rows / T.levels) : 0;
   int *row = T.row.data();
   if constexpr (!Ex::by_levels) {
     PetscCall(natural_order(ex, shape, row));
   } else {
-    PetscCall(count_up(ex, shape.rows, row));
     while (T.levels >> bits) bits++;
-    PetscCall(stable_sort_pairs(ex, shape.rows, levels.data(), row, bits));
+    const int more = std::min(6, 32 - bits); // bits for the length
+    std::uint32_t *key = levels.data();
+    PetscCall(for_each(ex, shape.rows, [=] AMGKIT_FN(std::int64_t i) {
+      const Segment part = entries_of_part(shape, A, shape.first + static_cast<int>(i));
+      key[i] = key[i] << more | static_cast<std::uint32_t>(Min{}(part.end - part.begin, (1 << more) - 1));
+    }));
+    PetscCall(count_up(ex, shape.rows, row));
+    PetscCall(stable_sort_pairs(ex, shape.rows, key, row, bits + more));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int Lanes, int Together, class Ex, class V> PetscErrorCode solve_with(Ex &ex, Triangle<Ex> &T, const V *b, V *x)
+{
+  return for_rows_in_order<Lanes>(
+      ex, T.shape.rows, RowOrder{T.tickets.data(), T.at_once},
+      Solve<V, Together>{T.row.data(), T.ptr.data(), T.col.data(), T.val.data(), T.scale.data(), b, T.cells.data(), x});
 }
 } // namespace
 
@@ -163,6 +192,7 @@ template <class Ex> PetscErrorCode triangle_symbolic(Ex &ex, TriangleShape shape
   PetscCall(exclusive_scan(ex, n, ptr, &nnz));
   PetscCall(T.col.allocate(ex, nnz));
   PetscCall(T.from.allocate(ex, nnz));
+  T.at_once = rows_at_once(T);
   int *col = T.col.data(), *from = T.from.data();
   PetscCall(for_rows(ex, n, average_of(T), [=] AMGKIT_FN(auto team, std::int64_t p) {
     const Segment part = entries_of_part(shape, A, first + row[p]);
@@ -193,8 +223,14 @@ template <class Ex, class V> PetscErrorCode triangle_solve(Ex &ex, Triangle<Ex> 
 {
   PetscFunctionBegin;
   PetscCall(clear_cells(ex, T.cells.size(), T.cells.data()));
-  PetscCall(for_rows_in_order(ex, T.shape.rows, average_of(T), order_of(T),
-                              Solve<V>{T.row.data(), T.ptr.data(), T.col.data(), T.val.data(), T.scale.data(), b, T.cells.data(), x}));
+  if (average_of(T) <= few_entries)
+    PetscCall((solve_with<1, 4>(ex, T, b, x)));
+  else if (average_of(T) <= long_rows)
+    PetscCall((solve_with<1, 16>(ex, T, b, x)));
+  else if (width_of(T) > wide_level)
+    PetscCall((solve_with<16, 1>(ex, T, b, x)));
+  else
+    PetscCall((solve_with<32, 1>(ex, T, b, x)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -202,7 +202,7 @@ struct CheckedOrder {
   template <class Team> AMGKIT_FN bool advance(const Team &team, Known<Team> &known) const
   {
     const int i = known.i, terms = i % 43;
-    known.k = subtract_while_ready(team, known.ahead, known.k, terms, known.s, Needed{x, i}, Eighth{});
+    known.k = subtract_while_ready<16>(team, known.ahead, known.k, terms, known.s, Needed{x, i}, Eighth{});
     if (known.k < terms) return false;
     for (; known.next < terms; known.next++) {
       const int j = needed(i, known.next);

@@ -7,6 +7,7 @@
 #                                                iterations but for 2, with the same operator complexity but for 5 percent
 #   run_and_check.sh as_gamg OPTIONS COMMAND...  with PCGAMG, and with these options in place of it, it converges in the same number of
 #                                                iterations but for 2
+#   run_and_check.sh as_gamg_on_gpu OPTIONS COMMAND...  and -ksp_view says of the other that it was on a GPU; without one it is skipped
 #   run_and_check.sh as_ilu OPTIONS COMMAND...   with block Jacobi and ilu(0), and with these options in place of it, every solve converges, in
 #                                                the same number of iterations but for 1
 #   run_and_check.sh refuses REGEX COMMAND...    it ended with an error whose message matches
@@ -15,7 +16,7 @@ set -uo pipefail
 
 expected=$1 argument=$2
 shift 2
-if [[ $expected == converges_on_gpu ]] && ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
+if [[ $expected == *_on_gpu ]] && ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
   echo 'skipped: nvidia-smi -L shows no GPU'
   exit 77
 fi
@@ -60,6 +61,8 @@ figures() {
   [[ $iterations =~ ^[0-9]+$ && $complexity =~ ^[0-9.]+$ ]] && echo "$iterations $complexity"
 }
 
+on_gpu() { grep -q 'runs in the cuda space' <<<"$output" || fail 'it was not on the GPU'; }
+
 [[ $expected == as_* ]] || run "$@"
 case $expected in
   converges | converges_on_gpu)
@@ -71,9 +74,7 @@ case $expected in
       ((iterations <= argument)) || fail "$iterations iterations, more than $argument"
     done < <(sed -nE 's/^ *Linear .*solve (converged|did not converge) due to ([A-Z_]+) iterations ([0-9]+).*/\2 \3/p' <<<"$output")
     ((solves > 0)) || fail 'no converged reason: nothing was solved'
-    if [[ $expected == converges_on_gpu ]]; then
-      grep -q 'runs in the cuda space' <<<"$output" || fail 'it was not on the GPU'
-    fi
+    if [[ $expected == converges_on_gpu ]]; then on_gpu; fi
     no_leak
     ;;
   prints)
@@ -96,13 +97,14 @@ case $expected in
     echo "iterations and operator complexity: $ours, hypre: $theirs"
     awk '{exit !(($1 - $3)^2 <= 4 && $2 <= 1.05 * $4 && $2 >= 0.95 * $4)}' <<<"$ours $theirs" || fail 'too far from hypre'
     ;;
-  as_gamg)
+  as_gamg | as_gamg_on_gpu)
     # shellcheck disable=SC2086 # options are words
     run "$@" $gamg -ksp_view
     theirs=$(figures) || fail 'no solution, or no complexity, by gamg'
     # shellcheck disable=SC2086
     run "$@" $argument -ksp_view
     ours=$(figures) || fail 'no solution, or no complexity, by the other'
+    if [[ $expected == as_gamg_on_gpu ]]; then on_gpu; fi
     no_leak
     echo "iterations and operator complexity: $ours, gamg: $theirs"
     awk '{exit !(($1 - $3)^2 <= 4)}' <<<"$ours $theirs" || fail 'too far from gamg'

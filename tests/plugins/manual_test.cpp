@@ -15,7 +15,7 @@ namespace
 {
 void compare(const std::string &type, const ParameterList &list)
 {
-  const std::string file = std::string(AMGKIT_SOURCE_DIR) + "/share/amgkit/doc/" + type + ".md", mark = "## Options\n\n";
+  const std::string folder = AMGKIT_SOURCE_DIR "/share/amgkit/doc/", file = folder + type + ".md", mark = "## Options\n\n";
   std::ifstream in(file);
   if (!in) GTEST_SKIP() << "the sources are not on this machine";
   std::stringstream page;

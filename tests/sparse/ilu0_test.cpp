@@ -86,6 +86,19 @@ HostCsr band(int n, int half)
   return make_csr(n, n, entries);
 }
 
+// So many dense blocks, their first rows first, then their second rows and so on: a level each.
+HostCsr interleaved_blocks(int blocks, int size)
+{
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < blocks * size; i++) {
+    for (int t = 0; t < size; t++) {
+      const int j = i % blocks + t * blocks;
+      entries[{i, j}] = i == j ? size : std::sin(1 + 3.0 * i + j);
+    }
+  }
+  return make_csr(blocks * size, blocks * size, entries);
+}
+
 double distance(const std::vector<double> &x, const std::vector<double> &y)
 {
   double most = 0;
@@ -112,12 +125,15 @@ TYPED_TEST(IncompleteLu, ProductIsTheMatrixOnItsPattern)
   }
 }
 
-// Rows of a few entries, of dozens, of hundreds; also where pivots are shifted, and where rows of 0 are skipped.
+// Rows of a few entries, of dozens, of hundreds; few of them or many to a level; also where pivots are shifted, and where rows of 0 are
+// skipped.
 TYPED_TEST(IncompleteLu, NativeHasTheSameBitsInAllSpaces)
 {
   auto matrices = ilu_matrices();
   for (const Named &more : troubled()) matrices.push_back(more);
-  for (int n : {17, 40, 65, 150, 256, 257}) matrices.push_back({"dense " + std::to_string(n), dense(n)});
+  for (int n : {16, 17, 33, 34, 65, 150, 256, 257}) matrices.push_back({"dense " + std::to_string(n), dense(n)});
+  for (const auto &[blocks, size] : {std::pair{3500, 4}, {6500, 4}, {6500, 10}})
+    matrices.push_back({std::to_string(blocks) + " blocks of " + std::to_string(size), interleaved_blocks(blocks, size)});
   for (int half : {7, 30, 100}) matrices.push_back({"band " + std::to_string(half), band(400, half)});
   for (const auto &[name, M] : matrices) {
     Host host;

@@ -1,7 +1,7 @@
 // Times one pass over a matrix in each storage of the cycle: product y = A x, residual r = b - A x, sweep y = x + D (b - A x); and the
 // sparse products of a setup.
 //
-//   amgkit_kernels [-n7 256] [-n27 160] [-nrap 200] [-nelasticity 60] [-ilu0 128] [-ilu0_nodes 40] [-repeat 20] [-samples 5]
+//   amgkit_kernels [-n7 256] [-n27 160] [-nrap 200] [-nelasticity 60] [-ilu0 128] [-ilu0_27 80] [-ilu0_nodes 40] [-repeat 20] [-samples 5]
 //
 // on 7-point n³ and 27-point n³ grids, the sparse products on a 7-point one and on n³ nodes of 3 unknowns; 0 leaves a grid out. It runs on
 // the GPU where there is one, else on one core of the host. A time is the best of the samples, each the mean over `repeat` calls in a row.
@@ -12,7 +12,8 @@
 // coarse one; R = P^T. Elasticity: rows of 27 nodes; P has 6 columns for each of the aggregates, boxes of 3³ nodes, of a node and its
 // neighbours. Its columns one by one, and in runs.
 // The storages there too, and on (n / 3)³ nodes of 6 unknowns, with those by blocks.
-// ILU(0) of a 7-point grid, natural and red-black, and of n³ nodes of 3 unknowns: see ilu0_times.cpp.
+// ILU(0) of a 7-point grid, natural, red-black and shuffled, of a 27-point one and of n³ nodes of 3 unknowns, natural and shuffled: see
+// ilu0_times.cpp.
 #include "ilu0_times.hpp"
 #include "sparse/block_sell.hpp"
 #include "sparse/spgemm.hpp"
@@ -33,7 +34,7 @@ using namespace amgkit;
 const char help[] = "Times products with the matrices of the cycle in each storage.\n";
 
 struct Options {
-  PetscInt n7 = 256, n27 = 160, nrap = 200, nelasticity = 60, ilu0 = 128, ilu0_nodes = 40, repeat = 20, samples = 5;
+  PetscInt n7 = 256, n27 = 160, nrap = 200, nelasticity = 60, ilu0 = 128, ilu0_27 = 80, ilu0_nodes = 40, repeat = 20, samples = 5;
 };
 
 struct HostMatrix {
@@ -429,16 +430,20 @@ HostMatrix dominant(HostMatrix A)
 
 template <class Ex> PetscErrorCode time_ilu0(Ex &ex, const Options &options)
 {
-  const int n = static_cast<int>(options.ilu0), m = static_cast<int>(options.ilu0_nodes);
-  Csr<double, Ex> A;
+  const int n = static_cast<int>(options.ilu0), n27 = static_cast<int>(options.ilu0_27), m = static_cast<int>(options.ilu0_nodes);
+  const auto time = [&](const char *name, const HostMatrix &host, const std::vector<bench::RowsInOrder> &orders) {
+    Csr<double, Ex> A;
+    if (host.ptr.size() < 2) return PETSC_SUCCESS;
+    const PetscErrorCode code = load(ex, host, static_cast<int>(host.ptr.size()) - 1, A);
+    return code ? code : bench::time_ilu0(ex, name, A, orders, options.repeat, options.samples);
+  };
 
   PetscFunctionBegin;
-  PetscCheck(n >= 0 && n <= 430 && m >= 0 && m <= 200, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-ilu0 must be 0 to 430, -ilu0_nodes 0 to 200");
-  PetscCall(load(ex, grid(n, false), n * n * n, A));
-  if (n > 0) PetscCall(bench::time_ilu0(ex, n, A, options.repeat, options.samples));
-  PetscCall(load(ex, dominant(blocks_of(grid(m, true), 3, 3)), 3 * m * m * m, A));
-  if (m > 0) PetscCall(bench::time_ilu0_of_nodes(ex, A, options.repeat, options.samples));
+  PetscCheck(n >= 0 && n <= 430 && n27 >= 0 && n27 <= 250 && m >= 0 && m <= 200, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-ilu0 must be 0 to 430, -ilu0_27 0 to 250, -ilu0_nodes 0 to 200");
+  PetscCall(time("7-point", grid(n, false), {{"red-black", bench::red_black(n)}, {"shuffled", bench::shuffled(n * n * n)}}));
+  PetscCall(time("27-point", grid(n27, true), {{"shuffled", bench::shuffled(n27 * n27 * n27)}}));
+  PetscCall(time("nodes of 3 unknowns", dominant(blocks_of(grid(m, true), 3, 3)), {{"shuffled", bench::shuffled(3 * m * m * m)}}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -469,6 +474,7 @@ PetscErrorCode run()
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-nrap", &options.nrap, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-nelasticity", &options.nelasticity, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-ilu0", &options.ilu0, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-ilu0_27", &options.ilu0_27, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-ilu0_nodes", &options.ilu0_nodes, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &options.repeat, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-samples", &options.samples, nullptr));

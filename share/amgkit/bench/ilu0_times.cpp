@@ -5,7 +5,8 @@
 #include "sparse/permute.hpp"
 
 #include <algorithm>
-#include <string>
+#include <numeric>
+#include <random>
 
 namespace amgkit::bench
 {
@@ -56,18 +57,16 @@ template <class Ex> PetscErrorCode time_solves(Timer<Ex> &timer, const std::stri
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// So many levels of average size under way at once
-template <class Ex> PetscErrorCode time_windows(Timer<Ex> &timer, CsrView<double> A, Ilu0<Ex> &f)
+// So many rows under way at once
+template <class Ex> PetscErrorCode time_windows(Timer<Ex> &timer, Ilu0<Ex> &f)
 {
-  IluReport report;
   const std::int64_t lower = f.lower.at_once, upper = f.upper.at_once;
 
   PetscFunctionBegin;
-  for (double levels : {0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 0.0}) {
-    const std::string window = levels > 0 ? std::to_string(levels).substr(0, 4) + " levels at once" : "as much as there is room for";
-    f.lower.at_once = f.upper.at_once = static_cast<std::int64_t>(levels * A.rows / std::max(f.lower.levels, 1));
+  for (int rows : {1500, 3000, 6000, 18000, 44000, 110000, 0}) {
+    const std::string window = rows > 0 ? std::to_string(rows) + " rows at once" : "as many as there is room for";
+    f.lower.at_once = f.upper.at_once = rows;
     PetscCall(timer.best(timer.repeat, "apply, " + window, [&] { return ilu0_solve(timer.ex, f, {}, timer.b.data(), timer.x.data()); }));
-    PetscCall(timer.best(1, "numeric, " + window, [&] { return ilu0_numeric(timer.ex, A, f, &report); }));
   }
   f.lower.at_once = lower;
   f.upper.at_once = upper;
@@ -95,7 +94,7 @@ template <class Ex> PetscErrorCode time_kind(Timer<Ex> &timer, IluKind kind, Csr
   for (int sweeps : {1, 2, 3, 5}) {
     PetscCall(time_solves(timer, name + "apply, sweeps " + std::to_string(sweeps), f, {.sweeps = sweeps}));
   }
-  if (Ex::on_device) PetscCall(time_windows(timer, A, f));
+  if (Ex::on_device) PetscCall(time_windows(timer, f));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %d and %d levels; factors and triangles, with the transposed: %.1f MB\n", f.lower.levels,
                         f.upper.levels,
                         1e-6 * static_cast<double>(f.val.bytes() + f.inverse.bytes() + f.between.bytes() + f.lower.bytes() +
@@ -103,18 +102,19 @@ template <class Ex> PetscErrorCode time_kind(Timer<Ex> &timer, IluKind kind, Csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode time_kinds(Timer<Ex> &timer, const char *name, CsrView<double> A)
+template <class Ex> PetscErrorCode time_kinds(Timer<Ex> &timer, const std::string &name, CsrView<double> A)
 {
   PetscFunctionBegin;
-  PetscCall(
-      PetscPrintf(PETSC_COMM_SELF, "ILU(0), %s order, %s: %d rows, %lld entries\n", name, Ex::name, A.rows, static_cast<long long>(A.nnz)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "ILU(0), %s order, %s: %d rows, %lld entries\n", name.c_str(), Ex::name, A.rows,
+                        static_cast<long long>(A.nnz)));
   for (IluKind kind : {IluKind::native, IluKind::cusparse}) {
     if (ilu0_available<Ex>(kind)) PetscCall(time_kind(timer, kind, A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Points with an even sum of coordinates before the others
+} // namespace
+
 std::vector<int> red_black(int n)
 {
   std::vector<int> order;
@@ -125,42 +125,42 @@ std::vector<int> red_black(int n)
   }
   return order;
 }
-} // namespace
 
-template <class Ex> PetscErrorCode time_ilu0(Ex &ex, int n, const Csr<double, Ex> &A, PetscInt repeat, PetscInt samples)
+std::vector<int> shuffled(int n)
 {
-  Timer<Ex> timer{ex, repeat, samples, {}, {}};
-  Csr<double, Ex> B;
-  Array<int, Ex> order, place, from;
-
-  PetscFunctionBegin;
-  PetscCall(upload(ex, std::vector<double>(static_cast<std::size_t>(A.rows), 1), timer.b));
-  PetscCall(timer.x.allocate(ex, A.rows));
-  PetscCall(time_kinds(timer, "7-point, natural", A.view()));
-  PetscCall(upload(ex, red_black(n), order));
-  PetscCall(place.allocate(ex, order.size()));
-  PetscCall(timer.best(1, "permute", [&] {
-    const PetscErrorCode code = invert_permutation(ex, order.size(), order.data(), place.data());
-    return code ? code : permute_symmetric(ex, A.view(), order.data(), place.data(), B, from);
-  }));
-  PetscCall(time_kinds(timer, "7-point, red-black", B.view()));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  std::vector<int> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937(1)); // NOLINT(*-msc51-cpp): the same in every run
+  return order;
 }
 
-template <class Ex> PetscErrorCode time_ilu0_of_nodes(Ex &ex, const Csr<double, Ex> &A, PetscInt repeat, PetscInt samples)
+template <class Ex>
+PetscErrorCode time_ilu0(Ex &ex, const std::string &name, const Csr<double, Ex> &A, const std::vector<RowsInOrder> &orders, PetscInt repeat,
+                         PetscInt samples)
 {
   Timer<Ex> timer{ex, repeat, samples, {}, {}};
 
   PetscFunctionBegin;
   PetscCall(upload(ex, std::vector<double>(static_cast<std::size_t>(A.rows), 1), timer.b));
   PetscCall(timer.x.allocate(ex, A.rows));
-  PetscCall(time_kinds(timer, "nodes of 3 unknowns, natural", A.view()));
+  PetscCall(time_kinds(timer, name + ", natural", A.view()));
+  for (const RowsInOrder &rows : orders) {
+    Csr<double, Ex> B;
+    Array<int, Ex> order, place, from;
+    PetscCall(upload(ex, rows.order, order));
+    PetscCall(place.allocate(ex, order.size()));
+    PetscCall(timer.best(1, "permute", [&] {
+      const PetscErrorCode code = invert_permutation(ex, order.size(), order.data(), place.data());
+      return code ? code : permute_symmetric(ex, A.view(), order.data(), place.data(), B, from);
+    }));
+    PetscCall(time_kinds(timer, name + ", " + rows.name, B.view()));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode time_ilu0(Ex &, int, const Csr<double, Ex> &, PetscInt, PetscInt);                                               \
-  template PetscErrorCode time_ilu0_of_nodes(Ex &, const Csr<double, Ex> &, PetscInt, PetscInt);
+  template PetscErrorCode time_ilu0(Ex &, const std::string &, const Csr<double, Ex> &, const std::vector<RowsInOrder> &, PetscInt,        \
+                                    PetscInt);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit::bench
