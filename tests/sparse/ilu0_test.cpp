@@ -99,6 +99,32 @@ HostCsr interleaved_blocks(int blocks, int size)
   return make_csr(blocks * size, blocks * size, entries);
 }
 
+template <class Ex> void expect_bits_of_host(Ex &ex, const std::string &name, const HostCsr &M, const IluOptions &options)
+{
+  Host host;
+  Csr<double, Ex> A;
+  Csr<double, Host> B;
+  Ilu0<Ex> f;
+  Ilu0<Host> expected;
+  IluReport report, wanted;
+  std::vector<double> lu, inverse, got_lu, got_inverse;
+
+  OK(upload(ex, M, A));
+  OK(upload(host, M, B));
+  OK(factor(ex, options, A, f, &report));
+  OK(factor(host, options, B, expected, &wanted));
+  ASSERT_EQ(report.fault, wanted.fault) << name;
+  ASSERT_EQ(report.row, wanted.row) << name;
+  if (wanted.fault != IluFault::none) return;
+  ASSERT_EQ(report.shifts, wanted.shifts) << name;
+  OK(download(host, expected.val.data(), expected.val.size(), lu));
+  OK(download(host, expected.inverse.data(), expected.inverse.size(), inverse));
+  OK(download(ex, f.val.data(), f.val.size(), got_lu));
+  OK(download(ex, f.inverse.data(), f.inverse.size(), got_inverse));
+  ASSERT_EQ(got_lu, lu) << name;
+  ASSERT_EQ(got_inverse, inverse) << name;
+}
+
 double distance(const std::vector<double> &x, const std::vector<double> &y)
 {
   double most = 0;
@@ -125,39 +151,31 @@ TYPED_TEST(IncompleteLu, ProductIsTheMatrixOnItsPattern)
   }
 }
 
-// Rows of a few entries, of dozens, of hundreds; few of them or many to a level; also where pivots are shifted, and where rows of 0 are
-// skipped.
+// Also where pivots are shifted, and where rows of 0 are skipped.
 TYPED_TEST(IncompleteLu, NativeHasTheSameBitsInAllSpaces)
 {
   auto matrices = ilu_matrices();
   for (const Named &more : troubled()) matrices.push_back(more);
+  for (const auto &[name, M] : matrices) {
+    for (IluShift shift : {IluShift::none, IluShift::nonzero, IluShift::inblocks}) {
+      expect_bits_of_host(this->ex, name, M, {.shift = shift, .zero_pivot = 1e-10, .shift_amount = 1e-4});
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+// A few entries, dozens, hundreds; few rows to a level, or many: a GPU has a kernel for each. Native alone, for compute-sanitizer, to which
+// cuSPARSE's kernels race.
+TYPED_TEST(IncompleteLu, NativeHasTheSameBitsForRowsOfAnyLength)
+{
+  std::vector<Named> matrices;
   for (int n : {16, 17, 33, 34, 65, 150, 256, 257}) matrices.push_back({"dense " + std::to_string(n), dense(n)});
   for (const auto &[blocks, size] : {std::pair{3500, 4}, {6500, 4}, {6500, 10}})
     matrices.push_back({std::to_string(blocks) + " blocks of " + std::to_string(size), interleaved_blocks(blocks, size)});
   for (int half : {7, 30, 100}) matrices.push_back({"band " + std::to_string(half), band(400, half)});
   for (const auto &[name, M] : matrices) {
-    Host host;
-    Csr<double, TypeParam> A;
-    Csr<double, Host> B;
-    OK(upload(this->ex, M, A));
-    OK(upload(host, M, B));
-    for (IluShift shift : {IluShift::none, IluShift::nonzero, IluShift::inblocks}) {
-      const IluOptions options{.shift = shift, .zero_pivot = 1e-10, .shift_amount = 1e-4};
-      Ilu0<TypeParam> f;
-      Ilu0<Host> expected;
-      IluReport report, wanted;
-      OK(factor(this->ex, options, A, f, &report));
-      OK(factor(host, options, B, expected, &wanted));
-      ASSERT_EQ(report.fault, wanted.fault) << name;
-      ASSERT_EQ(report.row, wanted.row) << name;
-      if (wanted.fault != IluFault::none) continue;
-      ASSERT_EQ(report.shifts, wanted.shifts) << name;
-      std::vector<double> lu, inverse;
-      OK(download(host, expected.val.data(), expected.val.size(), lu));
-      OK(download(host, expected.inverse.data(), expected.inverse.size(), inverse));
-      ASSERT_EQ(this->to_host(f.val), lu) << name;
-      ASSERT_EQ(this->to_host(f.inverse), inverse) << name;
-    }
+    expect_bits_of_host(this->ex, name, M, {});
+    if (this->HasFatalFailure()) return;
   }
 }
 
