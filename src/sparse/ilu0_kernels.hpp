@@ -108,7 +108,7 @@ constexpr std::int64_t narrow_level = 100000;
 // wait and are in the way of others, by a few percent.
 template <int Lanes, class Ex> RowOrder order_with(Triangle<Ex> &T)
 {
-  const std::int64_t width = T.levels > 0 ? T.shape.rows / T.levels : 0;
+  const std::int64_t width = T.width();
   return {T.tickets.data(), std::max(width, std::clamp<std::int64_t>(4 * width, 120000 / Lanes, 160000 / Lanes))};
 }
 
@@ -172,7 +172,7 @@ template <class Ex> PetscErrorCode largest_shift(Ex &ex, CsrView<double> A, cons
 
 template <class Ex> PetscErrorCode native_factor(Ex &ex, CsrView<double> A, double shift, Ilu0<Ex> &f)
 {
-  const std::int64_t width = f.lower.levels > 0 ? A.rows / f.lower.levels : 0;
+  const std::int64_t width = f.lower.width();
   const Factor factor{A, f.lower.row.data(), f.diagonal.data(), rule_of(f.options), shift, f.val.data(), f.inverse.data(), f.status.data()};
 
   PetscFunctionBegin;

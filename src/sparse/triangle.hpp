@@ -29,6 +29,7 @@ template <class Ex> struct Triangle {
   Array<double, Ex> cells, other;     // of a solve, of sweeps
   Array<unsigned, Ex> tickets;
 
+  std::int64_t width() const { return levels > 0 ? shape.rows / levels : 0; } // rows of a level, on average
   std::size_t bytes() const
   {
     return row.bytes() + ptr.bytes() + col.bytes() + from.bytes() + val.bytes() + scale.bytes() + cells.bytes() + other.bytes();

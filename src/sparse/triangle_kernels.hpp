@@ -106,13 +106,11 @@ template <class Ex> double average_of(const Triangle<Ex> &T)
 constexpr double few_entries = 6, long_rows = 24;
 constexpr std::int64_t wide_level = 4000;
 
-template <class Ex> std::int64_t width_of(const Triangle<Ex> &T) { return T.levels > 0 ? T.shape.rows / T.levels : 0; }
-
 // Rows under way at once on an H200. Those that wait ask again and again, which slows down the others; but what is read takes its time, and
 // enough of them must do so: so many, or those of so many levels, were fastest on grids and elasticity, in natural and in random order.
 template <class Ex> std::int64_t rows_at_once(const Triangle<Ex> &T)
 {
-  const std::int64_t width = width_of(T);
+  const std::int64_t width = T.width();
   if (average_of(T) <= few_entries) return std::max<std::int64_t>(width, 44000);
   if (average_of(T) <= long_rows) return std::max<std::int64_t>(2 * width, 6000);
   return std::max<std::int64_t>(4 * width, 1500);
@@ -227,7 +225,7 @@ template <class Ex, class V> PetscErrorCode triangle_solve(Ex &ex, Triangle<Ex> 
     PetscCall((solve_with<1, 4>(ex, T, b, x)));
   else if (average_of(T) <= long_rows)
     PetscCall((solve_with<1, 16>(ex, T, b, x)));
-  else if (width_of(T) > wide_level)
+  else if (T.width() > wide_level)
     PetscCall((solve_with<16, 1>(ex, T, b, x)));
   else
     PetscCall((solve_with<32, 1>(ex, T, b, x)));
