@@ -146,6 +146,30 @@ TYPED_TEST(Triangles, WideLevelsOfLongRows)
   ASSERT_EQ(this->to_host(x), solved(shape, M, nullptr, rhs));
 }
 
+// A row to a level, of up to 249 entries
+TYPED_TEST(Triangles, NarrowLevelsOfLongRows)
+{
+  constexpr int n = 250;
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) entries[{i, j}] = i == j ? 1 : std::cos(i + 2 * j) / n;
+  }
+  const HostCsr M = make_csr(n, n, entries);
+  const auto rhs = wave(n);
+  const auto b = this->to_space(rhs);
+  Csr<double, TypeParam> A;
+  OK(upload(this->ex, M, A));
+  for (const TriangleShape &shape : {TriangleShape{true, 0, n}, TriangleShape{false, 0, n}}) {
+    Triangle<TypeParam> T;
+    auto x = this->to_space(std::vector<double>(rhs.size()));
+    OK(triangle_symbolic(this->ex, shape, A.view(), T));
+    ASSERT_EQ(T.levels, n);
+    OK(triangle_numeric(this->ex, A.val.data(), nullptr, T));
+    OK(triangle_solve(this->ex, T, b.data(), x.data()));
+    ASSERT_EQ(this->to_host(x), solved(shape, M, nullptr, rhs));
+  }
+}
+
 TYPED_TEST(Triangles, SolvesOfFloatsRoundOnlyTheirResult)
 {
   const HostCsr M = skewed(grid7(9, 8, 7));
