@@ -58,6 +58,25 @@ std::vector<TriangleShape> shapes_in(int n)
 {
   return {{true, 0, n}, {false, 0, n}, {true, n / 3, n / 3}, {false, n / 3, n / 3}, {true, 0, n / 2}, {false, n / 2, n - n / 2}};
 }
+
+// With a diagonal of 1
+template <class Ex> void expect_solved(Ex &ex, const TriangleShape &shape, const HostCsr &M, int levels)
+{
+  const auto rhs = wave(shape.rows);
+  Csr<double, Ex> A;
+  Triangle<Ex> T;
+  Array<double, Ex> x;
+  std::vector<double> got;
+
+  OK(upload(ex, M, A));
+  OK(upload(ex, rhs, x));
+  OK(triangle_symbolic(ex, shape, A.view(), T));
+  ASSERT_EQ(T.levels, levels);
+  OK(triangle_numeric(ex, A.val.data(), nullptr, T));
+  OK(triangle_solve(ex, T, static_cast<const double *>(x.data()), x.data()));
+  OK(download(ex, x.data(), x.size(), got));
+  ASSERT_EQ(got, solved(shape, M, nullptr, rhs));
+}
 } // namespace
 
 TYPED_TEST(Triangles, RowsComeAfterThoseTheyNeed)
@@ -131,19 +150,7 @@ TYPED_TEST(Triangles, WideLevelsOfLongRows)
     entries[{i, i}] = 1;
     for (int t = 0; t < 50 && i >= n; t++) entries[{i, (7 * i + 81 * t) % n}] = std::cos(i + t) / 10;
   }
-  const HostCsr M = make_csr(2 * n, 2 * n, entries);
-  const TriangleShape shape{true, 0, M.rows};
-  const auto rhs = wave(shape.rows);
-  Csr<double, TypeParam> A;
-  Triangle<TypeParam> T;
-  OK(upload(this->ex, M, A));
-  OK(triangle_symbolic(this->ex, shape, A.view(), T));
-  ASSERT_EQ(T.levels, 2);
-  OK(triangle_numeric(this->ex, A.val.data(), nullptr, T));
-  const auto b = this->to_space(rhs);
-  auto x = this->to_space(std::vector<double>(rhs.size()));
-  OK(triangle_solve(this->ex, T, b.data(), x.data()));
-  ASSERT_EQ(this->to_host(x), solved(shape, M, nullptr, rhs));
+  expect_solved(this->ex, {true, 0, 2 * n}, make_csr(2 * n, 2 * n, entries), 2);
 }
 
 // A row to a level, of up to 249 entries
@@ -154,20 +161,7 @@ TYPED_TEST(Triangles, NarrowLevelsOfLongRows)
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) entries[{i, j}] = i == j ? 1 : std::cos(i + 2 * j) / n;
   }
-  const HostCsr M = make_csr(n, n, entries);
-  const auto rhs = wave(n);
-  const auto b = this->to_space(rhs);
-  Csr<double, TypeParam> A;
-  OK(upload(this->ex, M, A));
-  for (const TriangleShape &shape : {TriangleShape{true, 0, n}, TriangleShape{false, 0, n}}) {
-    Triangle<TypeParam> T;
-    auto x = this->to_space(std::vector<double>(rhs.size()));
-    OK(triangle_symbolic(this->ex, shape, A.view(), T));
-    ASSERT_EQ(T.levels, n);
-    OK(triangle_numeric(this->ex, A.val.data(), nullptr, T));
-    OK(triangle_solve(this->ex, T, b.data(), x.data()));
-    ASSERT_EQ(this->to_host(x), solved(shape, M, nullptr, rhs));
-  }
+  for (bool lower : {true, false}) expect_solved(this->ex, {lower, 0, n}, make_csr(n, n, entries), n);
 }
 
 TYPED_TEST(Triangles, SolvesOfFloatsRoundOnlyTheirResult)

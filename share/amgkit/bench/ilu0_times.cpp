@@ -112,7 +112,6 @@ template <class Ex> PetscErrorCode time_kinds(Timer<Ex> &timer, const std::strin
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
 } // namespace
 
 std::vector<int> red_black(int n)
