@@ -18,7 +18,9 @@
 // for_entries(rows, range, load, use): use(k, load(r, k)) on some lane for 0 <= r < rows and range(r).begin <= k < range(r).end, with
 // several loads under way at once; for_entries_in_order: the same, the uses of a row complete for all lanes before those of the next;
 // for_numbered_entries_in_order: with load(r, k, n), the n-th entry of all;
-// for_chosen(begin, end, keep, use): use(k, n) on some lane for the n-th index k, from 0 on, with keep(k);
+// for_chosen(begin, end, load, keep, use): use(k, n, x) on some lane for the n-th index k, from 0 on, whose x = load(k) has keep(x);
+// several loads are under way at once; returns how many there are, for every lane;
+// lane(): the lane as a team of its own, whose calls the others need not make;
 // sum_in_order(rows, range, term, n, sums): sums[t], in scratch of the team, = the values of all
 // {position, value} = term(r, k) with position t < n, for r and k as before, added to 0 in this order of r and k, position -1 left out.
 // term may be called more than once for an entry where n > 4 Lanes. Complete for all lanes after a sync().

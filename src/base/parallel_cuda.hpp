@@ -31,6 +31,7 @@ template <int Lanes> struct CudaTeam {
     if (rank() == 0) f();
   }
   __device__ void sync() const { tile.sync(); }
+  __device__ auto lane() const { return CudaTeam<1>{cooperative_groups::tiled_partition<1>(cooperative_groups::this_thread_block())}; }
   template <class F> __device__ double ordered_sum(int begin, int end, F f, double s = 0) const
   {
     for (int base = begin; base < end; base += Lanes) {
@@ -63,16 +64,27 @@ template <int Lanes> struct CudaTeam {
       sync();
     });
   }
-  template <class Keep, class Use> __device__ void for_chosen(int begin, int end, Keep keep, Use use) const
+  template <class Load, class Keep, class Use> __device__ int for_chosen(int begin, int end, Load load, Keep keep, Use use) const
   {
+    constexpr int together = 4;
     int before = 0;
-    for (int base = begin; base < end; base += Lanes) {
-      const int k = base + rank();
-      const bool mine = k < end && keep(k);
-      const unsigned all = tile.ballot(mine);
-      if (mine) use(k, before + __popc(all & ((1U << rank()) - 1)));
-      before += __popc(all);
+    for (int base = begin; base < end; base += together * Lanes) {
+      decltype(load(0)) loaded[together];
+#pragma unroll
+      for (int t = 0; t < together; t++) {
+        const int k = base + t * Lanes + rank();
+        if (k < end) loaded[t] = load(k);
+      }
+#pragma unroll
+      for (int t = 0; t < together; t++) {
+        const int k = base + t * Lanes + rank();
+        const bool mine = k < end && keep(loaded[t]);
+        const unsigned all = tile.ballot(mine);
+        if (mine) use(k, before + __popc(all & ((1U << rank()) - 1)), loaded[t]);
+        before += __popc(all);
+      }
     }
+    return before;
   }
   // The rank of each by comparing it with all: what the lanes read at once is one word.
   template <class F> __device__ void for_sorted(int n, const int *x, F f) const

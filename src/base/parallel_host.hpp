@@ -21,6 +21,7 @@ template <bool Backwards> struct SerialTeam {
   template <class T, class Op> T combine(T x, Op) const { return x; }
   template <class F> void once(F f) const { f(); }
   void sync() const {}
+  SerialTeam lane() const { return *this; }
   template <class F> double ordered_sum(int begin, int end, F f, double s = 0) const
   {
     for (int k = begin; k < end; k++) s += f(k);
@@ -46,12 +47,14 @@ template <bool Backwards> struct SerialTeam {
       before += row.end - row.begin;
     }
   }
-  template <class Keep, class Use> void for_chosen(int begin, int end, Keep keep, Use use) const
+  template <class Load, class Keep, class Use> int for_chosen(int begin, int end, Load load, Keep keep, Use use) const
   {
     int n = 0;
     for (int k = begin; k < end; k++) {
-      if (keep(k)) use(k, n++);
+      const auto loaded = load(k);
+      if (keep(loaded)) use(k, n++, loaded);
     }
+    return n;
   }
   template <class F> void for_sorted(int n, int *x, F f) const
   {

@@ -1,6 +1,7 @@
 #include "graph/smoothed_prolongator.hpp"
 
 #include "dist/agree.hpp"
+#include "sparse/rows.hpp"
 
 #include <algorithm>
 
@@ -97,6 +98,8 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const
   PetscFunctionBegin;
   PetscCheck(bs_ >= 1 && bs_ <= entry_stays && A.rows % bs_ == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "%d rows cannot be smoothed in blocks of %d: at most %d that divide them", A.rows, bs_, static_cast<int>(entry_stays));
+  PetscCall(diagonal_.allocate(ex, A.rows));
+  PetscCall(diagonal_positions(ex, A.diag, diagonal_.data()));
   if (strong.marks) {
     PetscCall(unknowns_of_ghosts(ex, A, strong, unknown));
     PetscCall(lumping_of(ex, rows_of(A), strong.nodes->diag, strong.nodes->offd, *strong.marks, bs_, unknown.data(), lumping_));
@@ -120,7 +123,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const
 template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::take_values(Ex &ex, const DistMatrix<Ex> &A, double rho)
 {
   PetscFunctionBegin;
-  PetscCall(smoothing_values(ex, rows_of(A), lumping_, bs_, rho > 0 ? omega_ / rho : 0, S_of(A), S_.val.data()));
+  PetscCall(smoothing_values(ex, rows_of(A), diagonal_.data(), lumping_, bs_, rho > 0 ? omega_ / rho : 0, S_of(A), S_.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,7 +183,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::update(Ex &ex, DistM
 
 template <class Ex> std::size_t SmoothedProlongator<Ex>::bytes() const
 {
-  std::size_t sum = lumping_.bytes() + S_.bytes() + T_.bytes();
+  std::size_t sum = diagonal_.bytes() + lumping_.bytes() + S_.bytes() + T_.bytes();
   for (const auto &step : step_) sum += step->bytes();
   for (const auto &P : between_) sum += P.bytes();
   return sum;

@@ -77,31 +77,27 @@ struct SmoothedRow {
   SplitRow row;
   double factor, a_ii;
 
-  AMGKIT_FN SmoothedRow(const SplitRows &rows, const unsigned char *kinds, const unsigned char *ghost_kinds, int block, double scale,
-                        int number)
-      : A(rows), kind(kinds), ghost_kind(ghost_kinds), i(number), node(number / block * block), bs(block), own_entry(-1),
-        row(rows.diag, rows.offd, rows.ghosts_before, number), factor(scale), a_ii(0)
-  {
-    const int k = lower_bound(A.diag.col, row.own.begin, row.own.end, i);
-    if (k == row.own.end || A.diag.col[k] != i) return;
-    own_entry = k;
-    a_ii = A.diag.val[k];
-  }
+  AMGKIT_FN SmoothedRow(const SplitRows &rows, const int *diagonal, const unsigned char *kinds, const unsigned char *ghost_kinds, int block,
+                        double scale, int number)
+      : A(rows), kind(kinds), ghost_kind(ghost_kinds), i(number), node(number / block * block), bs(block), own_entry(diagonal[number]),
+        row(rows.diag, rows.offd, rows.ghosts_before, number), factor(scale), a_ii(own_entry < 0 ? 0 : rows.diag.val[own_entry])
+  {}
   AMGKIT_FN double entry(int t) const
   {
     const SplitRow::Place e = row.at(t);
     return e.ghost ? A.offd.val[e.k] : A.diag.val[e.k];
   }
-  AMGKIT_FN bool stays(int t) const
+  AMGKIT_FN bool stays(int t) const { return kind_of(t) == entry_stays; }
+  AMGKIT_FN int kind_of(int t) const
   {
     const SplitRow::Place e = row.at(t);
-    return (e.ghost ? ghost_kind[e.k] : kind[e.k]) == entry_stays;
+    return e.ghost ? ghost_kind[e.k] : kind[e.k];
   }
   // The component of its node whose entry the t-th one is, or is added to; -1: none
   AMGKIT_FN int component(int t) const
   {
     const SplitRow::Place e = row.at(t);
-    const int to = e.ghost ? ghost_kind[e.k] : kind[e.k], c = e.ghost ? -1 : A.diag.col[e.k] - node;
+    const int to = kind_of(t), c = e.ghost ? -1 : A.diag.col[e.k] - node;
     if (to != entry_stays) return to;
     return c >= 0 && c < bs ? c : -1;
   }
@@ -110,13 +106,14 @@ struct SmoothedRow {
 
 // Of short rows without components: a lane a row.
 template <class Ex>
-PetscErrorCode scalar_values(Ex &ex, const SplitRows &A, const Lumping<Ex> &lumping, double factor, const CsrView<double> &S, double *val)
+PetscErrorCode scalar_values(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, double factor,
+                             const CsrView<double> &S, double *val)
 {
   const unsigned char *kind = lumping.diag.data(), *ghost_kind = lumping.offd.data();
   const bool lumped = lumping.bytes() > 0;
   const int *ptr = S.ptr;
   return for_each(ex, S.rows, [=] AMGKIT_FN(std::int64_t i) {
-    const SmoothedRow in(A, kind, ghost_kind, 1, factor, static_cast<int>(i));
+    const SmoothedRow in(A, diagonal, kind, ghost_kind, 1, factor, static_cast<int>(i));
     int k = ptr[i], self = k;
     double sum = 0;
     if (in.own_entry < 0) {
@@ -135,33 +132,39 @@ PetscErrorCode scalar_values(Ex &ex, const SplitRows &A, const Lumping<Ex> &lump
   });
 }
 
+struct Kinded {
+  int kind;
+  double value;
+};
 template <int Most> struct ComponentSums {
   double of[Most];
 };
 
 // S's entries are those of A that stay, in their order, and those of the row's own node are sums; Most: at least bs.
 template <int Lanes, int Most, class Ex>
-PetscErrorCode lumped_values(Ex &ex, const SplitRows &A, const Lumping<Ex> &lumping, int bs, double factor, const CsrView<double> &S,
-                             double *val)
+PetscErrorCode lumped_values(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, int bs, double factor,
+                             const CsrView<double> &S, double *val)
 {
   const unsigned char *kind = lumping.diag.data(), *ghost_kind = lumping.offd.data();
   const int *ptr = S.ptr, *col = S.col, before = A.ghosts_before;
   return for_rows_with<Lanes, ComponentSums<Most>>(ex, S.rows, [=] AMGKIT_FN(auto team, std::int64_t r, auto &sums) {
-    const SmoothedRow in(A, kind, ghost_kind, bs, factor, static_cast<int>(r));
+    const SmoothedRow in(A, diagonal, kind, ghost_kind, bs, factor, static_cast<int>(r));
     const int begin = ptr[r], end = ptr[r + 1], length = in.row.length();
     if (in.own_entry < 0) {
       team.once([&] { val[begin] = 1; });
       return;
     }
-    int staying = 0;
-    team.for_chosen(
-        0, length, [&](int t) { return in.stays(t); },
-        [&](int t, int n) {
+    const int staying = team.for_chosen(
+        0, length,
+        [&](int t) {
+          return Kinded{in.kind_of(t), in.entry(t)};
+        },
+        [](const Kinded &entry) { return entry.kind == entry_stays; },
+        [&](int t, int n, const Kinded &entry) {
           const SplitRow::Place e = in.row.at(t);
-          val[begin + n] = in.value(!e.ghost && e.k == in.own_entry, in.entry(t));
-          staying++;
+          val[begin + n] = in.value(!e.ghost && e.k == in.own_entry, entry.value);
         });
-    if (team.sum(staying) == length) return;
+    if (staying == length) return;
     team.sum_in_order(
         1,
         [&](int) {
@@ -182,19 +185,19 @@ PetscErrorCode lumped_values(Ex &ex, const SplitRows &A, const Lumping<Ex> &lump
 } // namespace
 
 template <class Ex>
-PetscErrorCode smoothing_values(Ex &ex, const SplitRows &A, const Lumping<Ex> &lumping, int bs, double factor, CsrView<double> S,
-                                double *val)
+PetscErrorCode smoothing_values(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, int bs, double factor,
+                                CsrView<double> S, double *val)
 {
   const int *ptr = S.ptr;
 
-  if (bs == 1 && S.average() <= 12) return scalar_values(ex, A, lumping, factor, S, val);
+  if (bs == 1 && S.average() <= 12) return scalar_values(ex, A, diagonal, lumping, factor, S, val);
   if (lumping.bytes() > 0) {
-    if (bs > 8) return lumped_values<32, 128>(ex, A, lumping, bs, factor, S, val);
-    if (S.average() <= 32) return lumped_values<4, 8>(ex, A, lumping, bs, factor, S, val);
-    return lumped_values<16, 8>(ex, A, lumping, bs, factor, S, val);
+    if (bs > 8) return lumped_values<32, 128>(ex, A, diagonal, lumping, bs, factor, S, val);
+    if (S.average() <= 32) return lumped_values<4, 8>(ex, A, diagonal, lumping, bs, factor, S, val);
+    return lumped_values<16, 8>(ex, A, diagonal, lumping, bs, factor, S, val);
   }
   return for_rows(ex, S.rows, S.average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
-    const SmoothedRow in(A, nullptr, nullptr, bs, factor, static_cast<int>(r));
+    const SmoothedRow in(A, diagonal, nullptr, nullptr, bs, factor, static_cast<int>(r));
     const int begin = ptr[r];
     if (in.own_entry < 0) {
       team.once([&] { val[begin] = 1; });
@@ -211,5 +214,5 @@ using Space = AMGKIT_SPACE;
 using View = CsrView<double>;
 template PetscErrorCode lumping_of(Space &, const SplitRows &, View, View, const Strength<Space> &, int, const int *, Lumping<Space> &);
 template PetscErrorCode complete_diagonal(Space &, int, Csr<double, Space> &, std::int64_t *);
-template PetscErrorCode smoothing_values(Space &, const SplitRows &, const Lumping<Space> &, int, double, View, double *);
+template PetscErrorCode smoothing_values(Space &, const SplitRows &, const int *, const Lumping<Space> &, int, double, View, double *);
 } // namespace amgkit

@@ -1,4 +1,5 @@
 #include "sparse/ilu0_backends.hpp"
+#include "sparse/rows.hpp"
 #include "sparse/spmv.hpp"
 #include "sparse/transpose.hpp"
 
@@ -194,7 +195,8 @@ template <class Ex> PetscErrorCode ilu0_symbolic(Ex &ex, const IluOptions &optio
   f.rows = A.rows;
   f.nnz = A.nnz;
   PetscCall(f.diagonal.allocate(ex, A.rows));
-  PetscCall(diagonal_positions(ex, A, f.diagonal.data(), &missing));
+  PetscCall(diagonal_positions(ex, A, f.diagonal.data()));
+  PetscCall(first_without_diagonal(ex, A.rows, f.diagonal.data(), &missing));
   if (missing < A.rows) {
     report->fault = IluFault::no_diagonal;
     report->row = missing;

@@ -9,8 +9,8 @@ inline constexpr int status_zero = 0, status_not_finite = 1, status_shifted = 2,
 
 // The largest number of entries in a row. Waits.
 template <class Ex> PetscErrorCode longest_row(Ex &, CsrView<double> A, int *longest);
-// diagonal[i]: the position of a_ii; *missing: the first row that has none, else A.rows. Waits.
-template <class Ex> PetscErrorCode diagonal_positions(Ex &, CsrView<double> A, int *diagonal, int *missing);
+// *row: the first of n with diagonal[row] < 0, else n. Waits.
+template <class Ex> PetscErrorCode first_without_diagonal(Ex &, int n, const int *diagonal, int *row);
 // The largest sum of |a_ij| - a_ii over a row's entries j other than i, less a_ii where it is negative twice; at least `least`. Waits.
 template <class Ex> PetscErrorCode largest_shift(Ex &, CsrView<double> A, const int *diagonal, double least, double *largest);
 // f.val, f.inverse and f.status of A with shift on its diagonal.

@@ -142,19 +142,10 @@ template <class Ex> PetscErrorCode longest_row(Ex &ex, CsrView<double> A, int *l
       ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { return A.ptr[i + 1] - A.ptr[i]; }, 0, Max{}, longest);
 }
 
-template <class Ex> PetscErrorCode diagonal_positions(Ex &ex, CsrView<double> A, int *diagonal, int *missing)
+template <class Ex> PetscErrorCode first_without_diagonal(Ex &ex, int n, const int *diagonal, int *row)
 {
-  const int n = A.rows;
-
-  PetscFunctionBegin;
-  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
-    const Segment row = entries_of(A, i);
-    const int k = lower_bound(A.col, row.begin, row.end, static_cast<int>(i));
-    diagonal[i] = k < row.end && A.col[k] == i ? k : -1;
-  }));
-  PetscCall(reduce<int>(
-      ex, n, [=] AMGKIT_FN(std::int64_t i) { return diagonal[i] < 0 ? static_cast<int>(i) : n; }, n, Min{}, missing));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return reduce<int>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return diagonal[i] < 0 ? static_cast<int>(i) : n; }, n, Min{}, row);
 }
 
 template <class Ex> PetscErrorCode largest_shift(Ex &ex, CsrView<double> A, const int *diagonal, double least, double *largest)
@@ -210,7 +201,7 @@ template <class Ex> PetscErrorCode check_pivots(Ex &ex, CsrView<double> A, Ilu0<
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode longest_row(Space &, CsrView<double>, int *);
-template PetscErrorCode diagonal_positions(Space &, CsrView<double>, int *, int *);
+template PetscErrorCode first_without_diagonal(Space &, int, const int *, int *);
 template PetscErrorCode largest_shift(Space &, CsrView<double>, const int *, double, double *);
 template PetscErrorCode native_factor(Space &, CsrView<double>, double, Ilu0<Space> &);
 template PetscErrorCode check_pivots(Space &, CsrView<double>, Ilu0<Space> &);

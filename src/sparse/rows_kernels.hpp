@@ -145,6 +145,15 @@ template <class Ex> PetscErrorCode diagonal_of(Ex &ex, CsrView<double> A, double
   });
 }
 
+template <class Ex> PetscErrorCode diagonal_positions(Ex &ex, CsrView<double> A, int *at)
+{
+  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const Segment row = entries_of(A, i);
+    const int k = lower_bound(A.col, row.begin, row.end, static_cast<int>(i));
+    at[i] = k < row.end && A.col[k] == i ? k : -1;
+  });
+}
+
 template <class Ex> PetscErrorCode unit_diagonals(Ex &ex, CsrView<double> A, const unsigned char *mark, double *val)
 {
   return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
@@ -200,6 +209,7 @@ template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double
 template PetscErrorCode magnitudes(Space &, std::int64_t, const double *, Magnitudes *);
 template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
 template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
+template PetscErrorCode diagonal_positions(Space &, CsrView<double>, int *);
 template PetscErrorCode unit_diagonals(Space &, CsrView<double>, const unsigned char *, double *);
 template PetscErrorCode narrow(Space &, std::int64_t, const PetscInt *, int *);
 template PetscErrorCode count_up(Space &, std::int64_t, int *);

@@ -27,11 +27,19 @@ template <int Rows, int M> struct BlockSums {
   double of[Rows][M];
 };
 
-// Lists of fewer rows than fill a GPU take as long as one of their rows, and go with the next larger ones.
+// Lists of fewer rows than fill a GPU take as long as one of their rows: they go with the next larger ones, by twice the lanes.
 constexpr std::int64_t few_teams = 4096;
+// More blocks than that in a row of B keep lanes busy that take a block each.
+constexpr double most_by_columns = 2;
 
 template <int Rows, int Inner, int M> struct Blocks {
   static constexpr int sums = Rows * M;
+
+  // The blocks of A in a node's rows, of which each has as many entries.
+  struct BlockRow {
+    int begin, length;
+    AMGKIT_FN int node(const CsrView<double> &A, int r) const { return A.col[begin + Inner * r] / Inner; }
+  };
 
   // sum <- sum + a b; a: the block's first entry, its rows apart by row_of_a
   static AMGKIT_FN void add(const double *a, int row_of_a, const double *b, int row_of_b, BlockSums<Rows, M> &sum)
@@ -43,8 +51,70 @@ template <int Rows, int Inner, int M> struct Blocks {
     }
   }
 
+  // Lanes take a block of B each.
+  struct ByBlocks {
+    template <class Team, class Columns, class Places, class Table>
+    static AMGKIT_FN void add_products(const Team &team, const BlockFactors &in, const BlockRow &row, const Columns &columns,
+                                       const Places &places, Table &table)
+    {
+      team.for_numbered_entries_in_order(
+          row.length / Inner, [&](int r) { return columns.of(in.blocks, row.node(in.A, r)); },
+          [&](int r, int k, int nth) { return at(in, row, places.load(in.blocks, k, nth), r, k); },
+          [&](int, const BlockAt &at) {
+            const int place = places.place(table, at.where);
+            if (place < 0) return;
+            BlockSums<Rows, M> sum;
+            for (int c = 0; c < sums; c++) sum.of[c / M][c % M] = table.sum[place][c];
+            add(in.A.val + row.begin + Inner * at.r, row.length, in.B.val + std::int64_t{M} * at.first, M * at.step, sum);
+            for (int c = 0; c < sums; c++) table.sum[place][c] = sum.of[c / M][c % M];
+          });
+    }
+  };
+
+  // Lanes take a column of all blocks each, and do not wait for each other. Where B has one block a row, as a tentative prolongator has,
+  // one lane would work while the others wait.
+  struct ByColumns {
+    struct Column {
+      int where;
+      double a[Rows][Inner], b[Inner];
+    };
+    template <class Team, class Columns, class Places, class Table>
+    static AMGKIT_FN void add_products(const Team &team, const BlockFactors &in, const BlockRow &row, const Columns &columns,
+                                       const Places &places, Table &table)
+    {
+      for (int q : team.share(0, M)) {
+        team.lane().for_numbered_entries_in_order(
+            row.length / Inner, [&](int r) { return columns.of(in.blocks, row.node(in.A, r)); },
+            [&](int r, int k, int nth) {
+              const BlockAt at = Blocks::at(in, row, places.load(in.blocks, k, nth), r, k);
+              Column of{at.where, {}, {}};
+              for (int c = 0; c < Inner; c++) {
+                for (int p = 0; p < Rows; p++) of.a[p][c] = in.A.val[row.begin + p * row.length + Inner * r + c];
+                of.b[c] = in.B.val[M * (std::int64_t{at.first} + c * at.step) + q];
+              }
+              return of;
+            },
+            [&](int, const Column &of) {
+              const int place = places.place(table, of.where);
+              if (place < 0) return;
+              for (int p = 0; p < Rows; p++) {
+                double sum = table.sum[place][p * M + q];
+                for (int c = 0; c < Inner; c++) sum += of.a[p][c] * of.b[c];
+                table.sum[place][p * M + q] = sum;
+              }
+            });
+      }
+    }
+  };
+
+  static AMGKIT_FN BlockAt at(const BlockFactors &in, const BlockRow &row, int where, int r, int k)
+  {
+    const int K = row.node(in.A, r), first = in.blocks.ptr[K];
+    return {where, r, Inner * first + k - first, in.blocks.ptr[K + 1] - first};
+  }
+
   // val[p stride + t] <- the sum at column col[t] of row p of the node I, for the n ascending runs of M columns that the table holds
-  template <class Team, class Columns, class Places, class Table>
+  template <class By, class Team, class Columns, class Places, class Table>
   static AMGKIT_FN void sum_node(const Team &team, const BlockFactors &in, int I, const Columns &columns, const Places &places,
                                  Table &table, int n, const int *col, double *val, int stride)
   {
@@ -52,22 +122,8 @@ template <int Rows, int Inner, int M> struct Blocks {
       for (int c = 0; c < sums; c++) table.sum[t][c] = 0;
     }
     places.prepare(team, table, n, col, M);
-    const int begin = in.A.ptr[Rows * I], length = in.A.ptr[Rows * I + 1] - begin;
-    const auto node = [&](int r) { return in.A.col[begin + Inner * r] / Inner; };
-    team.for_numbered_entries_in_order(
-        length / Inner, [&](int r) { return columns.of(in.blocks, node(r)); },
-        [&](int r, int k, int nth) {
-          const int K = node(r), first = in.blocks.ptr[K];
-          return BlockAt{places.load(in.blocks, k, nth), r, Inner * first + k - first, in.blocks.ptr[K + 1] - first};
-        },
-        [&](int, const BlockAt &at) {
-          const int place = places.place(table, at.where);
-          if (place < 0) return;
-          BlockSums<Rows, M> sum;
-          for (int c = 0; c < sums; c++) sum.of[c / M][c % M] = table.sum[place][c];
-          add(in.A.val + begin + Inner * at.r, length, in.B.val + std::int64_t{M} * at.first, M * at.step, sum);
-          for (int c = 0; c < sums; c++) table.sum[place][c] = sum.of[c / M][c % M];
-        });
+    const int begin = in.A.ptr[Rows * I];
+    By::add_products(team, in, BlockRow{begin, in.A.ptr[Rows * I + 1] - begin}, columns, places, table);
     team.sync();
     for (int p = 0; p < Rows; p++) {
       for (int t : team.share(0, M * n)) val[p * stride + t] = table.sum[t / M][p * M + t % M];
@@ -75,7 +131,7 @@ template <int Rows, int Inner, int M> struct Blocks {
   }
 
   // The n nodes consist of Parts times Rows rows; a team takes Rows of them.
-  template <int Lanes, int Parts, class Table, class Places, class Ex>
+  template <class By, int Lanes, int Parts, class Table, class Places, class Ex>
   static PetscErrorCode sum_nodes(Ex &ex, const BlockFactors &in, const Places &places, const int *node, std::int64_t n,
                                   const SpgemmRows &C)
   {
@@ -84,7 +140,7 @@ template <int Rows, int Inner, int M> struct Blocks {
     return for_rows_with<Lanes, Table>(ex, n * Parts, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
       const int J = node[l / Parts], I = J * Parts + static_cast<int>(l % Parts);
       const int begin = ptr[Rows * I], length = ptr[Rows * I + 1] - begin;
-      sum_node(team, in, I, WholeRows{}, places.of(J), table, length / M, col + begin, val + begin, length);
+      sum_node<By>(team, in, I, WholeRows{}, places.of(J), table, length / M, col + begin, val + begin, length);
     });
   }
 
@@ -104,32 +160,45 @@ template <int Rows, int Inner, int M> struct Blocks {
           const int skipped = (static_cast<int>(w) - window[l]) * most, left = length / M - skipped, n = left < most ? left : most;
           const int begin = ptr[Rows * I] + M * skipped;
           const Window columns{col[begin] / M, col[begin + M * (n - 1)] / M};
-          sum_node(team, in, I, columns, ByColumn{}, table, n, col + begin, val + begin, length);
+          sum_node<ByBlocks>(team, in, I, columns, ByColumn{}, table, n, col + begin, val + begin, length);
         });
+  }
+
+  // The n nodes of a list whose rows fit tables of size T, by enough lanes for this average number of lanes at work.
+  template <class By, int Least, int Parts, int T, class Ex>
+  static PetscErrorCode sum_list(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, double average, const int *node,
+                                 std::int64_t n, const SpgemmRows &C)
+  {
+    using Sums = BlockSumsOf<block_columns_of(T), sums>;
+    using Table = BlockTable<block_slots_of(T), sums>;
+    if (plan.noted()) {
+      const AllAsNoted places{plan.first.data(), plan.place.data()};
+      return with_lanes<Sums, Least>(
+          average, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Sums>(ex, in, places, node, n, C); });
+    }
+    return with_lanes<Table, Least>(
+        average, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Table>(ex, in, AllByColumn{}, node, n, C); });
   }
 
   template <int Parts, class Ex>
   static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
   {
+    constexpr bool columns = !std::is_same_v<Ex, Host> && Rows * Inner <= 9; // the host's one lane would go through A for each of them
+    const double average = in.blocks.average();
     std::int64_t next = 0; // of plan.row
 
     PetscFunctionBegin;
     PetscCall(for_sizes([&](auto size) {
       constexpr int T = decltype(size)::value;
-      using Sums = BlockSumsOf<block_columns_of(T), sums>;
-      using Table = BlockTable<block_slots_of(T), sums>;
       const int *node = plan.row.data() + next;
       const std::int64_t n = plan.begin[T + 1] - next;
-      if (n * Parts < few_teams && plan.begin[tables] > plan.begin[T + 1]) return PETSC_SUCCESS; // with those of the next size
+      const bool few = n * Parts < few_teams;
+      if (few && plan.begin[tables] > plan.begin[T + 1]) return PETSC_SUCCESS; // with those of the next size
       next = plan.begin[T + 1];
-      const AllAsNoted places{plan.first.data(), plan.place.data()};
-      if (plan.noted()) {
-        return with_lanes<Sums, 8>(in.blocks.average(),
-                                   [&](auto lanes) { return sum_nodes<decltype(lanes)::value, Parts, Sums>(ex, in, places, node, n, C); });
+      if constexpr (columns) {
+        if (average <= most_by_columns) return sum_list < ByColumns, M <= 4 ? 4 : 8, Parts, T > (ex, in, plan, M, node, n, C);
       }
-      return with_lanes<Table, 8>(in.blocks.average(), [&](auto lanes) {
-        return sum_nodes<decltype(lanes)::value, Parts, Table>(ex, in, AllByColumn{}, node, n, C);
-      });
+      return sum_list<ByBlocks, 8, Parts, T>(ex, in, plan, few ? 2 * average : average, node, n, C);
     }));
     PetscCall(sum_windows<Parts>(ex, in, plan, C));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,7 +21,11 @@ template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &, int n
 // out[1400 i + t] = 100 r + q for the t-th of all q with 0 <= q < 13 r mod 70, r = 1, 2, ..., i; i <= 20
 inline constexpr int numbered_entries = 1400;
 template <int Lanes, class Ex> PetscErrorCode check_numbered_entries(Ex &, int n, int *out);
-// out[i n + t]: the t-th 3 <= k < 3 + i that leaves 1 or 3 when divided by 5
+// out[9 i + q], 0 <= q < 9: x after x <- 3 x + r modulo 1000003 has been repeated (r + q) mod 4 times for r = 1, 2, ..., i in this order,
+// by a lane alone; x = q before
+inline constexpr int single_lanes = 9;
+template <int Lanes, class Ex> PetscErrorCode check_single_lanes(Ex &, int n, int *out);
+// out[i n + t]: the t-th 3 <= k < 3 + i that leaves 1 or 3 when divided by 5, then -2 if there is room
 template <int Lanes, class Ex> PetscErrorCode check_chosen(Ex &, int n, int *out);
 // out[i n + t]: the t-th smallest of the numbers (7 k) mod n - 3, 0 <= k < i; n is no multiple of 7
 template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &, int n, int *out);

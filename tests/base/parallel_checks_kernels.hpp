@@ -106,11 +106,31 @@ template <int Lanes, class Ex> PetscErrorCode check_numbered_entries(Ex &ex, int
   });
 }
 
+template <int Lanes, class Ex> PetscErrorCode check_single_lanes(Ex &ex, int n, int *out)
+{
+  return for_rows<Lanes>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
+    for (int q : team.share(0, single_lanes)) {
+      int x = q;
+      team.lane().for_entries_in_order(
+          static_cast<int>(i),
+          [&](int r) {
+            return Segment{q, q + (r + 1 + q) % 4};
+          },
+          [&](int r, int) { return r + 1; }, [&](int, int r) { x = (3 * x + r) % 1000003; });
+      out[single_lanes * i + q] = x;
+    }
+  });
+}
+
 template <int Lanes, class Ex> PetscErrorCode check_chosen(Ex &ex, int n, int *out)
 {
   return for_rows<Lanes>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
-    team.for_chosen(
-        3, 3 + static_cast<int>(i), [](int k) { return k % 5 == 1 || k % 5 == 3; }, [&](int k, int t) { out[n * i + t] = k; });
+    const int count = team.for_chosen(
+        3, 3 + static_cast<int>(i), [](int k) { return 2 * k; }, [](int x) { return x % 10 == 2 || x % 10 == 6; },
+        [&](int k, int t, int x) { out[n * i + t] = x - k; });
+    team.once([&] {
+      if (count < n) out[n * i + count] = -2;
+    });
   });
 }
 
@@ -240,6 +260,8 @@ template PetscErrorCode check_entries_in_order<4>(Space &, int, int *);
 template PetscErrorCode check_entries_in_order<32>(Space &, int, int *);
 template PetscErrorCode check_numbered_entries<4>(Space &, int, int *);
 template PetscErrorCode check_numbered_entries<32>(Space &, int, int *);
+template PetscErrorCode check_single_lanes<4>(Space &, int, int *);
+template PetscErrorCode check_single_lanes<32>(Space &, int, int *);
 template PetscErrorCode check_chosen<4>(Space &, int, int *);
 template PetscErrorCode check_chosen<32>(Space &, int, int *);
 template PetscErrorCode check_sorted<4>(Space &, int, int *);

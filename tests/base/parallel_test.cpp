@@ -122,6 +122,22 @@ TYPED_TEST(Parallel, EntriesAreNumberedOverAllRows)
   }
 }
 
+TYPED_TEST(Parallel, LanesWorkAlone)
+{
+  constexpr int n = 30;
+  for (int lanes : {4, 32}) {
+    auto out = this->to_space(std::vector<int>(single_lanes * n, -1));
+    OK(with_lanes(lanes, [&](auto count) { return check_single_lanes<decltype(count)::value>(this->ex, n, out.data()); }));
+    const auto got = this->to_host(out);
+    for (int q = 0; q < single_lanes; q++) {
+      for (int i = 0, x = q; i < n; i++) {
+        ASSERT_EQ(got[single_lanes * i + q], x) << lanes << " lanes, " << i << " rows, " << q;
+        for (int k = 0; k < (i + 1 + q) % 4; k++) x = (3 * x + i + 1) % 1000003;
+      }
+    }
+  }
+}
+
 TYPED_TEST(Parallel, ChosenAreNumberedInOrder)
 {
   constexpr int n = 100;
@@ -131,8 +147,8 @@ TYPED_TEST(Parallel, ChosenAreNumberedInOrder)
     const auto got = this->to_host(out);
     std::vector<int> chosen;
     for (int i = 0; i < n; i++) {
-      for (int t = 0; t < n; t++)
-        ASSERT_EQ(got[n * i + t], t < static_cast<int>(chosen.size()) ? chosen[t] : -1) << lanes << " lanes, " << i;
+      const int count = static_cast<int>(chosen.size());
+      for (int t = 0; t < n; t++) ASSERT_EQ(got[n * i + t], t < count ? chosen[t] : t == count ? -2 : -1) << lanes << " lanes, " << i;
       if ((3 + i) % 5 == 1 || (3 + i) % 5 == 3) chosen.push_back(3 + i);
     }
   }
