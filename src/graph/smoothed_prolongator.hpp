@@ -93,7 +93,7 @@ private:
 
   double omega_ = 0;
   int bs_ = 1, ghosts_before_ = 0; // of A's ghosts
-  Array<int, Ex> diagonal_;        // positions of A's entries
+  Array<int, Ex> diagonal_;        // as smoothing_values() has it
   Lumping<Ex> lumping_;            // empty where nothing is lumped
   bool as_A_ = false;              // S has the pattern of A.diag, and holds none
   Csr<double, Ex> S_;
@@ -108,7 +108,7 @@ PetscErrorCode lumping_of(Ex &, const SplitRows &A, CsrView<double> nodes, CsrVi
                           const int *unknown, Lumping<Ex> &);
 // Rows i of S without an entry in column first + i become rows of the identity; how many are missing. Waits.
 template <class Ex> PetscErrorCode complete_diagonal(Ex &, int first, Csr<double, Ex> &S, std::int64_t *missing);
-// val: S's values, I - factor D^-1 A_f; diagonal: positions of A's, -1 when missing. Neither waits nor allocates.
+// val: S's values, I - factor D^-1 A_f. diagonal[i]: the position of a_ii in A.diag, -1 when missing. Neither waits nor allocates.
 template <class Ex>
 PetscErrorCode smoothing_values(Ex &, const SplitRows &A, const int *diagonal, const Lumping<Ex> &, int bs, double factor,
                                 CsrView<double> S, double *val);

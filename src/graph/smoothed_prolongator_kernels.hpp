@@ -132,7 +132,7 @@ PetscErrorCode scalar_values(Ex &ex, const SplitRows &A, const int *diagonal, co
   });
 }
 
-struct Kinded {
+struct KindAndValue {
   int kind;
   double value;
 };
@@ -157,10 +157,10 @@ PetscErrorCode lumped_values(Ex &ex, const SplitRows &A, const int *diagonal, co
     const int staying = team.for_chosen(
         0, length,
         [&](int t) {
-          return Kinded{in.kind_of(t), in.entry(t)};
+          return KindAndValue{in.kind_of(t), in.entry(t)};
         },
-        [](const Kinded &entry) { return entry.kind == entry_stays; },
-        [&](int t, int n, const Kinded &entry) {
+        [](const KindAndValue &entry) { return entry.kind == entry_stays; },
+        [&](int t, int n, const KindAndValue &entry) {
           const SplitRow::Place e = in.row.at(t);
           val[begin + n] = in.value(!e.ghost && e.k == in.own_entry, entry.value);
         });

@@ -41,7 +41,7 @@ template <class Ex> PetscErrorCode invert_entries(Ex &, std::int64_t n, const do
 
 // a[i] = a_ii, 0 when missing
 template <class Ex> PetscErrorCode diagonal_of(Ex &, CsrView<double> A, double *a);
-// at[i]: the position of a_ii, -1 when missing
+// at[i]: the position of a_ii, -1 when missing; columns ascend
 template <class Ex> PetscErrorCode diagonal_positions(Ex &, CsrView<double> A, int *at);
 
 // a_ii <- 1 in the marked rows, where it is stored

@@ -1,6 +1,7 @@
 // The values of C = A B where A consists of blocks of Rows x Inner entries and B of Inner x M: the pattern of the blocks is all that is
-// looked up. A lane takes a block of B, finds its place among the sums of the Rows rows of C once, and adds the block of A times it to Rows
-// M of them. The rows of a block are added one after the other: every sum has the order that it has in spgemm_kernels.hpp, and its bits.
+// looked up. A lane takes a block of B (where B has few of them in a row, a column of all blocks), finds its place among the sums of the
+// Rows rows of C once, and adds the block of A times it to Rows M of them. The rows of a block are added one after the other: every sum has
+// the order that it has in spgemm_kernels.hpp, and its bits.
 //
 // At Rows x Inner x M = 3 x 3 x 6, A P of 3D elasticity, a lane loads 9 + 18 numbers and adds 54 products to 18 sums in scratch memory: 5
 // instructions a product where a lane that takes a run of one row has 35, as an estimate.
@@ -27,10 +28,13 @@ template <int Rows, int M> struct BlockSums {
   double of[Rows][M];
 };
 
-// Lists of fewer rows than fill a GPU take as long as one of their rows: they go with the next larger ones, by twice the lanes.
+// Lists of fewer rows than fill a GPU take as long as one of their rows: they go with the next larger ones; the last list has twice the
+// lanes where these take a block of B each.
 constexpr std::int64_t few_teams = 4096;
-// More blocks than that in a row of B keep lanes busy that take a block each.
+// More blocks than that in a row of B, on average, keep lanes busy that take a block each.
 constexpr double most_by_columns = 2;
+// Lanes that take a column have four blocks of A under way, in registers: those of at most so many entries.
+constexpr int most_in_registers = 9;
 
 template <int Rows, int Inner, int M> struct Blocks {
   static constexpr int sums = Rows * M;
@@ -59,7 +63,7 @@ template <int Rows, int Inner, int M> struct Blocks {
     {
       team.for_numbered_entries_in_order(
           row.length / Inner, [&](int r) { return columns.of(in.blocks, row.node(in.A, r)); },
-          [&](int r, int k, int nth) { return at(in, row, places.load(in.blocks, k, nth), r, k); },
+          [&](int r, int k, int nth) { return block_at(in, row, places.load(in.blocks, k, nth), r, k); },
           [&](int, const BlockAt &at) {
             const int place = places.place(table, at.where);
             if (place < 0) return;
@@ -71,8 +75,8 @@ template <int Rows, int Inner, int M> struct Blocks {
     }
   };
 
-  // Lanes take a column of all blocks each, and do not wait for each other. Where B has one block a row, as a tentative prolongator has,
-  // one lane would work while the others wait.
+  // Lane q takes column q of every block of B, and so of all sums: none waits for another. Where B has one block a row, as a tentative
+  // prolongator has, one lane of those that take a block each would work while the others wait.
   struct ByColumns {
     struct Column {
       int where;
@@ -86,7 +90,7 @@ template <int Rows, int Inner, int M> struct Blocks {
         team.lane().for_numbered_entries_in_order(
             row.length / Inner, [&](int r) { return columns.of(in.blocks, row.node(in.A, r)); },
             [&](int r, int k, int nth) {
-              const BlockAt at = Blocks::at(in, row, places.load(in.blocks, k, nth), r, k);
+              const BlockAt at = block_at(in, row, places.load(in.blocks, k, nth), r, k);
               Column of{at.where, {}, {}};
               for (int c = 0; c < Inner; c++) {
                 for (int p = 0; p < Rows; p++) of.a[p][c] = in.A.val[row.begin + p * row.length + Inner * r + c];
@@ -107,7 +111,7 @@ template <int Rows, int Inner, int M> struct Blocks {
     }
   };
 
-  static AMGKIT_FN BlockAt at(const BlockFactors &in, const BlockRow &row, int where, int r, int k)
+  static AMGKIT_FN BlockAt block_at(const BlockFactors &in, const BlockRow &row, int where, int r, int k)
   {
     const int K = row.node(in.A, r), first = in.blocks.ptr[K];
     return {where, r, Inner * first + k - first, in.blocks.ptr[K + 1] - first};
@@ -164,9 +168,9 @@ template <int Rows, int Inner, int M> struct Blocks {
         });
   }
 
-  // The n nodes of a list whose rows fit tables of size T, by enough lanes for this average number of lanes at work.
+  // The n nodes of a list whose rows fit tables of size T. working: lanes with work at once, on average.
   template <class By, int Least, int Parts, int T, class Ex>
-  static PetscErrorCode sum_list(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, double average, const int *node,
+  static PetscErrorCode sum_list(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, double working, const int *node,
                                  std::int64_t n, const SpgemmRows &C)
   {
     using Sums = BlockSumsOf<block_columns_of(T), sums>;
@@ -174,16 +178,17 @@ template <int Rows, int Inner, int M> struct Blocks {
     if (plan.noted()) {
       const AllAsNoted places{plan.first.data(), plan.place.data()};
       return with_lanes<Sums, Least>(
-          average, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Sums>(ex, in, places, node, n, C); });
+          working, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Sums>(ex, in, places, node, n, C); });
     }
     return with_lanes<Table, Least>(
-        average, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Table>(ex, in, AllByColumn{}, node, n, C); });
+        working, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Table>(ex, in, AllByColumn{}, node, n, C); });
   }
 
   template <int Parts, class Ex>
   static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
   {
-    constexpr bool columns = !std::is_same_v<Ex, Host> && Rows * Inner <= 9; // the host's one lane would go through A for each of them
+    // the host's one lane would go through A for each column
+    constexpr bool by_columns = !std::is_same_v<Ex, Host> && Rows * Inner <= most_in_registers;
     const double average = in.blocks.average();
     std::int64_t next = 0; // of plan.row
 
@@ -195,8 +200,9 @@ template <int Rows, int Inner, int M> struct Blocks {
       const bool few = n * Parts < few_teams;
       if (few && plan.begin[tables] > plan.begin[T + 1]) return PETSC_SUCCESS; // with those of the next size
       next = plan.begin[T + 1];
-      if constexpr (columns) {
-        if (average <= most_by_columns) return sum_list < ByColumns, M <= 4 ? 4 : 8, Parts, T > (ex, in, plan, M, node, n, C);
+      if constexpr (by_columns) {
+        constexpr int least = M <= 4 ? 4 : 8;
+        if (average <= most_by_columns) return sum_list<ByColumns, least, Parts, T>(ex, in, plan, M, node, n, C);
       }
       return sum_list<ByBlocks, 8, Parts, T>(ex, in, plan, few ? 2 * average : average, node, n, C);
     }));

@@ -110,14 +110,19 @@ template <int Lanes, class Ex> PetscErrorCode check_single_lanes(Ex &ex, int n, 
 {
   return for_rows<Lanes>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
     for (int q : team.share(0, single_lanes)) {
-      int x = q;
+      int x = q, sum = 0;
       team.lane().for_entries_in_order(
           static_cast<int>(i),
           [&](int r) {
             return Segment{q, q + (r + 1 + q) % 4};
           },
-          [&](int r, int) { return r + 1; }, [&](int, int r) { x = (3 * x + r) % 1000003; });
-      out[single_lanes * i + q] = x;
+          [&](int r, int) { return r + 1; },
+          [&](int k, int r) {
+            x = (3 * x + r) % 1000003;
+            sum += k;
+          });
+      out[2 * (single_lanes * i + q)] = x;
+      out[2 * (single_lanes * i + q) + 1] = sum;
     }
   });
 }

@@ -126,13 +126,18 @@ TYPED_TEST(Parallel, LanesWorkAlone)
 {
   constexpr int n = 30;
   for (int lanes : {4, 32}) {
-    auto out = this->to_space(std::vector<int>(single_lanes * n, -1));
+    auto out = this->to_space(std::vector<int>(2 * single_lanes * n, -1));
     OK(with_lanes(lanes, [&](auto count) { return check_single_lanes<decltype(count)::value>(this->ex, n, out.data()); }));
     const auto got = this->to_host(out);
     for (int q = 0; q < single_lanes; q++) {
-      for (int i = 0, x = q; i < n; i++) {
-        ASSERT_EQ(got[single_lanes * i + q], x) << lanes << " lanes, " << i << " rows, " << q;
-        for (int k = 0; k < (i + 1 + q) % 4; k++) x = (3 * x + i + 1) % 1000003;
+      for (int i = 0, x = q, sum = 0; i < n; i++) {
+        const int *mine = &got[2 * (single_lanes * i + q)];
+        ASSERT_EQ(mine[0], x) << lanes << " lanes, " << i << " rows, " << q;
+        ASSERT_EQ(mine[1], sum) << lanes << " lanes, " << i << " rows, " << q;
+        for (int k = q; k < q + (i + 1 + q) % 4; k++) {
+          x = (3 * x + i + 1) % 1000003;
+          sum += k;
+        }
       }
     }
   }
@@ -140,7 +145,7 @@ TYPED_TEST(Parallel, LanesWorkAlone)
 
 TYPED_TEST(Parallel, ChosenAreNumberedInOrder)
 {
-  constexpr int n = 100;
+  constexpr int n = 300;
   for (int lanes : {4, 32}) {
     auto out = this->to_space(std::vector<int>(n * n, -1));
     OK(with_lanes(lanes, [&](auto count) { return check_chosen<decltype(count)::value>(this->ex, n, out.data()); }));

@@ -106,6 +106,31 @@ TYPED_TEST(Rows, RowsThatAreCoupledToNothing)
   EXPECT_EQ(this->to_host(d), (std::vector<double>{1, 20, 3, 40, 50, 6}));
 }
 
+// First in its row, last, between others, missing at either end and between, in an empty row, in a row beyond the columns.
+TYPED_TEST(Rows, PositionsOfDiagonalEntries)
+{
+  const HostCsr A = make_csr(8, 7,
+                             {{{0, 0}, 1},
+                              {{0, 3}, 1},
+                              {{1, 0}, 1},
+                              {{1, 1}, 1},
+                              {{2, 0}, 1},
+                              {{2, 2}, 1},
+                              {{2, 6}, 1},
+                              {{3, 4}, 1},
+                              {{4, 3}, 1},
+                              {{5, 4}, 1},
+                              {{5, 6}, 1},
+                              {{7, 6}, 1}});
+  Csr<double, TypeParam> M, none;
+  Array<int, TypeParam> at;
+  OK(upload(this->ex, A, M));
+  OK(at.allocate(this->ex, A.rows));
+  OK(diagonal_positions(this->ex, M.view(), at.data()));
+  EXPECT_EQ(this->to_host(at), (std::vector<int>{0, 3, 5, -1, -1, -1, -1, -1}));
+  OK(diagonal_positions(this->ex, none.view(), at.data()));
+}
+
 TYPED_TEST(Rows, DiagonalAndL1)
 {
   const HostCsr A = make_csr(3, 3, {{{0, 0}, -2}, {{0, 2}, 1}, {{1, 0}, 4}}), B = make_csr(3, 2, {{{0, 1}, -5}, {{1, 0}, 1}});
