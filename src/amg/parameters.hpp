@@ -58,8 +58,7 @@ struct AmgParameters {
          "Smoother of all levels but the coarsest. jacobi and chebyshev estimate rho, the spectral radius of D^-1 A, by 4 Lanczos steps. "
          "ilu0: an incomplete factorization without fill of each process's own rows and columns, fewer iterations for two to three times "
          "the matrix's memory, and for CPUs: on a GPU its solves took 10 to 33 times as long; a level where it fails, which the view "
-         "names, "
-         "has l1jacobi",
+         "names, has l1jacobi",
          "l1jacobi: Baker, Falgout, Kolev, Yang 2011"},
         {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Sweeps before, and as many after, the coarse correction", ""},
         {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Sweeps before the coarse correction; -1: as smoother_sweeps", ""},

@@ -110,7 +110,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const
   } else {
     PetscCall(stack_rows(ex, {{A.diag}, {A.offd}, ghosts_before_}, S_));
   }
-  PetscCall(complete_diagonal(ex, ghosts_before_, S_, &missing));
+  PetscCall(complete_diagonal(ex, diagonal_.data(), ghosts_before_, S_, &missing));
   as_A_ = missing == 0 && A.ghosts.empty() && S_.col.size() == A.diag.nnz;
   if (as_A_) {
     S_.ptr.release();

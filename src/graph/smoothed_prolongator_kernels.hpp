@@ -32,24 +32,19 @@ PetscErrorCode lumping_of(Ex &ex, const SplitRows &A, CsrView<double> nodes, Csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode complete_diagonal(Ex &ex, int first, Csr<double, Ex> &S, std::int64_t *missing)
+template <class Ex> PetscErrorCode complete_diagonal(Ex &ex, const int *diagonal, int first, Csr<double, Ex> &S, std::int64_t *missing)
 {
   const CsrView<double> from = S.view();
   Csr<double, Ex> with;
   std::int64_t entries = 0;
 
   PetscFunctionBegin;
+  PetscCall(reduce<std::int64_t>(
+      ex, from.rows, [=] AMGKIT_FN(std::int64_t i) { return static_cast<std::int64_t>(diagonal[i] < 0); }, 0, Sum{}, missing));
+  if (*missing == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(with.ptr.allocate(ex, std::int64_t{from.rows} + 1));
   int *ptr = with.ptr.data();
-  PetscCall(for_each(ex, from.rows, [=] AMGKIT_FN(std::int64_t i) {
-    const int begin = from.ptr[i], end = from.ptr[i + 1], self = first + static_cast<int>(i);
-    const int at = lower_bound(from.col, begin, end, self);
-    ptr[i] = at < end && from.col[at] == self ? end - begin : -1;
-  }));
-  PetscCall(reduce<std::int64_t>(
-      ex, from.rows, [=] AMGKIT_FN(std::int64_t i) { return static_cast<std::int64_t>(ptr[i] < 0); }, 0, Sum{}, missing));
-  if (*missing == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(for_each(ex, from.rows, [=] AMGKIT_FN(std::int64_t i) { ptr[i] = ptr[i] < 0 ? 1 : ptr[i]; }));
+  PetscCall(for_each(ex, from.rows, [=] AMGKIT_FN(std::int64_t i) { ptr[i] = diagonal[i] < 0 ? 1 : from.ptr[i + 1] - from.ptr[i]; }));
   PetscCall(exclusive_scan(ex, from.rows, ptr, &entries));
   with.rows = from.rows;
   with.cols = from.cols;
@@ -57,9 +52,9 @@ template <class Ex> PetscErrorCode complete_diagonal(Ex &ex, int first, Csr<doub
   PetscCall(with.val.allocate(ex, entries));
   int *col = with.col.data();
   PetscCall(for_rows(ex, from.rows, from.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const int begin = from.ptr[i], end = from.ptr[i + 1], self = first + static_cast<int>(i), length = ptr[i + 1] - ptr[i];
-    if (length == 1)
-      team.once([&] { col[ptr[i]] = self; });
+    const int begin = from.ptr[i], end = from.ptr[i + 1];
+    if (diagonal[i] < 0)
+      team.once([&] { col[ptr[i]] = first + static_cast<int>(i); });
     else
       for (int k : team.share(begin, end)) col[ptr[i] + k - begin] = from.col[k];
   }));
@@ -213,6 +208,6 @@ PetscErrorCode smoothing_values(Ex &ex, const SplitRows &A, const int *diagonal,
 using Space = AMGKIT_SPACE;
 using View = CsrView<double>;
 template PetscErrorCode lumping_of(Space &, const SplitRows &, View, View, const Strength<Space> &, int, const int *, Lumping<Space> &);
-template PetscErrorCode complete_diagonal(Space &, int, Csr<double, Space> &, std::int64_t *);
+template PetscErrorCode complete_diagonal(Space &, const int *, int, Csr<double, Space> &, std::int64_t *);
 template PetscErrorCode smoothing_values(Space &, const SplitRows &, const int *, const Lumping<Space> &, int, double, View, double *);
 } // namespace amgkit

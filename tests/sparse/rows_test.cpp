@@ -1,7 +1,6 @@
 #include "sparse/rows.hpp"
 
-#include "support/gallery.hpp"
-#include "support/spaces.hpp"
+#include "support/sparse_products.hpp"
 
 #include <cmath>
 #include <limits>
@@ -109,19 +108,7 @@ TYPED_TEST(Rows, RowsThatAreCoupledToNothing)
 // First in its row, last, between others, missing at either end and between, in an empty row, in a row beyond the columns.
 TYPED_TEST(Rows, PositionsOfDiagonalEntries)
 {
-  const HostCsr A = make_csr(8, 7,
-                             {{{0, 0}, 1},
-                              {{0, 3}, 1},
-                              {{1, 0}, 1},
-                              {{1, 1}, 1},
-                              {{2, 0}, 1},
-                              {{2, 2}, 1},
-                              {{2, 6}, 1},
-                              {{3, 4}, 1},
-                              {{4, 3}, 1},
-                              {{5, 4}, 1},
-                              {{5, 6}, 1},
-                              {{7, 6}, 1}});
+  const HostCsr A = from_rows(7, {{0, 3}, {0, 1}, {0, 2, 6}, {4}, {3}, {4, 6}, {}, {6}});
   Csr<double, TypeParam> M, none;
   Array<int, TypeParam> at;
   OK(upload(this->ex, A, M));

@@ -16,7 +16,7 @@ const std::vector<Shape> shapes = {{2, 2, 2, true}, {2, 2, 3, true}, {3, 2, 3, t
 SpgemmOptions options_of(const Shape &shape) { return {.run = shape.run, .rows = shape.rows, .inner = shape.inner}; }
 
 // Rows of C with numbers of blocks about all sizes of table, and in several windows; so few nodes that a team has one of their rows each,
-// or with short ones behind so many that it has all of them, or of 6 rows half. B's rows have `least` blocks or two more: lanes take a
+// or with short ones behind so many that it has all of them, or of 6 rows half. B's rows have `least` blocks to two more: lanes take a
 // column of all blocks where they have one on average, else a block.
 Factors longer_than_tables(bool many, int least)
 {
