@@ -144,7 +144,7 @@ struct ClassicalParameters {
 struct SmoothedParameters {
   int strength_type = 0; // StrengthKind
   PetscReal threshold = 0.25, threshold_scale = 0.5;
-  PetscInt aggressive_coarsening = 0;
+  PetscInt mis_k = 2, aggressive_coarsening = 0;
   PetscInt agg_nsmooths = 1;
   PetscBool lump_weak = PETSC_TRUE;
   PetscReal prolongator_filter = 0;
@@ -161,9 +161,11 @@ struct SmoothedParameters {
         {"threshold", RealRange{&threshold, 0, 1}, "See strength_type; 0: all that are not 0", ""},
         {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "The threshold is multiplied by this on each coarser level",
          "Vanek, Mandel, Brezina 1996"},
+        {"mis_k", IntegerRange{&mis_k, 1, 4},
+         "Roots of aggregates are further than so many couplings apart, and whatever is within them joins one: 1 for small aggregates",
+         "Bell, Dalton, Olson 2012"},
         {"aggressive_coarsening", IntegerRange{&aggressive_coarsening, 0, 100},
-         "On so many of the finest levels roots of aggregates are further than 4 couplings apart, elsewhere further than 2",
-         "PETSc PCGAMG"},
+         "On so many of the finest levels roots of aggregates are further than 2 mis_k couplings apart", "PETSc PCGAMG"},
         {"agg_nsmooths", IntegerRange{&agg_nsmooths, 0, 10}, "Smoothing steps of the prolongator; 0: plain aggregation", "PETSc PCGAMG"},
         {"lump_weak", Flag{&lump_weak},
          "Smooth the prolongator with the matrix whose weak couplings are added to the diagonal, block by block; else with the matrix "

@@ -163,7 +163,7 @@ private:
   {
     const auto kind = static_cast<StrengthKind>(parameters_.strength_type);
     const double theta = parameters_.threshold * std::pow(parameters_.threshold_scale, fine.number);
-    const int reach = aggressive(fine) ? 4 : 2, bs = fine.block_size;
+    const int reach = static_cast<int>(parameters_.mis_k) * (aggressive(fine) ? 2 : 1), bs = fine.block_size;
     DistMatrix<Ex> &nodes = bs > 1 ? level.blocks : fine.A;
     Array<unsigned char, Ex> root;
 

@@ -32,21 +32,27 @@ chmod +x "$gpu/nvidia-smi"
 expect passes 'on the GPU' converges_on_gpu 12 printf '%s\n' 'runs in the cuda space' "$good"
 expect fails 'on the host' converges_on_gpu 12 printf '%s\n' 'runs in the host space' "$good"
 expect fails 'on the GPU, too many iterations' converges_on_gpu 11 printf '%s\n' 'runs in the cuda space' "$good"
-# as_gamg: what a program prints, and what it does when GAMG is asked for
-beside_gamg() { # ITERATIONS GAMG'S_ITERATIONS SPACE
-  printf '#!/bin/sh\ncase "$*" in\n*gamg*) echo "%s" ;;\n*) echo "%s"; echo "runs in the %s space" ;;\nesac\necho "operator complexity 1.2"\n' \
-    "${good/12/$2}" "${good/12/$1}" "$3" >"$gpu/program"
+# as_gamg: what a program prints, and what it does when GAMG is asked for, on one rank and on several
+beside_gamg() { # ITERATIONS GAMG'S_ITERATIONS SPACE [GAMG'S_ITERATIONS_ON_ONE_RANK]
+  printf '#!/bin/sh\ncase "$*" in\n"-n 1 "*gamg*) echo "%s" ;;\n*gamg*) echo "%s" ;;\n*) echo "%s"; echo "runs in the %s space" ;;\nesac\necho "operator complexity 1.2"\n' \
+    "${good/12/${4:-$2}}" "${good/12/$2}" "${good/12/$1}" "$3" >"$gpu/program"
   chmod +x "$gpu/program"
 }
 beside_gamg 14 12 host
-expect passes 'as GAMG' as_gamg '-pc_type other' program
-expect fails 'as GAMG, on the host' as_gamg_on_gpu '-pc_type other' program
+expect passes 'as GAMG' as_gamg '-pc_type other' program -n 2
+expect fails 'as GAMG, on the host' as_gamg_on_gpu '-pc_type other' program -n 2
 beside_gamg 14 12 cuda
-expect passes 'as GAMG on the GPU' as_gamg_on_gpu '-pc_type other' program
+expect passes 'as GAMG on the GPU' as_gamg_on_gpu '-pc_type other' program -n 2
 beside_gamg 15 12 cuda
-expect fails 'more iterations than GAMG' as_gamg_on_gpu '-pc_type other' program
+expect fails 'more iterations than GAMG' as_gamg_on_gpu '-pc_type other' program -n 2
 beside_gamg 9 12 cuda
-expect fails 'fewer iterations than GAMG' as_gamg_on_gpu '-pc_type other' program
+expect fails 'fewer iterations than GAMG' as_gamg_on_gpu '-pc_type other' program -n 2
+beside_gamg 9 12 host 11
+expect passes 'as GAMG on one rank' as_gamg '-pc_type other' program -n 2
+beside_gamg 9 12 host 6
+expect fails 'more iterations than GAMG on one rank' as_gamg '-pc_type other' program -n 2
+beside_gamg 15 12 host 15
+expect fails 'as GAMG on one rank, not as on two' as_gamg '-pc_type other' program -n 2
 printf '#!/bin/sh\nexit 9\n' >"$gpu/nvidia-smi"
 bash "$check" converges_on_gpu 12 echo "$good" >/dev/null
 [[ $? == 77 ]] || { echo 'without a GPU it is not skipped'; wrong=1; }

@@ -19,7 +19,11 @@ const std::string gamg =
     "-pc_type gamg -pc_gamg_threshold 0 -pc_gamg_coarse_eq_limit 50 -mg_levels_ksp_type chebyshev -mg_levels_ksp_max_it 2 "
     "-mg_levels_pc_type jacobi ";
 const std::string ours = "-pc_type amgsa -pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0 -pc_amgsa_lump_weak 0 "
-                         "-pc_amgsa_coarse_eq_limit 50 ";
+                         "-pc_amgsa_coarse_eq_limit 50 "
+#if PETSC_VERSION_GE(3, 19, 0) // which have MIS(2) on the finest level and MIS(1) below; older ones MIS(2) on all
+                         "-pc_amgsa_mis_k 1 -pc_amgsa_aggressive_coarsening 1 "
+#endif
+    ;
 
 void run(const std::string &type, System system, const std::string &options, Solution &solution)
 {
