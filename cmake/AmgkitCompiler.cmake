@@ -32,6 +32,11 @@ if(AMGKIT_CUDA)
   cmake_policy(VERSION 3.24) # with 3.25's policies, CMake 3.25's FindCUDAToolkit stops at a library that CUDA 13 no longer has
   find_package(CUDAToolkit REQUIRED)
   cmake_policy(POP)
-  set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3 -lineinfo -Xcompiler=-g1")
+  # The first kernel of a file waits until all code of the file is unpacked and loaded, of which the lines are the larger part.
+  option(AMGKIT_CUDA_LINES "Kernels know their source lines, for ncu and compute-sanitizer" OFF)
+  set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3 -Xcompiler=-g1")
+  if(AMGKIT_CUDA_LINES)
+    string(APPEND CMAKE_CUDA_FLAGS_RELWITHDEBINFO " -lineinfo")
+  endif()
   add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda;--fmad=false;-Xcompiler=-Wall,-Wextra,-ffp-contract=off;-Werror=all-warnings>")
 endif()

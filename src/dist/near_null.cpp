@@ -122,10 +122,15 @@ struct Origin {
         out_of_memory));
     if (*out_of_memory || x.dim != bs || x.dim < 2 || x.dim > 3) PetscFunctionReturn(PETSC_SUCCESS);
     dim = x.dim;
-    for (std::size_t k = 0; k < centred.size(); k++) sums[k % dim] += centred[k];
+    for (auto node = centred.cbegin(); node != centred.cend(); node += dim) { // k % dim for each number k would take three times as long
+      for (int d = 0; d < dim; d++) sums[d] += node[d];
+    }
     sums[3] = static_cast<double>(nodes);
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 4, MPI_DOUBLE, MPI_SUM, comm));
-    for (std::size_t k = 0; k < centred.size(); k++) centred[k] -= sums[k % dim] / sums[3];
+    for (int d = 0; d < dim; d++) sums[d] /= sums[3];
+    for (auto node = centred.begin(); node != centred.end(); node += dim) {
+      for (int d = 0; d < dim; d++) node[d] -= sums[d];
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

