@@ -66,6 +66,14 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, const double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> std::future<void> CoarseSolver<Ex>::load(Ex &ex, MPI_Comm comm, const AmgParameters &parameters)
+{
+  int rank;
+
+  if (parameters.coarse_solver != static_cast<int>(CoarseKind::dense) || MPI_Comm_rank(comm, &rank) || rank != 0) return {};
+  return load_dense_invert(ex);
+}
+
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &level, const AmgParameters &parameters, bool *out_of_memory)
 {
   int rank;

@@ -97,6 +97,24 @@ TYPED_TEST(Dense, SymmetricMatricesOfAnySignAreInverted)
   }
 }
 
+// 600 rows: as many as the coarsest matrices of elasticity have
+TYPED_TEST(Dense, InvertsWhileItsKernelsAreLoaded)
+{
+  constexpr int n = 600;
+  const std::future<void> loading = load_dense_invert(this->ex);
+  EXPECT_FALSE(load_dense_invert(this->ex).valid()); // once is enough
+  for (double sign : {1.0, -1.0}) { // of a definite matrix: s (2 I + 1 1ᵀ), whose inverse is s (I - 1 1ᵀ / (n + 2)) / 2
+    std::vector<double> M(n * n, sign);
+    for (int i = 0; i < n; i++) M[i * n + i] = 3 * sign;
+    auto A = this->to_space(M);
+    bool singular = true;
+    OK(dense_invert(this->ex, n, true, A.data(), &singular));
+    EXPECT_FALSE(singular);
+    const auto inverse = this->to_host(A);
+    for (int k = 0; k < n * n; k++) ASSERT_NEAR(inverse[k], sign * ((k / n == k % n) - 1. / (n + 2)) / 2, 1e-13);
+  }
+}
+
 TYPED_TEST(Dense, NormsOfWhatIsNoNumberAreInfinite)
 {
   DenseNorms norms;
