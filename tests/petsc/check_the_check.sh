@@ -48,11 +48,15 @@ expect fails 'more iterations than GAMG' as_gamg_on_gpu '-pc_type other' program
 beside_gamg 9 12 cuda
 expect fails 'fewer iterations than GAMG' as_gamg_on_gpu '-pc_type other' program -n 2
 beside_gamg 9 12 host 11
-expect passes 'as GAMG on one rank' as_gamg '-pc_type other' program -n 2
+expect fails 'fewer iterations than GAMG on two ranks' as_gamg '-pc_type other' program -n 2
+expect passes 'as GAMG on one rank' as_gamg_or_fewer '-pc_type other' program -n 2
+expect fails 'as GAMG on one rank, on the host' as_gamg_or_fewer_on_gpu '-pc_type other' program -n 2
 beside_gamg 9 12 host 6
-expect fails 'more iterations than GAMG on one rank' as_gamg '-pc_type other' program -n 2
+expect fails 'more iterations than GAMG on one rank' as_gamg_or_fewer '-pc_type other' program -n 2
+beside_gamg 9 12 host
+expect fails 'fewer iterations than GAMG on any number of ranks' as_gamg_or_fewer '-pc_type other' program -n 2
 beside_gamg 15 12 host 15
-expect fails 'as GAMG on one rank, not as on two' as_gamg '-pc_type other' program -n 2
+expect fails 'as GAMG on one rank, not as on two' as_gamg_or_fewer '-pc_type other' program -n 2
 printf '#!/bin/sh\nexit 9\n' >"$gpu/nvidia-smi"
 bash "$check" converges_on_gpu 12 echo "$good" >/dev/null
 [[ $? == 77 ]] || { echo 'without a GPU it is not skipped'; wrong=1; }
