@@ -66,7 +66,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, const double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> std::future<void> CoarseSolver<Ex>::load(Ex &ex, MPI_Comm comm, const AmgParameters &parameters)
+template <class Ex> std::future<bool> CoarseSolver<Ex>::load(Ex &ex, MPI_Comm comm, const AmgParameters &parameters)
 {
   int rank;
 

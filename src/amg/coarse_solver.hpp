@@ -25,8 +25,8 @@ public:
   // Collective: x ~ A⁻¹ b; transposed, in double precision only: x ~ A⁻ᵀ b, where the level has its transposed matrix.
   template <class V> PetscErrorCode solve(Ex &, Level<Ex> &, bool transposed, const V *b, V *x);
   // To be called where a setup begins, and kept until it ends: see load_dense_invert(). comm: the finest matrix's, whose rank 0 will
-  // invert.
-  static std::future<void> load(Ex &, MPI_Comm comm, const AmgParameters &);
+  // invert. Where the coarsest matrix is smoothed in the end a process's first setup may have waited for nothing.
+  static std::future<bool> load(Ex &, MPI_Comm comm, const AmgParameters &);
   // Whether create() makes a dense inverse of this matrix.
   static bool is_dense(const AmgParameters &parameters, const DistMatrix<Ex> &A)
   {

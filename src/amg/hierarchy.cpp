@@ -308,7 +308,7 @@ PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &paramete
              PETSC_ERR_ARG_OUTOFRANGE,
              "No sweep of the smoother, neither before nor after the coarse correction: raise pre_sweeps or post_sweeps");
   PetscCall(check_type_and_size(A));
-  const std::future<void> loading = CoarseSolver<Ex>::load(ex, PetscObjectComm(reinterpret_cast<PetscObject>(A)), parameters);
+  const std::future<bool> loading = CoarseSolver<Ex>::load(ex, PetscObjectComm(reinterpret_cast<PetscObject>(A)), parameters);
   PetscCall(build_finest(ex, A, parameters, prolongation, &out_of_memory));
   if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
   if (!out_of_memory) PetscCall(count());

@@ -25,13 +25,13 @@ template <class Ex> PetscErrorCode dense_norms(Ex &, int n, const double *A, con
 
 // A <- A⁻¹ by LU with partial pivoting (LAPACK, cuSOLVER); *singular when a pivot is exactly zero, A is then undefined. symmetric: A is, to
 // rounding; Cuda then tries Cholesky's factors first, which A or -A has if it is definite, too, as cuSOLVER's LU of 490 rows takes
-// 1.3 ms on an H200. Waits. On the space's own stream: one beside it would hide a third of a millisecond of a setup, but every CUDA graph
-// launched later would take 10 percent longer (share/amgkit/bench/NOTES.md).
+// 1.3 ms on an H200. Waits for the factorisation. On the space's own stream: one beside it would hide a third of a millisecond of a setup,
+// but every CUDA graph launched later would take 10 percent longer (share/amgkit/bench/NOTES.md).
 PetscErrorCode dense_invert(Host &, int n, bool symmetric, double *A, bool *singular);
 PetscErrorCode dense_invert(Cuda &, int n, bool symmetric, double *A, bool *singular);
-// Starts to load the kernels with which dense_invert(Cuda) begins, on a thread of its own, once in a process: on an H200's host it would
-// wait 50 ms for them. The end of what it returns waits for that thread, whose failures do not matter. Not beside the recording of a CUDA
-// graph, which forbids allocations to all threads.
-[[nodiscard]] inline std::future<void> load_dense_invert(Host &) { return {}; }
-[[nodiscard]] std::future<void> load_dense_invert(Cuda &);
+// Starts to load the kernels with which dense_invert(Cuda) of a symmetric matrix begins, on a thread of its own, once in a process, whose
+// first one would wait 50 ms for them; it waits less for LU's, too. The end of what it returns waits for that thread, which has succeeded
+// or not: nothing depends on it. Not beside the recording of a CUDA graph, which forbids allocations to all threads.
+[[nodiscard]] inline std::future<bool> load_dense_invert(Host &) { return {}; }
+[[nodiscard]] std::future<bool> load_dense_invert(Cuda &);
 } // namespace amgkit

@@ -7,11 +7,10 @@ namespace amgkit
 {
 namespace
 {
-// Whatever cuSOLVER is asked for is queued before the outcome of the factorisation is known, so that the host waits once.
 struct Inversion {
   cusolverDnHandle_t solver;
   Array<int, Cuda> info; // of the factorisation, of what follows
-  Array<double, Cuda> work, inverse;
+  Array<double, Cuda> work, copy;
 
   PetscErrorCode open(Cuda &ex, int n)
   {
@@ -19,7 +18,7 @@ struct Inversion {
     PetscCall(PetscCUSOLVERDnGetHandle(&solver));
     PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream));
     PetscCall(info.allocate(ex, 2));
-    PetscCall(inverse.allocate(ex, static_cast<std::int64_t>(n) * n));
+    PetscCall(copy.allocate(ex, static_cast<std::int64_t>(n) * n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode factored(Cuda &ex, bool *done)
@@ -33,45 +32,36 @@ struct Inversion {
   }
 };
 
-PetscErrorCode set_identity(Cuda &ex, int n, double *X)
-{
-  return for_each(ex, static_cast<std::int64_t>(n) * n, [=] __device__(std::int64_t k) { X[k] = k / n == k % n; });
-}
-
-// With s the sign of a_00, L Lᵀ = s A, and L Lᵀ X = s I. A stays where it is not definite. Two triangular solves take 0.9 ms for 900 rows
-// where potri takes 1.3, and 10 ms less when their kernels are loaded.
+// Where A is definite its diagonal has one sign s, and L Lᵀ = s A, L Lᵀ A⁻¹ = s I; where it is not, A stays. Two triangular solves take
+// 0.9 ms for 900 rows where potri takes 1.3, and 10 ms less when their kernels are loaded.
 PetscErrorCode invert_by_cholesky(Cuda &ex, int n, double *A, bool *done)
 {
   constexpr cublasFillMode_t lower = CUBLAS_FILL_MODE_LOWER; // of columns: the upper triangle of rows
   Inversion inversion;
-  Array<double, Cuda> factor;
   int size = 0;
 
   PetscFunctionBegin;
   PetscCall(inversion.open(ex, n));
   cusolverDnHandle_t solver = inversion.solver;
-  double *X = inversion.inverse.data();
-  PetscCall(factor.allocate(ex, inversion.inverse.size()));
-  double *L = factor.data();
-  PetscCall(for_each(ex, factor.size(), [=] __device__(std::int64_t k) {
-    const double s = A[0] < 0 ? -1 : 1;
-    L[k] = s * A[k];
-    X[k] = k / n == k % n ? s : 0;
-  }));
+  double *L = inversion.copy.data();
+  const auto entries = inversion.copy.size();
+  PetscCall(for_each(ex, entries, [=] __device__(std::int64_t k) { L[k] = A[0] < 0 ? -A[k] : A[k]; }));
   PetscCallCUSOLVER(cusolverDnDpotrf_bufferSize(solver, lower, n, L, n, &size));
   PetscCall(inversion.work.allocate(ex, size));
   PetscCallCUSOLVER(cusolverDnDpotrf(solver, lower, n, L, n, inversion.work.data(), size, inversion.info.data()));
-  PetscCallCUSOLVER(cusolverDnDpotrs(solver, lower, n, n, L, n, X, n, inversion.info.data() + 1));
   PetscCall(inversion.factored(ex, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(for_each(ex, inversion.inverse.size(), [=] __device__(std::int64_t k) {
+  PetscCall(for_each(ex, entries, [=] __device__(std::int64_t k) { A[k] = k / n != k % n ? 0 : A[k] < 0 ? -1 : 1; }));
+  PetscCallCUSOLVER(cusolverDnDpotrs(solver, lower, n, n, L, n, A, n, inversion.info.data() + 1));
+  PetscCall(for_each(ex, entries, [=] __device__(std::int64_t k) {
     const std::int64_t i = k / n, j = k % n;
-    A[k] = i < j ? X[k] : X[j * n + i];
+    if (i > j) A[k] = A[j * n + i]; // symmetric to the last bit
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// cuSOLVER reads the rows of A as the columns of Aᵀ: the solution of Aᵀ X = I, read by rows, is A⁻¹.
+// cuSOLVER reads the rows of A as the columns of Aᵀ: the solution of Aᵀ X = I, read by rows, is A⁻¹. All is queued before the outcome of
+// the factorisation is known, so that the host waits once.
 PetscErrorCode invert_by_lu(Cuda &ex, int n, double *A, bool *done)
 {
   Inversion inversion;
@@ -83,19 +73,19 @@ PetscErrorCode invert_by_lu(Cuda &ex, int n, double *A, bool *done)
   PetscCallCUSOLVER(cusolverDnDgetrf_bufferSize(inversion.solver, n, n, A, n, &size));
   PetscCall(pivots.allocate(ex, n));
   PetscCall(inversion.work.allocate(ex, size));
-  double *X = inversion.inverse.data();
+  double *X = inversion.copy.data();
   int *info = inversion.info.data();
-  PetscCall(set_identity(ex, n, X));
+  PetscCall(for_each(ex, inversion.copy.size(), [=] __device__(std::int64_t k) { X[k] = k / n == k % n; }));
   PetscCallCUSOLVER(cusolverDnDgetrf(inversion.solver, n, n, A, n, inversion.work.data(), pivots.data(), info));
   PetscCallCUSOLVER(cusolverDnDgetrs(inversion.solver, CUBLAS_OP_N, n, n, A, n, pivots.data(), X, n, info + 1));
-  PetscCall(memory_copy(ex, A, X, inversion.inverse.bytes()));
+  PetscCall(memory_copy(ex, A, X, inversion.copy.bytes()));
   PetscCall(inversion.factored(ex, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // CUDA loads a kernel when it is first launched. The order of a matrix decides which ones: 512 has those of 900, 32 has not. On the space's
-// own stream, for the reason in dense.hpp.
-void factorise_zeros(int device, cudaStream_t stream)
+// own stream, for the reason in dense.hpp. Whether all was launched.
+bool factorise_zeros(int device, cudaStream_t stream)
 {
   constexpr int n = 512;
   constexpr cublasFillMode_t lower = CUBLAS_FILL_MODE_LOWER;
@@ -104,21 +94,20 @@ void factorise_zeros(int device, cudaStream_t stream)
   double *A = nullptr, *work = nullptr;
   int size = 0, *info = nullptr;
 
-  if (!cudaSetDevice(device) && !cusolverDnCreate(&solver) && !cusolverDnSetStream(solver, stream) &&
-      !cusolverDnDpotrf_bufferSize(solver, lower, n, A, n, &size) && !cudaMallocAsync(&A, bytes, stream) &&
-      !cudaMallocAsync(&work, sizeof(double) * size, stream) && !cudaMallocAsync(&info, sizeof(int), stream) &&
-      !cudaMemsetAsync(A, 0, bytes, stream)) {
-    cusolverDnDpotrf(solver, lower, n, A, n, work, size, info);
-    cusolverDnDpotrs(solver, lower, n, n, A, n, A, n, info);
-  }
+  const bool launched = !cudaSetDevice(device) && !cusolverDnCreate(&solver) && !cusolverDnSetStream(solver, stream) &&
+                        !cusolverDnDpotrf_bufferSize(solver, lower, n, A, n, &size) && !cudaMallocAsync(&A, bytes, stream) &&
+                        !cudaMallocAsync(&work, sizeof(double) * size, stream) && !cudaMallocAsync(&info, sizeof(int), stream) &&
+                        !cudaMemsetAsync(A, 0, bytes, stream) && !cusolverDnDpotrf(solver, lower, n, A, n, work, size, info) &&
+                        !cusolverDnDpotrs(solver, lower, n, n, A, n, A, n, info);
   for (void *p : {static_cast<void *>(A), static_cast<void *>(work), static_cast<void *>(info)}) {
     if (p) cudaFreeAsync(p, stream);
   }
   if (solver) cusolverDnDestroy(solver);
+  return launched;
 }
 } // namespace
 
-std::future<void> load_dense_invert(Cuda &ex)
+std::future<bool> load_dense_invert(Cuda &ex)
 {
   static bool started = false;
   int device = 0;

@@ -100,7 +100,7 @@ TYPED_TEST(Mis, IsItsDefinitionOnAnyNumberOfRanks)
 {
   for (const auto &[name, A] : graphs()) {
     const Neighbours S = neighbours_of(A);
-    for (const int k : {1, 2, 4}) {
+    for (const int k : {1, 2, 3, 4, 8}) {
       SCOPED_TRACE(name + ", k = " + std::to_string(k));
       Flags all;
       flags_everywhere(this->ex, A, roots(this->ex, k), all);

@@ -20,7 +20,7 @@ const std::string gamg =
     "-mg_levels_pc_type jacobi ";
 const std::string ours = "-pc_type amgsa -pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0 -pc_amgsa_lump_weak 0 "
                          "-pc_amgsa_coarse_eq_limit 50 "
-#if PETSC_VERSION_GE(3, 19, 0) // which have MIS(2) on the finest level and MIS(1) below; older ones MIS(2) on all
+#if PETSC_VERSION_GE(3, 19, 0) // see tests/petsc/CMakeLists.txt
                          "-pc_amgsa_mis_k 1 -pc_amgsa_aggressive_coarsening 1 "
 #endif
     ;

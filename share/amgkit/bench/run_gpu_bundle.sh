@@ -5,7 +5,7 @@
 #
 #   tests     every test program on 1 and 2 ranks
 #   petsc     PETSc's own examples through the plugin on 1 and 2 ranks
-#   sanitize  the Cuda tests under compute-sanitizer: memcheck and racecheck
+#   sanitize  the Cuda tests under compute-sanitizer: memcheck and racecheck; the lines of kernels if built with -DAMGKIT_CUDA_LINES=ON
 #   kernels   amgkit_kernels on one GPU: products with the cycle's matrices in each storage
 #   bench     amgkit_bench on one GPU
 #   scaling   amgkit_bench on 1, 2, 4, 8 GPUs, as many as there are, with GPU-aware MPI through the bundle's UCX
