@@ -3,10 +3,11 @@
 # Run it again at any time: what is in place already is left as it is.
 set -euo pipefail
 
-usage='usage: bash share/amgkit/quickstart.sh demo|test [--cuda] [--preset NAME] [-- CTEST_OPTION...]
+usage='usage: bash share/amgkit/quickstart.sh demo|test [--cuda] [--preset NAME] [--full] [-- CTEST_OPTION...]
 
   demo            run PETSc'\''s own example programs through the plugin and compare setup and solve times, about a minute
-  test            build everything and run the tests of the preset
+  test            build everything and run the tests of the preset that gate a change
+  --full          with test: run every number of ranks, every seed and every combination of options too, an hour on two cores
   --cuda          build for NVIDIA GPUs (preset cuda); brings its own PETSc with CUDA, which takes minutes the first time
   --preset NAME   host (default), host-asan, host-int64 or cuda
   CTEST_OPTION    which tests to run, as ctest'\''s: -- -R ex45
@@ -22,7 +23,7 @@ log=$root/build/quickstart.log
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/amgkit
 cuda_petsc=3.26.1
 cores=$(env -u OMP_NUM_THREADS nproc) # nproc tells the number of threads where that is set
-mode='' preset='' ctest_options=() cuda=no own_petsc=no gpus='' step=0 steps=4 heart=''
+mode='' preset='' ctest_options=() full=no cuda=no own_petsc=no gpus='' step=0 steps=4 heart=''
 
 # --- progress and failure -------------------------------------------------------------------------
 
@@ -278,15 +279,17 @@ demo() {
 }
 
 run_tests() {
+  local again="Those alone: ctest --test-dir build/$preset --rerun-failed --output-on-failure" gate=(-LE '^full$')
   begin "test: preset $preset"
-  ctest --preset "$preset" --parallel "$cores" --output-on-failure "${ctest_options[@]}" ||
-    die 'tests failed' "Those alone: ctest --preset $preset --rerun-failed --output-on-failure"
+  if [[ $full == yes ]]; then gate=(); fi
+  ctest --test-dir "build/$preset" --no-tests=error --parallel "$cores" --output-on-failure "${gate[@]}" "${ctest_options[@]}" || die 'tests failed' "$again"
 }
 
 while (($#)); do
   case $1 in
     demo | test) mode=$1 ;;
     --cuda) cuda=yes ;;
+    --full) full=yes ;;
     --preset) preset=${2:?--preset needs a name} && shift ;;
     --) shift && ctest_options=("$@") && break ;;
     -h | --help) echo "$usage" && exit ;;

@@ -97,6 +97,7 @@ TEST_F(TwoLevelCounts, AreThoseExpected)
 
 TEST_F(TwoLevelCounts, AreSmallerThanThoseOfOneLevelOnALargerGridToo)
 {
+  if (!full_run()) GTEST_SKIP() << "part of the full run";
   for (const Problem problem : problems) {
     OwnedMat A;
     PetscInt one, two;

@@ -19,8 +19,6 @@ set_tests_properties(install_find_package PROPERTIES FIXTURES_SETUP linked_progr
 # linked_test(name ranks OPTION... CHECK how what): the program of tutorials/linked
 function(linked_test name ranks)
   amgkit_mpi_test(NAME tutorial_${name} RANKS ${ranks} LABELS tutorial COMMAND ${scratch}/build/jump -malloc_dump ${ARGN})
-  amgkit_ranks(tests ${ranks})
-  list(TRANSFORM tests PREPEND tutorial_${name}_np)
   set_tests_properties(${tests} PROPERTIES FIXTURES_REQUIRED "installed_copy;linked_program")
 endfunction()
 linked_test(jump "1;2;3;4" CHECK prints "^amgmatching +[12][0-9] ")

@@ -1,6 +1,7 @@
 // What amgclassical promises: its iterations, the same grids on every number of ranks and in every space, and an end with every matrix.
 #include "amgkit.h"
 #include "sparse/spgemm.hpp"
+#include "support/combinations.hpp"
 #include "support/type_test.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ protected:
 } // namespace
 
 // The counts of a prototype of the same formulas but for 2, its complexities but for 3 percent; defaults are no worse than its V-cycle.
-// Several ranks, whose grids are the same, count on two of the systems.
+// Several ranks, whose grids are the same, count on two of the systems. The gate counts with ext+i, with l1-Jacobi and with the defaults.
 TEST_F(Classical, IterationsAreThoseOfThePrototype)
 {
   if (!count_on_large_grids()) GTEST_SKIP() << "other builds count these iterations";
@@ -36,14 +37,16 @@ TEST_F(Classical, IterationsAreThoseOfThePrototype)
     if (size_of_world() > 1 &&
         (std::string(target.interpolation) != "ext+i" || target.system == SYSTEM_27 || target.system == SYSTEM_ANISO))
       continue;
+    if (!full_run() && std::string(target.interpolation) != "ext+i") continue;
     OwnedMat A;
     OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, 48, 48, A.out()));
     const std::string interpolation = std::string(" -pc_amgclassical_interp_type ") + target.interpolation;
     for (const auto &[options, iterations] :
-         {std::pair{"-pc_amgclassical_cycle_type v -pc_amgclassical_smoother l1jacobi", target.l1jacobi},
+         {std::pair<std::string, PetscInt>{"-pc_amgclassical_cycle_type v -pc_amgclassical_smoother l1jacobi", target.l1jacobi},
           {"-pc_amgclassical_cycle_type v", target.chebyshev},
           {"-pc_amgclassical_cycle_type v -pc_amgclassical_chebyshev_degree 2", target.degree_2},
           {"", target.chebyshev}}) {
+      if (!full_run() && iterations != target.l1jacobi && !options.empty()) continue;
       const std::string name = SystemNames[target.system] + (" " + interpolation) + " " + options;
       Solution solution;
       LevelSizes sizes;
@@ -56,11 +59,13 @@ TEST_F(Classical, IterationsAreThoseOfThePrototype)
   }
 }
 
-// Beside a solver of one process: its coarse points, its interpolation, its coarse operators, its iterations.
+// Beside a solver of one process: its coarse points, its interpolation, its coarse operators, its iterations. The gate takes ext+i on every
+// system, and each other interpolation on one.
 TEST_F(Classical, AnyNumberOfRanksGivesTheSame)
 {
   for (System system : systems) {
     for (const char *interpolation : interpolations) {
+      if (!full_run() && interpolation != interpolations[static_cast<int>(system) % 4] && std::string(interpolation) != "ext+i") continue;
       const std::string options = cg + " -pc_amgclassical_coarse_eq_limit 50 -pc_amgclassical_interp_type " + interpolation;
       OwnedMat A[2];
       OwnedPC pc[2];
@@ -144,23 +149,23 @@ TEST_F(Classical, EveryInterpolationWithEverySparseProduct)
 
 TEST_F(Classical, OddMatricesAreSolved)
 {
+  const std::vector<Named> matrices = odd_matrices();
+  const char *const coarse_solvers[] = {"dense", "smoother"};
   for (const Use &use : uses()) {
-    for (const Named &odd : odd_matrices()) {
-      for (const char *interpolation : interpolations) {
-        for (const char *coarse : {"dense", "smoother"}) {
-          const std::string name = std::string(use.name) + ", " + odd.name + ", " + interpolation + ", " + coarse;
-          OwnedMat A;
-          Solution solution;
-          OK(distribute(odd.A, use.on_device, A.out()));
-          solve(A,
-                cg + use.option + " -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type " + interpolation +
-                    " -pc_amgmatching_coarse_solver " + coarse,
-                solution);
-          EXPECT_TRUE(solution.converged()) << name << ": " << KSPConvergedReasons[solution.reason];
-          EXPECT_LE(solution.iterations, 40) << name;
-          EXPECT_LE(solution.residual, 1e-8 * 1.01) << name;
-        }
-      }
+    for (const Combination &c : combinations({static_cast<int>(matrices.size()), 4, 2})) {
+      const Named &odd = matrices[c[0]];
+      const char *interpolation = interpolations[c[1]], *coarse = coarse_solvers[c[2]];
+      const std::string name = std::string(use.name) + ", " + odd.name + ", " + interpolation + ", " + coarse;
+      OwnedMat A;
+      Solution solution;
+      OK(distribute(odd.A, use.on_device, A.out()));
+      solve(A,
+            cg + use.option + " -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type " + interpolation +
+                " -pc_amgmatching_coarse_solver " + coarse,
+            solution);
+      EXPECT_TRUE(solution.converged()) << name << ": " << KSPConvergedReasons[solution.reason];
+      EXPECT_LE(solution.iterations, 40) << name;
+      EXPECT_LE(solution.residual, 1e-8 * 1.01) << name;
     }
   }
 }
@@ -230,26 +235,25 @@ TEST_F(Classical, UnknownsOfABlockAreKeptApart)
 // Whatever the matrix, and where coarsening is given no chance, the preconditioner is there, and finite.
 TEST_F(Classical, NeverNotANumber)
 {
-  for (const Use &use : uses()) {
-    for (const Named &matrix : gallery()) {
-      for (const char *interpolation : interpolations) {
-        for (const char *options : {"", " -pc_amgmatching_threshold 1", " -pc_amgmatching_threshold 0 -pc_amgmatching_max_row_sum 1",
-                                    " -pc_amgmatching_max_row_sum 0", " -pc_amgmatching_p_max 0 -pc_amgmatching_truncfactor 1"}) {
-          OwnedMat A;
-          OwnedVec x, b;
-          OwnedPC pc;
-          PetscReal size;
-          OK(distribute(matrix.A, use.on_device, A.out()));
-          OK(make_system(A, x.out(), b.out()));
-          OK(make_pc(A,
-                     use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type ") + interpolation + options,
-                     pc.out(), PCAMGCLASSICAL));
-          OK(PCApply(pc, b, x));
-          OK(VecNorm(x, NORM_2, &size));
-          EXPECT_TRUE(std::isfinite(size)) << use.name << ", " << matrix.name << ", " << interpolation << options;
-        }
-      }
-    }
+  const std::vector<Named> matrices = gallery();
+  const char *const extremes[] = {"", " -pc_amgmatching_threshold 1", " -pc_amgmatching_threshold 0 -pc_amgmatching_max_row_sum 1",
+                                  " -pc_amgmatching_max_row_sum 0", " -pc_amgmatching_p_max 0 -pc_amgmatching_truncfactor 1"};
+  const std::vector<Use> all_uses = uses();
+  for (const Combination &c : combinations({static_cast<int>(all_uses.size()), static_cast<int>(matrices.size()), 4, 5})) {
+    const Use &use = all_uses[c[0]];
+    const Named &matrix = matrices[c[1]];
+    const std::string options =
+        use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type ") + interpolations[c[2]] + extremes[c[3]];
+    OwnedMat A;
+    OwnedVec x, b;
+    OwnedPC pc;
+    PetscReal size;
+    OK(distribute(matrix.A, use.on_device, A.out()));
+    OK(make_system(A, x.out(), b.out()));
+    OK(make_pc(A, options, pc.out(), PCAMGCLASSICAL));
+    OK(PCApply(pc, b, x));
+    OK(VecNorm(x, NORM_2, &size));
+    EXPECT_TRUE(std::isfinite(size)) << use.name << ", " << matrix.name << options;
   }
 }
 } // namespace amgkit::test

@@ -41,8 +41,10 @@ void run(const std::string &type, System system, const std::string &options, Sol
 }
 } // namespace
 
+// The gate compares PETSc's programs in place of these: tests/petsc.
 TEST(GamgComparison, ModelProblems)
 {
+  if (!full_run()) GTEST_SKIP() << "part of the full run";
   if (!count_on_large_grids()) GTEST_SKIP() << "other builds count these iterations";
   OK(AMGKitRegister());
   for (System system : {SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP}) {

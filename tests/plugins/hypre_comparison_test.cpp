@@ -73,9 +73,11 @@ protected:
 };
 } // namespace
 
-// Beyond one rank, where the larger grids add nothing but time, 48³ alone
+// Beyond one rank, where the larger grids add nothing but time, 48³ alone. The gate compares PETSc's programs in place of these:
+// tests/petsc.
 TEST_F(HypreComparison, ModelProblems)
 {
+  if (!full_run()) GTEST_SKIP() << "part of the full run";
   if (!count_on_large_grids()) GTEST_SKIP() << "other builds count these iterations";
   for (System system : {SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP}) {
     for (PetscInt n : {48, 64}) {

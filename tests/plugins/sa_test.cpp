@@ -1,6 +1,7 @@
 // What amgsa promises of scalar problems: its iterations, the same grids on every number of ranks and in every space, what its options do,
 // and what new values of a matrix do.
 #include "amgkit.h"
+#include "support/combinations.hpp"
 #include "support/gathered_matrix.hpp"
 #include "support/type_test.hpp"
 
@@ -109,51 +110,56 @@ TEST_F(Smoothed, EverySpaceGivesTheSame)
   }
 }
 
-// Each option beside the defaults: so many iterations more at most.
+namespace
+{
+// An option beside the defaults: so many iterations more at most
+struct Choice {
+  const char *options;
+  PetscInt more;
+};
+constexpr const char *aggressive = "-pc_amgmatching_aggressive_coarsening 1";
+constexpr Choice choices[] = {{"-pc_amgmatching_prolongator_filter 0.1", 3},
+                              {aggressive, 30},
+                              {"-pc_amgmatching_mis_k 1", 4},
+                              {"-pc_amgmatching_mis_k 4", 30},
+                              {"-pc_amgmatching_agg_nsmooths 0", 60},
+                              {"-pc_amgmatching_agg_nsmooths 2", 6},
+                              {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0", 30},
+                              {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0.08", 10},
+                              {"-pc_amgmatching_lump_weak false", 10},
+                              {"-pc_amgmatching_reweight false", 0}};
+} // namespace
+
 TEST_F(Smoothed, OptionsConverge)
 {
-  struct Choice {
-    const char *options;
-    PetscInt more;
-  };
-  for (const Use &use : uses()) {
-    for (System system : systems) {
-      OwnedMat A;
-      Solution defaults;
-      LevelSizes sizes_of_defaults;
-      PetscInt second_level = 0;
-      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
-      OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 20, 20, A.out()));
-      const std::string all = cg + use.option + " -pc_amgmatching_coarse_eq_limit 50 ";
-      solve(A, all, defaults, &sizes_of_defaults);
-      for (const Choice &choice : {Choice{"-pc_amgmatching_prolongator_filter 0.1", 3},
-                                   {"-pc_amgmatching_aggressive_coarsening 1", 30},
-                                   {"-pc_amgmatching_mis_k 1", 4},
-                                   {"-pc_amgmatching_mis_k 4", 30},
-                                   {"-pc_amgmatching_agg_nsmooths 0", 60},
-                                   {"-pc_amgmatching_agg_nsmooths 2", 6},
-                                   {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0", 30},
-                                   {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0.08", 10},
-                                   {"-pc_amgmatching_lump_weak false", 10},
-                                   {"-pc_amgmatching_reweight false", 0}}) {
-        const std::string name = SystemNames[system] + std::string(" ") + use.name + " " + choice.options;
-        Solution solution;
-        LevelSizes sizes;
-        solve(A, all + choice.options, solution, &sizes);
-        EXPECT_LE(solution.iterations, defaults.iterations + choice.more) << name;
-        RecordProperty(name, std::to_string(solution.iterations) + ", defaults " + std::to_string(defaults.iterations));
-        if (std::string(choice.options) == "-pc_amgmatching_aggressive_coarsening 1") second_level = sizes.rows[1];
-        if (std::string(choice.options) == "-pc_amgmatching_mis_k 4") {
-          EXPECT_LT(second_level, sizes_of_defaults.rows[1]) << name;
-          EXPECT_EQ(sizes.rows[1], second_level) << name;
-        }
-        if (std::string(choice.options) == "-pc_amgmatching_mis_k 1") {
-          EXPECT_GT(sizes.rows[1], sizes_of_defaults.rows[1]) << name;
-        }
-        if (std::string(choice.options).find("filter") != std::string::npos) {
-          EXPECT_LE(sizes.entries[1], sizes_of_defaults.entries[1]) << name;
-        }
-      }
+  const std::vector<Use> all_uses = uses();
+  for (const Combination &c : combinations({static_cast<int>(all_uses.size()), 4, static_cast<int>(std::size(choices))})) {
+    const Use &use = all_uses[c[0]];
+    const System system = systems[c[1]];
+    const Choice &choice = choices[c[2]];
+    const std::string own = choice.options, name = SystemNames[system] + std::string(" ") + use.name + " " + own,
+                      all = cg + use.option + " -pc_amgmatching_coarse_eq_limit 50 ";
+    OwnedMat A;
+    Solution defaults, solution;
+    LevelSizes sizes_of_defaults, sizes;
+    OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+    OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 20, 20, A.out()));
+    solve(A, all, defaults, &sizes_of_defaults);
+    solve(A, all + own, solution, &sizes);
+    EXPECT_LE(solution.iterations, defaults.iterations + choice.more) << name;
+    RecordProperty(name, std::to_string(solution.iterations) + ", defaults " + std::to_string(defaults.iterations));
+    if (own == "-pc_amgmatching_mis_k 4") { // is what an aggressive level is by default
+      Solution again;
+      LevelSizes of_aggressive;
+      solve(A, all + aggressive, again, &of_aggressive);
+      EXPECT_LT(of_aggressive.rows[1], sizes_of_defaults.rows[1]) << name;
+      EXPECT_EQ(sizes.rows[1], of_aggressive.rows[1]) << name;
+    }
+    if (own == "-pc_amgmatching_mis_k 1") {
+      EXPECT_GT(sizes.rows[1], sizes_of_defaults.rows[1]) << name;
+    }
+    if (own.find("filter") != std::string::npos) {
+      EXPECT_LE(sizes.entries[1], sizes_of_defaults.entries[1]) << name;
     }
   }
 }

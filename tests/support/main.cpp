@@ -2,6 +2,7 @@
 #include "support/spaces.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <petscksp.h>
 #if defined(AMGKIT_HAVE_CUDA)
   #include <cuda_runtime_api.h>
@@ -20,6 +21,8 @@ bool have_gpu()
   return false;
 #endif
 }
+
+bool full_run() { return std::getenv("AMGKIT_FULL") != nullptr; }
 
 bool count_on_large_grids()
 {

@@ -19,6 +19,8 @@ struct SpaceName {
 };
 
 bool have_gpu();
+// Whether every check is asked for, by the environment's AMGKIT_FULL, and not the gate's selection of them.
+bool full_run();
 // Whether iterations on large grids are counted: sanitizers and 64-bit indices do not change them, nor does a build for GPUs without one.
 bool count_on_large_grids();
 
