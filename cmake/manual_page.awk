@@ -34,6 +34,7 @@ function unlinked(text,    link)
   link = substr(text, RSTART + 1, RLENGTH - 1)
   return substr(text, 1, RSTART - 1) substr(link, 1, index(link, "](") - 1) substr(text, RSTART + RLENGTH)
 }
+function sentence(text) { return toupper(substr(text, 1, 1)) substr(text, 2) }
 # A line of its own that is no request, whatever it begins with.
 function line(text) { print (text ~ /^[.']/ ? "\\&" : "") text }
 
@@ -52,7 +53,8 @@ function flush(    colon)
     colon = index(text, ": ")
     print ".TP"
     line(roff(substr(text, 3, colon - 3)))
-    line(roff(substr(text, colon + 2)))
+    text = substr(text, 1, 3) == "- *" ? sentence(substr(text, colon + 2)) : substr(text, colon + 2)
+    line(roff(text))
   } else if (text ~ /^- /) {
     print ".IP \\(bu 2"
     line(roff(substr(text, 3)))
