@@ -2,27 +2,29 @@
 
      -u_xx - u_yy + wind (w . grad u) = 0 on the square from -1 to 1
      u = 1 on the west side, 0 on the others
-     w = (1, 1/2), a draught, or with -round (2 y (1 - x^2), -2 x (1 - y^2)), air that turns
+     w = (1, 1/2), a draught, or with -round w = (2 y (1 - x^2), -2 x (1 - y^2)), air that turns
 
-   on n x n points, the derivatives along the wind taken from where it comes (upwind differences).
+   on n x n points, with upwind differences for the convection.
 
    Run it with incomplete factors from the plugin:
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./convection -n 100 -wind 2000 -pc_type ilu2level
-   and look at the iterations:
-   - the stronger the draught, the fewer it takes, since the factors follow it from point to point: 172 with -wind 20, 10 with -wind 2000, 6
-     with -wind 20000. Multigrid takes the other way: 20, 29 and 31 with -pc_type amgmatching.
-   - Several processes leave their couplings out of the factors: 13 on four of them.
-   - In an order by colours many points are factored at once, as a GPU likes it, but nothing follows the wind any more: 296 with
+   and look at the number of iterations:
+   - The stronger the draught, the fewer iterations ILU takes: 172 with -wind 20, 10 with -wind 2000, 6 with -wind 20000.
+     The factors follow the wind from point to point. Multigrid takes more: 20, 29 and 31 with -pc_type amgmatching.
+   - Several processes leave their couplings out of the factors: 13 iterations on four of them.
+   - An order by colours lets a GPU factor many points at once, but the factors no longer follow the wind: 296 iterations with
      -pc_ilu2level_ordering multicolor.
-   - Solves that do not wait for one another: 23 with -pc_ilu2level_triangular_solve jacobi -pc_ilu2level_triangular_sweeps 10.
-   - Where the wind has no beginning, incomplete factors have no hold: with -round it takes 531, -pc_type amgclassical 29.
-   On a GPU, nothing else changed:
+   - Jacobi steps replace the triangular solves by steps in which no row waits for another: 23 iterations with
+     -pc_ilu2level_triangular_solve jacobi -pc_ilu2level_triangular_sweeps 10.
+   - Where the wind turns in circles, no point is upstream of all others, and the factors lose their advantage: -round takes
+     over 500 iterations, and fewer than 30 with -pc_type amgclassical.
+   On a GPU, add:
      ... -dm_mat_type aijcusparse -dm_vec_type cuda
 
-   What is checked, besides the residual: the air is nowhere warmer than the warm side, nor colder than the others, which holds for these
-   differences as for the equation. And what turns has a quarter on average: with one side after the other warm, it would be all 1.
+   The program checks the residual, and two properties of the solution. No point is warmer than the warm side or colder than the others.
+   The turning air has 1/4 on average: the four solutions with one warm side each are rotations of one another, and their sum is 1.
 
-   In CPU runs with several ranks a core is no place for several threads of the BLAS: set OMP_NUM_THREADS=1. */
+   On CPUs with several processes set OMP_NUM_THREADS=1. */
 #include <petscdmda.h>
 #include <petscksp.h>
 

@@ -1,13 +1,14 @@
-/* A beam that is clamped on the left and loaded on the right, written as any PETSc program: what multigrid needs for elasticity.
+/* A beam that is clamped on the left and loaded on the right: what multigrid needs to know for elasticity.
 
      plane stress, E = 1, nu = 0.3, on (0, 4) x (0, 1), bilinear squares with n of them across the beam, displacements (u, v)
 
-   Smoothers hardly see a displacement that deforms nothing or little, translations and rotations: the rigid body modes. With the block size
-   of the matrix, 2, and the coordinates of its nodes a preconditioner can make these modes by itself. Run it with the one from the plugin:
+   Smoothers hardly reduce errors that deform the body little: its translations and rotations, the rigid body modes. So the coarse levels
+   must represent them. A preconditioner can compute them from two things that this program sets: the block size of the matrix, 2, and
+   the coordinates of its nodes. Run it with the preconditioner from the plugin:
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./elasticity -n 64 -pc_type amgsa -ksp_monitor -ksp_view
    without the coordinates, for comparison:
      ... -coordinates 0
-   and on a GPU, nothing else changed:
+   and on a GPU:
      ... -dm_mat_type aijcusparse -dm_vec_type cuda */
 #include <petscdmda.h>
 #include <petscksp.h>

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""An elastic body in Python, with petsc4py and numpy: rigid body modes as the near-null space of its matrix.
+"""An elastic body in Python, with petsc4py and numpy: its rigid body modes as the near-null space of the matrix.
 
-A cube of n x n x n nodes, springs between neighbours, diagonal ones too (26 for a node inside), and springs to the ground below. A spring
-along d with |d| = 1 adds d d^T to the diagonal blocks of its two nodes, -d d^T to the others: it feels no translation or rotation of the
-whole body, which are the rigid body modes. Smoothers hardly see them, so the coarse levels must have them: MatSetNearNullSpace().
+The body is a cube of n x n x n nodes. Springs connect each node with its neighbours, diagonal ones included: 26 for a node inside. More
+springs connect the lowest nodes with the ground. A spring along d, |d| = 1, adds d d^T to the diagonal blocks of its two nodes and -d d^T
+to the blocks that couple them. A translation or rotation of the whole body stretches no spring. Smoothers hardly reduce errors of this
+kind, the rigid body modes, so the coarse levels must represent them: MatSetNearNullSpace().
 
 Run it with the petsc4py of the PETSc that AMGKit was built with:
      python3 tutorials/elasticity.py -dll_append /path/to/libamgkit.so -n 30 -ksp_monitor
 without the modes, for comparison:
      ... -modes 0
-or with PETSC_OPTIONS="-dll_append /path/to/libamgkit.so", and on a GPU, nothing else changed:
+PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" loads the library as well. On a GPU, add:
      ... -mat_type aijcusparse -vec_type cuda
 """
 

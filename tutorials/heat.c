@@ -1,4 +1,4 @@
-/* Heat in a plate whose conductivity depends on the temperature: a matrix with new values, but the same pattern, in every time step.
+/* Heat in a plate whose conductivity depends on the temperature: in every time step the matrix has new values on the same nonzero pattern.
 
      u_t = div(k(u) grad u) on the unit square, no flux through its boundary, k(u) = 0.01 + u^3
      u = 1 in a disk at the start, 0 elsewhere
@@ -7,18 +7,18 @@
 
    Run it with the preconditioner from the plugin:
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./heat -n 256 -steps 20 -pc_type amgmatching
-   What the first step sets up, the aggregates and prolongators, is kept for all further steps, which only refill the coarse matrices: see
-   the column "setup". To build everything anew in each step:
+   The first step sets up aggregates and prolongators. All further steps keep them and compute only the coarse matrices: see the column
+   "setup". To build everything again in each step:
      ... -pc_amgmatching_reuse_interpolation 0
    To set up nothing at all after the first step, call KSPSetReusePreconditioner(), or type:
      ... -dt 1e-5 -ksp_reuse_preconditioner
-   Do so when the matrix changes little from step to step, as with this small -dt, and set up again when it has moved too far away: the
-   iterations then grow, or CG stops with "indefinite preconditioner". With the -dt that is the default this happens in the second step.
+   This pays if the matrix changes little from step to step, as with this small -dt. If it has changed too much, the iterations grow, or CG
+   stops because it finds the preconditioner indefinite. With the default -dt this happens in the second step.
 
-   Two things hold for these equations as they do for heat, and are checked after each step: the sum over the plate stays what it was, and
-   no temperature leaves the range of the first ones.
+   The program checks two properties of the solution after each step: the sum over the plate stays the same, and no temperature leaves the
+   range of the initial ones.
 
-   In CPU runs with several ranks a core is no place for several threads of the BLAS: set OMP_NUM_THREADS=1. */
+   On CPUs with several processes set OMP_NUM_THREADS=1. */
 #include <petscdmda.h>
 #include <petscksp.h>
 #include <petsctime.h>

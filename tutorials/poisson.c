@@ -1,10 +1,10 @@
-/* A 3D Poisson problem, written as any PETSc program: it knows nothing of AMGKit.
+/* A 3D Poisson problem as any PETSc program has it. Nothing in it refers to AMGKit.
 
-     -u'' = 1 on the unit cube, u = 0 on its boundary, 7-point differences on an n x n x n grid
+     -laplace(u) = 1 on the unit cube, u = 0 on its boundary, 7-point differences on an n x n x n grid
 
    Run it with the preconditioner from the plugin:
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./poisson -n 64 -pc_type amgmatching -ksp_monitor -ksp_view
-   and on a GPU, nothing else changed:
+   and on a GPU:
      ... -dm_mat_type aijcusparse -dm_vec_type cuda */
 #include <petscdmda.h>
 #include <petscksp.h>

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A 2D Poisson problem in Python: petsc4py and numpy, with the preconditioner from the plugin.
+"""A 2D Poisson problem in Python, with petsc4py, numpy and the preconditioner from the plugin.
 
-     -div grad u = f on the unit square, u = 0 on its boundary, 5-point differences on an n x n grid; f such that the answer is known
+     -div grad u = f on the unit square, u = 0 on its boundary, 5-point differences on an n x n grid, with an f whose solution is known
 
 Run it with the petsc4py of the PETSc that AMGKit was built with:
      python3 tutorials/poisson.py -dll_append /path/to/libamgkit.so -n 500 -ksp_monitor
      mpiexec -n 2 python3 tutorials/poisson.py -dll_append /path/to/libamgkit.so -ksp_view
-or with PETSC_OPTIONS="-dll_append /path/to/libamgkit.so", and on a GPU, nothing else changed:
+PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" loads the library as well. On a GPU, add:
      ... -mat_type aijcusparse -vec_type cuda
-Debian's packages: python3-petsc4py-real, and PYTHONPATH=$PETSC_DIR/lib/python3/dist-packages when there is more than one PETSc.
+On Debian, install python3-petsc4py-real. If there is more than one PETSc, set PYTHONPATH=$PETSC_DIR/lib/python3/dist-packages.
 """
 
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The installed manual: every page states the options of its Markdown page, word for word and in their order, whether read as it is or
-# through groff, which finds nothing to complain about; man finds it under both names.
+# The installed manual: every page states the options of its Markdown page, word for word and in their order, and shows its commands line by
+# line, whether read as it is or through groff, which finds nothing to complain about; man finds it under both names.
 #   check_manual.sh PREFIX TYPE...
 #   check_manual.sh --self-test PREFIX TYPE     damaged copies must be found wrong
 set -uo pipefail
@@ -13,6 +13,17 @@ fail() {
 # From a page as text, the section on options: an option and what it means, a line each.
 options_of() { sed -e '1,/^OPTIONS$/d' | sed -e 's/^ *//' -e '/^$/d' -e '/^PC[A-Z0-9]*(3)/d' -e '/^AMGKit /d'; }
 
+# The lines of a Markdown page that are shown as they are.
+shown_in() { sed -n -e '/^```/,/^```/{/^```/d;/./p}' "$1"; }
+
+# Each of these lines is a line of the text.
+has_lines() { # TEXT LINE...
+  local text=$1 line
+  for line in "${@:2}"; do
+    grep -qxF -- "${line#"${line%%[! ]*}"}" <<<"$text" || fail "there is no line: $line"
+  done
+}
+
 plain() { # PAGE
   sed -e 's/^\.SH //' -e '/^\.TP$/d' -e 's/\\f[BR]//g' -e 's/\\-/-/g' -e 's/\\(ha/^/g' -e 's/\\(ti/~/g' -e 's/\\e/\\/g' -e 's/^\\&//' "$1"
 }
@@ -22,16 +33,20 @@ rendered() { # PAGE
 }
 
 check_type() { # PREFIX TYPE
-  local man markdown=$1/share/doc/amgkit/$2.md name=PC${2^^} page expected complaints
+  local man markdown=$1/share/doc/amgkit/$2.md name=PC${2^^} page expected complaints shown
   man=$(cd "$1" && pwd)/share/man
   page=$man/man3/$name.3
   expected=$(sed -n 's/^- `\(-[a-z_0-9]*\)`: \(.*\)/\1\n\2/p' "$markdown")
   (($(wc -l <<<"$expected") > 20)) || fail "$markdown states hardly any options"
   diff <(echo "$expected") <(plain "$page" | options_of) || fail "$page states other options than $markdown"
+  mapfile -t shown < <(shown_in "$markdown")
+  ((${#shown[@]} > 2)) || fail "$markdown shows hardly any commands"
+  has_lines "$(plain "$page" | sed 's/^ *//')" "${shown[@]}"
   if command -v groff >/dev/null; then
     complaints=$(rendered "$page" 2>&1 >/dev/null)
     [[ -z $complaints ]] || fail "groff: $complaints"
     diff <(echo "$expected") <(rendered "$page" | options_of) || fail "$page, formatted, states other options than $markdown"
+    has_lines "$(rendered "$page" | sed 's/^ *//')" "${shown[@]}"
   else
     echo 'there is no groff: the page was not formatted'
   fi
@@ -48,8 +63,9 @@ self_test() { # PREFIX TYPE
   copy=$(mktemp -d)
   trap "rm -rf '$copy'" EXIT
   page=$copy/share/man/man3/PC${2^^}.3
-  for damage in 's/integer in .1, 4./integer in [1, 5]/' 's/default/preset/' '$d' 's/\\-pc_/pc_/' '/^\.SH OPTIONS/d' '$a .XX'; do
-    if [[ $damage == *XX ]] && ! command -v groff >/dev/null; then continue; fi
+  for damage in 's/integer in .1, 4./integer in [1, 5]/' 's/default/preset/' '$d' 's/\\-pc_/pc_/' '/^\.SH OPTIONS/d' 's/program \\/program.\\/' \
+    's/^\\&\.\/program/.\/program/' '/^\.nf$/d' '$a .XX'; do
+    if [[ $damage == *XX || $damage == *nf* || $damage == *program/ ]] && ! command -v groff >/dev/null; then continue; fi
     rm -rf "$copy/share"
     mkdir "$copy/share"
     cp -r "$1/share/man" "$1/share/doc" "$copy/share/"

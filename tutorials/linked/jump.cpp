@@ -1,12 +1,13 @@
-// A program that links AMGKit and chooses its solver in the source: diffusion in a medium whose conductivity jumps by orders of magnitude.
+// A program that links AMGKit and chooses its solver in the source: diffusion where the conductivity jumps by orders of magnitude.
 //
-//   -div(k grad u) = 1 on the unit cube, u = 0 on its boundary; k is 1 or `contrast`, like the squares of a chessboard, in 4 x 4 x 4 blocks
+//   -div(k grad u) = 1 on the unit cube, u = 0 on its boundary
 //
-// Finite volumes on n x n x n cells; between two cells stands the harmonic mean of their k. Build it with an installed AMGKit and run it:
+// k is 1 or `contrast`, alternating like the squares of a chessboard, in 4 x 4 x 4 blocks. The discretization is by finite volumes on
+// n x n x n cells, with the harmonic mean of k between two cells. Build it with an installed AMGKit and run it:
 //   cmake --install build/host --prefix $HOME/amgkit
 //   cmake -S tutorials/linked -B build/linked -DCMAKE_PREFIX_PATH=$HOME/amgkit && cmake --build build/linked
 //   build/linked/jump -n 64
-// Beside another preconditioner of PETSc, whose options have the prefix other_:
+// To compare with another preconditioner of PETSc, give its options the prefix other_:
 //   build/linked/jump -n 64 -other_pc_type gamg -other_pc_gamg_threshold 0.02
 // On a GPU:
 //   build/linked/jump -n 64 -dm_mat_type aijcusparse -dm_vec_type cuda
