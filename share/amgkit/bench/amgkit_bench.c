@@ -11,6 +11,7 @@ static char help[] = "Times PETSc preconditioners on model problems of an n x n 
   -repeat <k>             : report the best of k setups and of k solves (default 3)\n\
   -resetup                : time another setup too, after new values of the matrix on the same pattern\n\
   -memory <bool>          : on a GPU: an untimed first round in which device memory is watched (default false)\n\
+  -csv <file>             : append a row for each measurement, in the columns of results/results.csv\n\
   -check_symmetry         : test the matrix for symmetry first\n\
 Options outside the list hold for every entry; an entry's own options win. On a GPU give\n\
 -mat_type aijcusparse -vec_type cuda. Times are in milliseconds, the slowest rank counts.\n\n";
@@ -23,6 +24,7 @@ Options outside the list hold for every entry; an entry's own options win. On a 
 #include "elasticity_problem.h"
 #include "memory_watch.h"
 #include "model_problem.h"
+#include "results_csv.h"
 #include <petscdevice.h>
 #include <petscksp.h>
 #include <petsctime.h>
@@ -36,7 +38,7 @@ static const char *const all_names[ALL_SYSTEMS] = {"7", "27", "aniso", "jump", "
 typedef struct {
   PetscInt system, n, repeat;
   PetscBool shuffle, weak, peers, resetup, memory, check_symmetry;
-  char pcs[8192];
+  char pcs[8192], csv[PETSC_MAX_PATH_LEN];
   Mat A;
   PetscBool on_device;
 } Bench;
@@ -74,6 +76,7 @@ static PetscErrorCode BenchOptions(Bench *bench)
   PetscCall(PetscOptionsInt("-repeat", "Best of so many setups and solves", NULL, bench->repeat, &bench->repeat, NULL));
   PetscCall(PetscOptionsBool("-resetup", "Time a setup for new values too", NULL, bench->resetup, &bench->resetup, NULL));
   PetscCall(PetscOptionsBool("-memory", "Watch device memory in an untimed first round", NULL, bench->memory, &bench->memory, NULL));
+  PetscCall(PetscOptionsString("-csv", "Append rows of results.csv to this file", NULL, bench->csv, bench->csv, sizeof(bench->csv), NULL));
   PetscCall(PetscOptionsBool("-check_symmetry", "Test the matrix for symmetry", NULL, bench->check_symmetry, &bench->check_symmetry, NULL));
   PetscOptionsEnd();
   PetscCheck(bench->n > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT " must be positive", bench->n);
@@ -333,6 +336,31 @@ static PetscErrorCode PrintResult(const Bench *bench, const Result *result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A row of the file that -csv names, if the entry converged. */
+static PetscErrorCode RecordResult(const Bench *bench, const Result *result)
+{
+  Measurement row;
+  PetscBool converged;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrbeginswith(result->status, "CONVERGED", &converged));
+  if (!bench->csv[0] || !converged) PetscFunctionReturn(PETSC_SUCCESS);
+  row.system = all_names[bench->system];
+  row.type = result->type;
+  row.shuffled = bench->shuffle;
+  row.weak = bench->weak;
+  row.on_device = bench->on_device;
+  row.size = bench->n;
+  row.iterations = result->its;
+  row.setup_ms = 1e3 * result->setup;
+  row.solve_ms = 1e3 * result->solve;
+  row.resetup_ms = bench->resetup ? 1e3 * result->resetup : -1.0;
+  row.memory_gb = 1e-9 * (double)result->memory;
+  PetscCall(MatGetSize(bench->A, &row.rows, NULL));
+  PetscCall(ResultsCsvAppend(PETSC_COMM_WORLD, bench->csv, &row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Names the entry's options that nothing asked for: a misspelt one must not look like a measurement. */
 static PetscErrorCode WarnUnused(PetscOptions options, const char entry[])
 {
@@ -407,6 +435,7 @@ static PetscErrorCode RunEntry(const Bench *bench, const char entry[])
   if (type[0]) PetscCall(PetscOptionsSetValue(options, "-pc_type", type));
   PetscCall(PetscOptionsPush(options));
   PetscCall(RunGuarded(bench, &result));
+  PetscCall(RecordResult(bench, &result));
   PetscCall(PetscOptionsPop());
   PetscCall(PassOnUse(options));
   if (own && result.solve < PETSC_MAX_REAL) PetscCall(WarnUnused(options, own + 1));
@@ -442,6 +471,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PCInitializePackage()); /* fills PCList */
   PetscCall(BenchOptions(&bench));
+  if (bench.csv[0]) PetscCall(ResultsCsvAppend(PETSC_COMM_WORLD, bench.csv, NULL)); /* so that a wrong name ends the run at once */
   PetscCall(BenchSetUp(&bench));
   PetscCall(PrintHead(&bench));
   if (!bench.pcs[0] && !bench.peers) PetscCall(RunEntry(&bench, ""));

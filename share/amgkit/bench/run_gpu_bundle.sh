@@ -11,7 +11,8 @@
 #   scaling   amgkit_bench on 1, 2, 4, 8 GPUs, as many as there are, with GPU-aware MPI through the bundle's UCX
 #
 # Two ranks use two GPUs and GPU-aware MPI where there are two, else they share one GPU and messages go through the host.
-# Logs go to $OUT (default ./results), one file a mode; the table and what it was measured on also to $OUT/summary.txt.
+# Logs go to $OUT (default ./results), one file a mode; the table and what it was measured on also to $OUT/summary.txt. The modes bench and
+# scaling write rows as of results/results.csv to $OUT/measurements.csv.
 # The exit status is 1 if anything failed, after everything has run.
 #
 # Environment, all optional:
@@ -73,6 +74,8 @@ lines=$work/lines
 : >"$table"
 : >"$lines"
 for mode in "${modes[@]}"; do : >"$out/$mode.log"; done
+csv=$out/measurements.csv
+rm -f "$csv"
 
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -245,7 +248,7 @@ mode_kernels() {
 
 # bench_command SYSTEM N [weak]: sets bench to the benchmark's command line.
 bench_command() {
-  bench=("$root/bench/amgkit_bench" -system "$1" -n "$2" -memory "${mat_types[@]}")
+  bench=("$root/bench/amgkit_bench" -system "$1" -n "$2" -memory -csv "$csv" "${mat_types[@]}")
   if [ "${3:-}" = weak ]; then bench+=(-weak); fi
   if [ -n "${AMGKIT_PCS:-}" ]; then bench+=(-pcs "$AMGKIT_PCS"); else bench+=("${pc_options[@]}"); fi
 }
@@ -294,6 +297,17 @@ for mode in "${modes[@]}"; do
   scaling) mode_scaling ;;
   esac
 done
+
+# Columns 4 and 6 are the driver's version and the commit, which the benchmark does not know. The rest names no folder of this machine.
+if [ -e "$csv" ]; then
+  driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1 || true)
+  commit=$(awk '$1 == "commit" { print $2 }' "$root/MANIFEST")
+  note=
+  if [[ $commit == *-dirty ]]; then note="working tree with uncommitted changes"; fi
+  commit=${commit%-dirty}
+  [[ $commit =~ ^[0-9a-f]{7,40}$ ]] || commit=
+  sed -i -e "2,\$ s|^\([^,]*,[^,]*,[^,]*,\),\([^,]*,\),\(.*\)|\1$driver,\2$commit,\3$note|" -e "s|$root/||g" -e "s|$out/||g" "$csv"
+fi
 
 failed=$(grep -cE ' (FAIL|TIMEOUT|NOTIME)' "$table" || true)
 {
