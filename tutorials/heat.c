@@ -1,19 +1,19 @@
-/* Heat in a plate whose conductivity depends on the temperature: in every time step the matrix has new values on the same nonzero pattern.
+/* Heat flows in a plate whose conductivity depends on the temperature. Every time step changes the matrix's values, not its nonzero pattern.
 
      u_t = div(k(u) grad u) on the unit square, no flux through its boundary, k(u) = 0.01 + u^3
      u = 1 in a disk at the start, 0 elsewhere
 
-   Implicit Euler with the conductivity of the step before, finite volumes on an n x n grid: (h^2/dt + K(u_old)) u_new = h^2/dt u_old.
+   Implicit Euler with the previous step's conductivity, finite volumes on n x n cells: (h^2/dt + K(u_old)) u_new = h^2/dt u_old.
 
    Run it with the preconditioner from the plugin:
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./heat -n 256 -steps 20 -pc_type amgmatching
-   The first step sets up aggregates and prolongators. All further steps keep them and compute only the coarse matrices: see the column
-   "setup". To build everything again in each step:
-     ... -pc_amgmatching_reuse_interpolation 0
-   To set up nothing at all after the first step, call KSPSetReusePreconditioner(), or type:
-     ... -dt 1e-5 -ksp_reuse_preconditioner
-   This pays if the matrix changes little from step to step, as with this small -dt. If it has changed too much, the iterations grow, or CG
-   stops because it finds the preconditioner indefinite. With the default -dt this happens in the second step.
+   The first step sets up aggregates and prolongators. Later steps keep them and recompute only the coarse matrices: the column "setup" shows
+   the difference. To build everything again in each step, add:
+     -pc_amgmatching_reuse_interpolation 0
+   To skip every later setup, call KSPSetReusePreconditioner(), or add:
+     -dt 1e-5 -ksp_reuse_preconditioner
+   This pays when the matrix changes little, as it does with this small -dt. If it changes too much, the iterations grow, or CG stops with an
+   indefinite preconditioner. With the default -dt this happens in the second step.
 
    The program checks two properties of the solution after each step: the sum over the plate stays the same, and no temperature leaves the
    range of the initial ones.
