@@ -79,6 +79,7 @@ PetscErrorCode build_all(PC pc, AmgPC &data)
 
   PetscFunctionBegin;
   PetscCall(build(pc, data));
+  PetscCall(state_of(pc->pmat, &data.seen));
   if (!data.parameters.export_mg)
     PetscCall(PCDestroy(&data.mg));
   else if (data.status == SetupStatus::ready)
@@ -121,9 +122,10 @@ PetscErrorCode apply_mg(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec x, Vec
 // y <- f(), or without a hierarchy, where there is no answer, infinity: it makes every rank's KSP stop.
 template <class F> PetscErrorCode answer(PC pc, Vec y, F f)
 {
-  const AmgPC &data = data_of(pc);
+  AmgPC &data = data_of(pc);
   PetscFunctionBegin;
   PetscCall(follow_matrix(pc));
+  if (data.solver) PetscCall(check_unchanged(*data.solver, !data.mg, y, &data.seen));
   if (!data.solver)
     PetscCall(VecSet(y, std::numeric_limits<PetscReal>::infinity()));
   else

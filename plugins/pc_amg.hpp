@@ -20,6 +20,7 @@ struct AmgPC {
   ParameterList list; // parameters and the type's own, in the order of the view
   Method method;
   std::unique_ptr<Preconditioner> solver;
+  PetscObjectState seen = 0;               // the state of solver's matrix when it was last found to be what was set up
   Coordinates coordinates;                 // of the nodes, where PCSetCoordinates() gave them; dm is set by each setup, which reads it
   std::string built_with;                  // the parameters that solver was set up with
   SetupStatus status = SetupStatus::ready; // of the last setup

@@ -16,9 +16,10 @@ struct IluPC {
   IluParameters parameters;
   ParameterList list = parameters.list();
   std::unique_ptr<IluPreconditioner> solver;
-  std::string built_with; // the parameters that solver was set up with
-  IluSetup setup;         // how the last one went
-  bool error = false;     // it ended in an error
+  PetscObjectState seen = 0; // the state of solver's matrix when it was last found to be what was set up
+  std::string built_with;    // the parameters that solver was set up with
+  IluSetup setup;            // how the last one went
+  bool error = false;        // it ended in an error
 };
 
 IluPC &ilu_of(PC pc) { return *static_cast<IluPC *>(pc->data); }
@@ -96,6 +97,7 @@ PetscErrorCode PCSetUp_ILU2Level(PC pc)
 
   PetscFunctionBegin;
   const PetscErrorCode code = guarded([&] { return build(pc, data); });
+  PetscCall(state_of(pc->pmat, &data.seen));
   data.error = code != 0;
   if (data.error || data.setup.out_of_memory) PetscCall(close_solver(data));
   if (code) PetscFunctionReturn(code);
@@ -107,10 +109,11 @@ PetscErrorCode PCSetUp_ILU2Level(PC pc)
 // it is out of reach, and PETSc sees no change that calls for a setup.
 template <class F> PetscErrorCode answer(PC pc, bool transposed, Vec y, F f)
 {
-  const IluPC &data = ilu_of(pc);
+  IluPC &data = ilu_of(pc);
 
   PetscFunctionBegin;
   if (data.solver && !data.solver->reaches(pc->pmat, transposed)) PetscCall(PCSetUp_ILU2Level(pc));
+  if (data.solver) PetscCall(check_unchanged(*data.solver, data.solver->reads_matrix(transposed), y, &data.seen));
   if (!data.solver || !data.setup.ready())
     PetscCall(VecSet(y, std::numeric_limits<PetscReal>::infinity()));
   else

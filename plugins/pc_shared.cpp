@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <petsc/private/petscimpl.h>
 #include <petscksp.h>
 
 namespace amgkit
@@ -20,6 +21,8 @@ Change change_under(const char *ksp_type)
   if (is_among(flexible)) return Change::allowed;
   return is_among(neutral) ? Change::unknown : Change::forbidden;
 }
+
+PetscErrorCode state_of(Mat A, PetscObjectState *state) { return PetscObjectStateGet(reinterpret_cast<PetscObject>(A), state); }
 
 PetscErrorCode set_from_options(OptionItems PetscOptionsObject, const std::string &type, const ParameterList &list)
 {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <new>
+#include <petscmat.h>
 
 namespace amgkit
 {
@@ -24,6 +25,24 @@ template <class F> PetscErrorCode guarded(F body)
 // none, or its residual stays the true one; gives wrong answers without noticing.
 enum class Change { allowed, unknown, forbidden };
 Change change_under(const char *ksp_type);
+
+// A matrix's state, which all that changes its values or its pattern increases, on all ranks alike.
+PetscErrorCode state_of(Mat, PetscObjectState *);
+
+// An error on all ranks where solver cannot be applied to y, because the matrix that was set up has since got other rows or, where it is
+// read, was replaced or has another pattern. Collective; communicates only where its state is another than `seen`, which follows it.
+template <class Solver> PetscErrorCode check_unchanged(const Solver &solver, bool reads, Vec y, PetscObjectState *seen)
+{
+  PetscObjectState now;
+
+  PetscFunctionBegin;
+  PetscCall(solver.check_rows(y));
+  PetscCall(state_of(solver.matrix(), &now));
+  if (!reads || now == *seen) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(solver.check_matrix());
+  *seen = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 // PCSetFromOptions: the options -pc_<type>_<name>
 PetscErrorCode set_from_options(OptionItems, const std::string &type, const ParameterList &);

@@ -38,6 +38,10 @@ public:
 
   bool stands_where(Mat A) const override { return amgkit::stands_where<Ex>(static_cast<SpaceKind>(parameters_.space), A); }
 
+  Mat matrix() const override { return hierarchy_->finest.matrix(); }
+  PetscErrorCode check_matrix() const override { return hierarchy_->finest.check(); }
+  PetscErrorCode check_rows(Vec x) const override { return check_layout(hierarchy_->levels.front()->A.range, x); }
+
   PetscErrorCode refresh(Mat A, SetupStatus *status) override
   {
     PetscFunctionBegin;

@@ -19,6 +19,12 @@ public:
   virtual PetscErrorCode can_refresh(Mat, bool *) const = 0;
   // Whether the matrix is still on the side, host or device, where the space that was opened for it reads it.
   virtual bool stands_where(Mat) const = 0;
+  // The matrix that was set up, and an error on all ranks, PETSC_ERR_ARG_WRONGSTATE, where it is no longer what it was: its contents
+  // replaced, or its pattern changed. Such a matrix is not to be applied to.
+  virtual Mat matrix() const = 0;
+  virtual PetscErrorCode check_matrix() const = 0;
+  // PETSC_ERR_ARG_SIZ, on all ranks, unless x has the rows of the matrix that was set up.
+  virtual PetscErrorCode check_rows(Vec x) const = 0;
   // As setup(), with the aggregates and prolongators that are there.
   virtual PetscErrorCode refresh(Mat, SetupStatus *) = 0;
   // Whether whoever applies the preconditioner next allows it to change from one application to the next; false after setup().

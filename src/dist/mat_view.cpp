@@ -42,6 +42,22 @@ PetscErrorCode get_blocks(Mat A, Mat *diag, Mat *offd, const PetscInt **ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode identify(Mat A, std::array<MatIdentity, 3> &identity)
+{
+  Mat diag, offd;
+  const PetscInt *ghosts;
+
+  PetscFunctionBegin;
+  identity = {};
+  PetscCall(get_blocks(A, &diag, &offd, &ghosts));
+  for (std::size_t k = 0; Mat mat : {A, diag, offd}) {
+    if (mat) PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(mat), &identity[k].id));
+    if (mat) PetscCall(MatGetNonzeroState(mat, &identity[k].pattern));
+    k++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Host and device access to a sequential block's memory, in PETSc's index type.
 struct RawCsr {
   const PetscInt *ptr = nullptr, *col = nullptr;
@@ -172,7 +188,10 @@ template <class Ex> PetscErrorCode MatView<Ex>::Block::access(Ex &ex, CsrView<do
     view.ptr = reinterpret_cast<const int *>(raw.ptr);
     view.col = reinterpret_cast<const int *>(raw.col);
   } else {
-    if (!ptr.data()) { // the first access; the pattern does not change after it
+    PetscObjectState now;
+    PetscCall(MatGetNonzeroState(mat, &now));
+    if (!ptr.data() || now != pattern) { // MatEliminateZeros() changes blocks without a word of it in A's state
+      pattern = now;
       PetscCall(ptr.allocate(ex, rows + 1));
       PetscCall(col.allocate(ex, view.nnz));
       PetscCall(narrow(ex, rows + 1, raw.ptr, ptr.data()));
@@ -202,7 +221,7 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
   PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(A)));
   PetscCall(MatDestroy(&mat_));
   mat_ = A;
-  PetscCall(MatGetNonzeroState(A, &pattern_));
+  PetscCall(identify(A, identity_));
   diag_ = Block{};
   offd_ = Block{};
   PetscCall(get_blocks(A, &diag_.mat, &offd_.mat, &ghosts));
@@ -216,13 +235,7 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
 
 template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &out)
 {
-  PetscObjectState pattern;
-
   PetscFunctionBegin;
-  PetscCall(MatGetNonzeroState(mat_, &pattern));
-  PetscCheck(pattern == pattern_, out.comm, PETSC_ERR_ARG_WRONGSTATE,
-             "The matrix's nonzero pattern has changed since the preconditioner was set up: let it be set up again, "
-             "KSPSetReusePreconditioner(ksp, PETSC_FALSE)");
   PetscCall(diag_.access(ex, out.diag));
   out.offd = CsrView<double>{};
   if (offd_.mat) {
@@ -240,11 +253,25 @@ template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &o
 
 template <class Ex> PetscErrorCode MatView<Ex>::matches(Mat A, bool *same) const
 {
-  PetscObjectState pattern;
+  std::array<MatIdentity, 3> identity;
 
   PetscFunctionBegin;
-  PetscCall(MatGetNonzeroState(A, &pattern));
-  *same = A == mat_ && pattern == pattern_;
+  PetscCall(identify(A, identity));
+  int all = A == mat_ && identity == identity_;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm(reinterpret_cast<PetscObject>(A))));
+  *same = all != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::check() const
+{
+  bool same;
+
+  PetscFunctionBegin;
+  PetscCall(matches(mat_, &same));
+  PetscCheck(same, PetscObjectComm(reinterpret_cast<PetscObject>(mat_)), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix was replaced, or its nonzero pattern has changed, since the preconditioner was set up: let it be set up again, "
+             "KSPSetReusePreconditioner(ksp, PETSC_FALSE)");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

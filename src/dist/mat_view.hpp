@@ -4,6 +4,7 @@
 #include "dist/matrix.hpp"
 #include "sparse/rows.hpp"
 
+#include <array>
 #include <petscmat.h>
 
 namespace amgkit
@@ -19,6 +20,14 @@ bool on_cuda(Mat A);
 // named error on every rank, with the global row. a[i] = a_ii besides, unless a is nullptr. Collective; *out_of_memory as in attempt().
 template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int sought, double *a, bool *out_of_memory);
 
+// What tells a matrix and its nonzero pattern from any other. MatHeaderReplace() leaves a Mat where it is and may leave its nonzero state,
+// but gives it the other's id; new preallocation gives a parallel Mat other blocks, and nothing else may tell of it.
+struct MatIdentity {
+  PetscObjectId id = 0;
+  PetscObjectState pattern = 0;
+  bool operator==(const MatIdentity &) const = default;
+};
+
 // Keeps a reference to A; its memory is read only between access() and release().
 template <class Ex> class MatView {
 public:
@@ -31,12 +40,15 @@ public:
 
   // Takes A. Collective; fills out.comm, range and ghosts.
   PetscErrorCode create(Mat A, DistMatrix<Ex> &out);
-  // Points out.diag and out.offd at A's memory, after bringing A's values to the space if they are elsewhere.
-  // PETSC_ERR_ARG_WRONGSTATE when A's nonzero pattern has changed since create().
+  // Points out.diag and out.offd at A's memory, after bringing A's values to the space if they are elsewhere. Local; after create(),
+  // matches() or check() has found the matrix there.
   PetscErrorCode access(Ex &, DistMatrix<Ex> &out);
   PetscErrorCode release();
-  // Whether this is the matrix that create() took, its nonzero pattern unchanged. Collective.
+  // Whether this is the matrix that create() took on all ranks, neither its contents replaced nor its nonzero pattern changed. Collective.
   PetscErrorCode matches(Mat A, bool *same) const;
+  // PETSC_ERR_ARG_WRONGSTATE, on all ranks, when the matrix that create() took no longer matches. Collective.
+  PetscErrorCode check() const;
+  Mat matrix() const { return mat_; }
   // Bytes that this view holds: copies of the indices, where PetscInt is not int.
   std::size_t bytes() const { return diag_.bytes() + offd_.bytes(); }
 
@@ -45,13 +57,14 @@ private:
   struct Block {
     Mat mat = nullptr;
     Array<int, Ex> ptr, col;
+    PetscObjectState pattern = 0; // of ptr and col
     const PetscScalar *val = nullptr;
     std::size_t bytes() const { return ptr.bytes() + col.bytes(); }
     PetscErrorCode access(Ex &, CsrView<double> &);
     PetscErrorCode release();
   };
   Mat mat_ = nullptr;
-  PetscObjectState pattern_ = 0;
+  std::array<MatIdentity, 3> identity_; // of A and its blocks
   Block diag_, offd_;
 };
 

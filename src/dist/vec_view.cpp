@@ -1,5 +1,7 @@
 #include "dist/vec_view.hpp"
 
+#include <algorithm>
+
 namespace amgkit
 {
 namespace
@@ -12,6 +14,18 @@ template <class Ex> PetscErrorCode resize(Ex &ex, PetscInt n, Array<double, Ex> 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+PetscErrorCode check_layout(const std::vector<PetscInt> &range, Vec x)
+{
+  const PetscInt *theirs;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetOwnershipRanges(x, &theirs));
+  PetscCheck(std::equal(range.begin(), range.end(), theirs), PetscObjectComm(reinterpret_cast<PetscObject>(x)), PETSC_ERR_ARG_SIZ,
+             "The preconditioner was set up for other rows than those of the vector: let it be set up again, "
+             "KSPSetReusePreconditioner(ksp, PETSC_FALSE)");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 template <class Ex> PetscErrorCode VecReader<Ex>::access(Ex &ex, Vec x, const double **entries)
 {

@@ -3,9 +3,14 @@
 #include "base/array.hpp"
 
 #include <petscvec.h>
+#include <vector>
 
 namespace amgkit
 {
+// PETSC_ERR_ARG_SIZ, on all ranks, unless each rank has the entries range[rank] <= i < range[rank + 1] of x. Collective, without
+// communication: all know all ranks' shares.
+PetscErrorCode check_layout(const std::vector<PetscInt> &range, Vec x);
+
 // x's entries for reading, between access() and release(). A vector that lives elsewhere is copied to this object's own array.
 template <class Ex> class VecReader {
 public:

@@ -62,8 +62,8 @@ struct IluParameters {
          "PETSc MatFactorShiftType"},
         {"shift_amount", RealRange{&shift_amount, 0, 1e30}, "See shift_type", "PETSc PCFactorSetShiftAmount"},
         {"zero_pivot", RealRange{&zero_pivot, 0, 1e30},
-         "A pivot is zero when it is not larger in size than this; with shift_type nonzero and positive_definite, times the sum of "
-         "its row's other entries",
+         "A pivot is zero when it is not larger in size than this times the largest entry of its row of the matrix; PETSc's ILU compares "
+         "it with this number itself",
          "PETSc PCFactorSetZeroPivot"},
         {"factorization", Choice{&factorization, {"native", "cusparse"}},
          "Whose factorization and solves: this library's, or cuSPARSE's, on GPUs, without shifts and Jacobi steps", ""},

@@ -37,7 +37,12 @@ public:
 
   PetscErrorCode refresh(IluSetup &setup) override;
 
-  bool reaches(Mat A, bool transposed) const override { return !system_->method->reads_matrix(transposed) || stands_where(A); }
+  bool reads_matrix(bool transposed) const override { return system_->method->reads_matrix(transposed); }
+  bool reaches(Mat A, bool transposed) const override { return !reads_matrix(transposed) || stands_where(A); }
+
+  Mat matrix() const override { return system_->matrix.matrix(); }
+  PetscErrorCode check_matrix() const override { return system_->matrix.check(); }
+  PetscErrorCode check_rows(Vec x) const override { return check_layout(system_->A.range, x); }
 
   PetscErrorCode apply(Vec x, Vec y) override
   {

@@ -21,7 +21,14 @@ public:
   virtual PetscErrorCode can_refresh(Mat, bool *) const = 0;
   // As setup(), for new values of that matrix, after a setup that had memory enough.
   virtual PetscErrorCode refresh(IluSetup &) = 0;
-  // Whether applications find the matrix where they read it, if they do.
+  // The matrix that was set up, and an error on all ranks, PETSC_ERR_ARG_WRONGSTATE, where it is no longer what it was: its contents
+  // replaced, or its pattern changed. Such a matrix is not to be read.
+  virtual Mat matrix() const = 0;
+  virtual PetscErrorCode check_matrix() const = 0;
+  // PETSC_ERR_ARG_SIZ, on all ranks, unless x has the rows of the matrix that was set up.
+  virtual PetscErrorCode check_rows(Vec x) const = 0;
+  // Whether the next application reads the matrix, and if so, finds it where it reads it. The same on all ranks.
+  virtual bool reads_matrix(bool transposed) const = 0;
   virtual bool reaches(Mat, bool transposed) const = 0;
   // y = B x
   virtual PetscErrorCode apply(Vec x, Vec y) = 0;

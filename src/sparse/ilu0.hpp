@@ -16,10 +16,14 @@ namespace amgkit
 // native: ours, in every space. cusparse: cuSPARSE's csrilu02 and SpSV, on Cuda: no shifts, vectors of doubles, exact solves.
 enum class IluKind { native, cusparse };
 
-// What is done about a pivot that is too small, after PETSc's MatFactorShiftType. none: it is a fault. nonzero, |u_ii| <= zero_pivot times
-// the absolute sum of the factors' row without it: begins again with shift_amount added to the whole diagonal, then twice that, and so on.
-// positive_definite, u_ii <= the same: with 1/2, 3/4, ... (and 1 at last) of 1.1 times the largest sum of a row's |a_ij| - a_ii, then by
-// bisection as little as suffices, in 5 steps in all. inblocks: adds shift_amount to a pivot |u_ii| <= zero_pivot.
+// What is done about a zero pivot, one with |u_ii| <= zero_pivot max_j |a_ij|, after PETSc's MatFactorShiftType. none: it is a fault.
+// nonzero: begins again with shift_amount added to the whole diagonal, then twice that, and so on. positive_definite, where u_ii <= the
+// same is zero: with 1/2, 3/4, ... (and 1 at last) of 1.1 times the largest sum of a row's |a_ij| - a_ii, then by bisection as little as
+// suffices, in 5 steps in all. inblocks: adds shift_amount to the pivot.
+//
+// PETSc compares |u_ii| with zero_pivot itself, so that the units of A decide. Here D A has the zero pivots of A for any diagonal D.
+// Amounts are in the units of A, and PETSc's test says whether they suffice: zero_pivot times the absolute sum of the factors' row without
+// u_ii.
 enum class IluShift { none, nonzero, positive_definite, inblocks };
 
 struct IluOptions {

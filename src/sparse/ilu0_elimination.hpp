@@ -15,16 +15,18 @@
 
 namespace amgkit
 {
+// What a pivot is compared with: size is the largest |a_ij| of its row of A, sum the absolute sum of its row of the factors without it.
 struct PivotRule {
   IluShift shift;
   double zero, amount;
+  bool shifted; // the whole diagonal
 
-  AMGKIT_FN bool too_small(double pivot, double row_sum) const
+  AMGKIT_FN bool too_small(double pivot, double size, double sum) const
   {
-    if (shift == IluShift::positive_definite) return pivot <= zero * row_sum;
-    return fabs(pivot) <= (shift == IluShift::nonzero ? zero * row_sum : zero);
+    return (shift == IluShift::positive_definite ? pivot : fabs(pivot)) <= zero * (shifted ? sum : size);
   }
 };
+AMGKIT_FN inline bool is_finite(double x) { return x - x == 0; }
 
 template <int Capacity> struct ScratchRow {
   static constexpr int places = 2 * Capacity, bits = std::countr_zero(static_cast<unsigned>(places)), none = -1;
@@ -197,14 +199,22 @@ template <class Scratch, int Together, int Chunks> struct Elimination {
     }
   }
 
+  template <class Team> AMGKIT_FN double size_of_row(const Team &team, const Known &known) const
+  {
+    double size = 0;
+    for (int t : team.share(known.begin, known.begin + known.length)) size = Max{}(size, fabs(A.val[t]));
+    return team.max(size);
+  }
   template <class Team> AMGKIT_FN void finish(const Team &team, const Known &known, const Scratch &s) const
   {
     const int d = known.lower;
     double *out = lu + known.begin;
     team.sync();
     for (int t : team.share(d + 1, known.length)) set_cell(out + t, s.value[t]);
+    const bool shifts = rule.shift == IluShift::inblocks;
+    const double size = shifts ? size_of_row(team, known) : 0;
     team.once([&] {
-      const bool small = rule.shift == IluShift::inblocks && rule.too_small(s.value[d], 0);
+      const bool small = shifts && rule.too_small(s.value[d], size, 0);
       const double u_ii = small ? s.value[d] + rule.amount : s.value[d];
       set_cell(inverse + known.i, 1 / u_ii);
       out[d] = u_ii;

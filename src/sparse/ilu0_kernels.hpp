@@ -7,20 +7,26 @@ namespace amgkit
 {
 namespace
 {
-// What is to be said about row i, and its pivot as it is used; for one lane.
-AMGKIT_FN inline double judge_pivot(const PivotRule &rule, int i, double pivot, double row_sum, int *status)
+// What is said about row i of the factors when its pivot is as it will be used; for one lane.
+AMGKIT_FN inline void judge_row(bool zero, int i, double pivot, bool finite, int *status)
 {
-  const double all = row_sum + fabs(pivot);
-  if (!(all - all == 0)) {
+  if (finite && zero)
+    atomic_min(status + status_zero, i);
+  else if (!finite || !is_finite(1 / pivot))
     atomic_min(status + status_not_finite, i);
-  } else if (rule.too_small(pivot, row_sum)) {
-    if (rule.shift == IluShift::inblocks) {
-      pivot += rule.amount;
-      atomic_increment(status + status_shifted);
-    } else {
-      atomic_min(status + status_zero, i);
-    }
+}
+
+// The same where the pivot may yet be shifted, and the pivot as it is used.
+AMGKIT_FN inline double judge_pivot(const PivotRule &rule, int i, double pivot, double size, double sum, int *status)
+{
+  const bool finite = is_finite(sum + fabs(pivot));
+  bool small = rule.too_small(pivot, size, sum);
+  if (finite && small && rule.shift == IluShift::inblocks) {
+    pivot += rule.amount;
+    small = false;
+    atomic_increment(status + status_shifted);
   }
+  judge_row(small, i, pivot, finite, status);
   return pivot;
 }
 
@@ -34,14 +40,20 @@ struct Factor {
   int *status;
   struct Known {
     int i, k;
+    double size; // the largest |a_ij| of those that the lane has read
   };
 
   template <class Team> AMGKIT_FN Known begin(const Team &team, std::int64_t p) const
   {
     const int i = row[p];
-    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) lu[k] = k == diagonal[i] ? A.val[k] + shift : A.val[k];
+    double size = 0;
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+      const double a = A.val[k];
+      size = Max{}(size, fabs(a));
+      lu[k] = k == diagonal[i] ? a + shift : a;
+    }
     team.sync();
-    return {i, A.ptr[i]};
+    return {i, A.ptr[i], size};
   }
   template <class Team> AMGKIT_FN bool advance(const Team &team, Known &known) const
   {
@@ -50,7 +62,7 @@ struct Factor {
       if (team.any(is_pending(u_kk_inverse))) return false;
       eliminate(team, known, u_kk_inverse);
     }
-    finish(team, known.i);
+    finish(team, known);
     return true;
   }
   template <class Team> AMGKIT_FN void eliminate(const Team &team, const Known &known, double u_kk_inverse) const
@@ -65,13 +77,14 @@ struct Factor {
     team.sync();
     team.once([&] { lu[known.k] = l_ik; });
   }
-  template <class Team> AMGKIT_FN void finish(const Team &team, int i) const
+  template <class Team> AMGKIT_FN void finish(const Team &team, const Known &known) const
   {
-    const int d = diagonal[i];
+    const int i = known.i, d = diagonal[i];
     team.sync();
     const double sum = team.ordered_sum(A.ptr[i], A.ptr[i + 1], [&](int k) { return k == d ? 0 : fabs(lu[k]); });
+    const double size = team.max(known.size);
     team.once([&] {
-      const double u_ii = judge_pivot(rule, i, lu[d], sum, status);
+      const double u_ii = judge_pivot(rule, i, lu[d], size, sum, status);
       lu[d] = u_ii;
       set_cell_after(inverse + i, 1 / u_ii);
     });
@@ -89,12 +102,12 @@ struct JudgeRows {
   {
     const int d = diagonal[i];
     const double sum = team.ordered_sum(A.ptr[i], A.ptr[i + 1], [&](int k) { return k == d ? 0 : fabs(lu[k]); });
+    double size = 0;
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) size = Max{}(size, fabs(A.val[k]));
+    size = team.max(size);
     team.once([&] {
-      const double all = sum + fabs(lu[d]);
-      if (!(all - all == 0))
-        atomic_min(status + status_not_finite, static_cast<int>(i));
-      else if (rule.shift != IluShift::inblocks && rule.too_small(lu[d], sum))
-        atomic_min(status + status_zero, static_cast<int>(i));
+      const bool zero = rule.shift != IluShift::inblocks && rule.too_small(lu[d], size, sum);
+      judge_row(zero, static_cast<int>(i), lu[d], is_finite(sum + fabs(lu[d])), status);
     });
   }
 };
@@ -128,7 +141,10 @@ PetscErrorCode factor_in_scratch(Ex &ex, const Factor &how, Triangle<Ex> &lower,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PivotRule rule_of(const IluOptions &options) { return {options.shift, options.zero_pivot, options.shift_amount}; }
+PivotRule rule_of(const IluOptions &options, double shift = 0)
+{
+  return {options.shift, options.zero_pivot, options.shift_amount, shift > 0};
+}
 
 template <class Ex> PetscErrorCode clear_status(Ex &ex, int *status)
 {
@@ -164,7 +180,8 @@ template <class Ex> PetscErrorCode largest_shift(Ex &ex, CsrView<double> A, cons
 template <class Ex> PetscErrorCode native_factor(Ex &ex, CsrView<double> A, double shift, Ilu0<Ex> &f)
 {
   const std::int64_t width = f.lower.width();
-  const Factor factor{A, f.lower.row.data(), f.diagonal.data(), rule_of(f.options), shift, f.val.data(), f.inverse.data(), f.status.data()};
+  const Factor factor{A,     f.lower.row.data(), f.diagonal.data(), rule_of(f.options, shift),
+                      shift, f.val.data(),       f.inverse.data(),  f.status.data()};
 
   PetscFunctionBegin;
   PetscCall(clear_status(ex, f.status.data()));
@@ -182,7 +199,7 @@ template <class Ex> PetscErrorCode native_factor(Ex &ex, CsrView<double> A, doub
 
 template <class Ex> PetscErrorCode check_pivots(Ex &ex, CsrView<double> A, Ilu0<Ex> &f)
 {
-  const IluOptions options = f.options;
+  const PivotRule rule = rule_of(f.options);
   const int *diagonal = f.diagonal.data();
   const double *lu = f.val.data();
   double *inverse = f.inverse.data();
@@ -192,9 +209,12 @@ template <class Ex> PetscErrorCode check_pivots(Ex &ex, CsrView<double> A, Ilu0<
   PetscCall(clear_status(ex, status));
   PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
     const int d = diagonal[i];
-    double s = 0;
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) s += k == d ? 0 : fabs(lu[k]);
-    inverse[i] = 1 / judge_pivot({options.shift, options.zero_pivot, options.shift_amount}, static_cast<int>(i), lu[d], s, status);
+    double size = 0, sum = 0;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      size = Max{}(size, fabs(A.val[k]));
+      sum += k == d ? 0 : fabs(lu[k]);
+    }
+    inverse[i] = 1 / judge_pivot(rule, static_cast<int>(i), lu[d], size, sum, status);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -72,7 +72,82 @@ TYPED_TEST(MatViewTest, SeesNewValuesAndRefusesANewPattern)
   }
   OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  EXPECT_EQ(static_cast<int>(quietly([&] { return view.access(this->ex, D); })), PETSC_ERR_ARG_WRONGSTATE);
+  EXPECT_EQ(static_cast<int>(quietly([&] { return view.check(); })), PETSC_ERR_ARG_WRONGSTATE);
   OK(MatDestroy(&A));
+}
+
+namespace
+{
+// This rank's block of own columns
+PetscErrorCode own_block(Mat A, Mat *block)
+{
+  PetscBool parallel;
+  const PetscInt *ghosts;
+
+  PetscFunctionBegin;
+  *block = A;
+  PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(A), MATMPIAIJ, &parallel));
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, block, nullptr, &ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// One more entry in a block of 2 rows or more; the nonzero state of a parallel A does not tell.
+PetscErrorCode add_entry(Mat block, PetscInt column)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSetOption(block, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetOption(block, MAT_NEW_NONZERO_LOCATIONS, PETSC_TRUE));
+  PetscCall(MatSetValue(block, 0, column, -0.5, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(block, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(block, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+TYPED_TEST(MatViewTest, AChangeOnOneRankIsSeenOnAll)
+{
+  OwnedMat A;
+  Mat block;
+  MatView<TypeParam> view;
+  DistMatrix<TypeParam> D;
+  bool same = false;
+  OK(distribute(grid7(8, 4, 1), TypeParam::on_device, A.out()));
+  OK(view.create(A, D));
+  OK(view.matches(A, &same));
+  EXPECT_TRUE(same);
+  OK(own_block(A, &block));
+  if (rank_of_world() == size_of_world() - 1) {
+    OK(add_entry(block, 3));
+  }
+  EXPECT_EQ(static_cast<int>(quietly([&] { return view.check(); })), PETSC_ERR_ARG_WRONGSTATE);
+  OK(view.matches(A, &same));
+  EXPECT_FALSE(same);
+  OK(view.create(A, D));
+  OK(view.check());
+}
+
+// As after MatEliminateZeros(), which PETSc 3.26 does to blocks alone: no setup follows.
+TYPED_TEST(MatViewTest, ReadsThePatternThatBlocksHaveNow)
+{
+  OwnedMat A;
+  Mat block;
+  MatView<TypeParam> view;
+  DistMatrix<TypeParam> D;
+  const PetscInt *cols;
+  PetscInt count;
+  OK(distribute(grid7(8, 4, 1), TypeParam::on_device, A.out()));
+  OK(view.create(A, D));
+  OK(view.access(this->ex, D));
+  OK(view.release());
+  OK(own_block(A, &block));
+  OK(add_entry(block, 3));
+  OK(view.access(this->ex, D));
+  const auto ptr = this->to_host(D.diag.ptr, D.rows + 1), col = this->to_host(D.diag.col, D.diag.nnz);
+  OK(view.release());
+  for (int i = 0; i < D.rows; i++) {
+    OK(MatGetRow(block, i, &count, &cols, nullptr));
+    EXPECT_EQ(std::vector<PetscInt>(col.begin() + ptr[i], col.begin() + ptr[i + 1]), std::vector<PetscInt>(cols, cols + count)) << i;
+    OK(MatRestoreRow(block, i, &count, &cols, nullptr));
+  }
 }
 } // namespace amgkit::test

@@ -96,7 +96,7 @@ protected:
 
 TEST_F(Ilu2LevelBadInput, BadPivotsEndTheSolve)
 {
-  const HostCsr zero = chain({{{29, 29}, 0}, {{29, 28}, 0}}), almost = chain({{{29, 29}, 1e-15}, {{29, 28}, 0}});
+  const HostCsr zero = chain({{{29, 29}, 0}, {{29, 28}, 0}}), almost = chain({{{29, 29}, 1e-15}, {{28, 29}, 0}});
   expect_failure(zero, PC_FACTOR_NUMERIC_ZEROPIVOT, "zero");
   expect_failure(almost, PC_FACTOR_NUMERIC_ZEROPIVOT, "almost zero");
   expect_failure(chain({{{29, 28}, nan}}), PC_FACTOR_OTHER, "NaN");

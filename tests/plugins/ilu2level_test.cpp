@@ -221,6 +221,35 @@ TEST_F(Ilu2Level, ShiftsAsPETScDoes)
   EXPECT_GT(shifts, 0);
 }
 
+// Whatever the units: a matrix times 2^k has the preconditioner of the matrix, times 2^-k.
+TEST_F(Ilu2Level, ScalesOfMatricesChangeNothing)
+{
+  const HostCsr M = skewed(grid7(8, 7, 6));
+  for (const Use &use : uses()) {
+    for (const std::string setting :
+         {"", " -pc_ilu2level_ordering multicolor", " -pc_ilu2level_shift_type nonzero", " -pc_ilu2level_shift_type positive_definite",
+          " -pc_ilu2level_shift_type inblocks", " -pc_ilu2level_levels 2", " -pc_ilu2level_levels 2 -pc_ilu2level_type rap"}) {
+      std::vector<double> expected, got;
+      for (const int exponent : {0, -100, 100}) {
+        OwnedMat A;
+        OwnedPC pc;
+        bool failed;
+        const std::string what = use.name + setting + ", 2^" + std::to_string(exponent);
+        OK(distribute(M, use.on_device, A.out()));
+        OK(MatScale(A, std::ldexp(1, exponent)));
+        OK(make_pc(A, use.option + setting, pc.out()));
+        OK(has_failed(pc, &failed));
+        ASSERT_FALSE(failed) << what;
+        OK(applied(pc, false, got));
+        for (double &x : got) x = std::ldexp(x, exponent);
+        if (exponent == 0) expected = got;
+        expect_same_vector(got, expected, 1e-12, what);
+        EXPECT_EQ(view_of(pc).find("shifted"), std::string::npos) << what;
+      }
+    }
+  }
+}
+
 // New values take no new analysis, a new pattern does; what comes of it is what a new preconditioner gives.
 TEST_F(Ilu2Level, FollowsNewValuesAndNewPatterns)
 {
