@@ -66,7 +66,7 @@ template <class Ex> PetscErrorCode dense_scale_rows(Ex &ex, int n, double *A, do
     for (int j : team.share(0, n)) most = Max{}(most, size_of(A[i * n + j]));
     most = team.max(most);
     const bool scales = most > 0 && most < HUGE_VAL;
-    const double factor = scales ? ldexp(1, -Max{}(ilogb(most), -1022)) : 1; // 1 / most may be infinite
+    const double factor = scales ? ldexp(1.0, -Max{}(ilogb(most), -1022)) : 1; // 1 / most may be infinite
     for (int j : team.share(0, n)) A[i * n + j] *= factor;
     team.once([&] { scale[i] = factor; });
   });
