@@ -49,20 +49,30 @@ template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::gather_v
 
 // Local, on the rank that has the whole matrix. Where A z = 0 for the smooth vector z, (A + |A| z zᵀ / z·z)⁻¹ solves A x = b for every b
 // without a part along z.
+//
+// A matrix that is not symmetric is inverted as (D A)⁻¹ D, the rows of D A being of one size: equations in units of their own make A
+// neither singular nor its pivots bad ones.
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, const double *z, bool *singular, bool *regularised)
 {
   constexpr double eps = std::numeric_limits<double>::epsilon(), zero = 1e-13; // zero: eps and the rounding of the products before
   DenseNorms of, of_inverse;
+  Array<double, Ex> scale;
 
   PetscFunctionBegin;
   if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of));
+  const bool symmetric = of.asymmetry <= n_ * eps; // in each row: one large row must not hide the others
+  if (!symmetric) {
+    PetscCall(scale.allocate(ex, n_));
+    PetscCall(dense_scale_rows(ex, n_, inverse_.data(), scale.data()));
+    PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of));
+  }
   *regularised = of.vector > 0 && of.image <= zero * of.matrix * of.vector;
   if (*regularised) PetscCall(dense_add_outer(ex, n_, of.matrix / (of.vector * of.vector * n_), z, inverse_.data()));
-  const bool symmetric = of.asymmetry <= n_ * eps; // in each row: one large row must not hide the others
   PetscCall(dense_invert(ex, n_, symmetric, inverse_.data(), singular));
   if (!*singular) PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of_inverse));
   *singular = *singular || !(of.matrix * of_inverse.matrix < 1 / eps);
+  if (!*singular && !symmetric) PetscCall(dense_scale_columns(ex, n_, scale.data(), inverse_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

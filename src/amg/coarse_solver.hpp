@@ -19,7 +19,8 @@ public:
   // Collective, and again for new values of the same level. Gathers the matrix to rank 0 and inverts it there, when the parameters ask for
   // it and it has at most coarse_eq_limit rows. A matrix that is singular along the level's smooth vector, as a pure Neumann problem's is,
   // is made regular on that vector first. One that is singular in another way is smoothed instead: then the level's smoother must be
-  // prepared afterwards. Singular: the condition number in the maximum norm is 1/eps or more. *out_of_memory as in attempt().
+  // prepared afterwards. Singular: the condition number in the maximum norm, of the matrix with
+  // rows of one size unless it is symmetric, is 1/eps or more. *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &, bool *out_of_memory);
   bool smooths() const { return kind_ != Kind::inverse && kind_ != Kind::regularised_inverse; }
   // Collective: x ~ A⁻¹ b; transposed, in double precision only: x ~ A⁻ᵀ b, where the level has its transposed matrix.

@@ -15,6 +15,10 @@ template <class Ex, class V> PetscErrorCode dense_apply(Ex &, int n, const doubl
 template <class Ex> PetscErrorCode dense_apply_transposed(Ex &, int n, const double *A, const double *x, double *y);
 // A <- A + factor z zᵀ
 template <class Ex> PetscErrorCode dense_add_outer(Ex &, int n, double factor, const double *z, double *A);
+// A <- diag(scale) A, scale[i] the power of two that makes the largest |a_ij| of row i at least 1 and less than 2; 1 where there is none.
+template <class Ex> PetscErrorCode dense_scale_rows(Ex &, int n, double *A, double *scale);
+// A <- A diag(scale)
+template <class Ex> PetscErrorCode dense_scale_columns(Ex &, int n, const double *scale, double *A);
 // In the maximum norm; what is no number counts as infinite, and for n = 0 they are 0.
 struct DenseNorms {
   double matrix = 0, vector = 0, image = 0; // of A, x and A x

@@ -1,6 +1,8 @@
 #include "base/parallel.hpp"
 #include "sparse/dense.hpp"
 
+#include <cmath>
+
 namespace amgkit
 {
 template <class Ex>
@@ -57,6 +59,26 @@ struct LargerNorms {
 };
 } // namespace
 
+template <class Ex> PetscErrorCode dense_scale_rows(Ex &ex, int n, double *A, double *scale)
+{
+  return for_rows<32>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
+    double most = 0;
+    for (int j : team.share(0, n)) most = Max{}(most, size_of(A[i * n + j]));
+    most = team.max(most);
+    const bool scales = most > 0 && most < HUGE_VAL;
+    const double factor = scales ? ldexp(1.0, -Max{}(ilogb(most), -1022)) : 1; // 1 / most may be infinite
+    for (int j : team.share(0, n)) A[i * n + j] *= factor;
+    team.once([&] { scale[i] = factor; });
+  });
+}
+
+template <class Ex> PetscErrorCode dense_scale_columns(Ex &ex, int n, const double *scale, double *A)
+{
+  return for_rows<32>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
+    for (int j : team.share(0, n)) A[i * n + j] *= scale[j];
+  });
+}
+
 template <class Ex> PetscErrorCode dense_norms(Ex &ex, int n, const double *A, const double *x, DenseNorms *norms)
 {
   Array<double, Ex> sums, images, differences;
@@ -98,5 +120,7 @@ template PetscErrorCode dense_apply(Space &, int, const double *, const float *,
 template PetscErrorCode dense_apply(Space &, int, const double *, const double *, double *);
 template PetscErrorCode dense_apply_transposed(Space &, int, const double *, const double *, double *);
 template PetscErrorCode dense_add_outer(Space &, int, double, const double *, double *);
+template PetscErrorCode dense_scale_rows(Space &, int, double *, double *);
+template PetscErrorCode dense_scale_columns(Space &, int, const double *, double *);
 template PetscErrorCode dense_norms(Space &, int, const double *, const double *, DenseNorms *);
 } // namespace amgkit

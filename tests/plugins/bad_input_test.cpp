@@ -2,6 +2,7 @@
 #include "support/every_type.hpp"
 #include "support/full_device.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace amgkit::test
@@ -169,6 +170,35 @@ TEST_P(BadInput, SingularMatricesAreSolved)
         EXPECT_LE(solution.residual, 1e-7) << krylov << " " << n << " " << use.name;
       }
     }
+  }
+}
+
+// A small matrix is one level, which is solved exactly, also where its equations are in units of their own: e_i from -200 to 200.
+TEST_P(BadInput, RowsTimesPowersOfTwoAreNotSingular)
+{
+  constexpr int n = 30;
+  std::map<std::pair<int, int>, double> entries;
+  const auto size = [](int i) { return std::ldexp(1, 137 * i % 401 - 200); };
+  for (int i = 0; i < n; i++) {
+    entries[{i, i}] = 2.5 * size(i);
+    if (i > 0) entries[{i, i - 1}] = -size(i);
+    if (i + 1 < n) entries[{i, i + 1}] = -size(i);
+  }
+  for (const Use &use : uses()) {
+    OwnedMat A;
+    OwnedPC pc;
+    OwnedVec x, b, solution;
+    PetscReal error;
+    OK(distribute(make_csr(n, n, entries), use.on_device, A.out()));
+    OK(MatCreateVecs(A, x.out(), b.out()));
+    OK(VecDuplicate(x, solution.out()));
+    OK(VecSet(solution, 1));
+    OK(MatMult(A, solution, b));
+    OK(make_pc(A, use.option, pc.out()));
+    OK(PCApply(pc, b, x));
+    OK(VecAXPY(x, -1, solution));
+    OK(VecNorm(x, NORM_INFINITY, &error));
+    EXPECT_LT(error, 1e-13) << use.name;
   }
 }
 

@@ -271,5 +271,8 @@ TEST_P(Fuzz, RowsOfDifferentSizesDoNotMeetOnCoarseLevels)
   for (const unsigned seed : {504, 582, 635, 796, 1100, 1145, 1446, 3436, 3863}) check(seed);
 }
 
+// Such rows were taken for a singular matrix on the coarsest level. Its smoother, in place of the inverse, made it grow.
+TEST_P(Fuzz, RowsOfDifferentSizesAreNotSingular) { check(3642); }
+
 INSTANTIATE_TEST_SUITE_P(Types, Fuzz, multigrid_types(), [](const auto &info) { return info.param; });
 } // namespace amgkit::test

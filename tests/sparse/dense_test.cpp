@@ -161,4 +161,29 @@ TYPED_TEST(Dense, GhostColumnsGoWhereTheyBelong)
   OK(dense_rows(this->ex, M.view(), N.view(), 2, ghost.data(), 5, rows.data()));
   EXPECT_EQ(this->to_host(rows), (std::vector<double>{0, 0, 1, 0, 7, 5, 0, 0, 2, 0}));
 }
+
+TYPED_TEST(Dense, RowsAndColumnsAreScaledByPowersOfTwo)
+{
+  constexpr int n = 5;
+  const double largest = std::ldexp(1.75, 1023), smallest = std::ldexp(1, -1070);
+  const std::vector<double> M = {3,  -5,       0,   1,        2,        // 4
+                                 0,  0,        0,   0,        0,        // none
+                                 1,  -largest, 0,   1,        1,        //
+                                 0,  0,        0,   smallest, smallest, // whose inverse is infinite
+                                 -1, 0.5,      NAN, 1,        0};
+  const std::vector<double> expected = {0.25, 1, std::ldexp(1, -1023), std::ldexp(1, 1022), 1};
+  auto A = this->to_space(M), scale = this->to_space(std::vector<double>(n, 7));
+  OK(dense_scale_rows(this->ex, n, A.data(), scale.data()));
+  EXPECT_EQ(this->to_host(scale), expected);
+  const auto scaled = this->to_host(A);
+  for (int i = 0; i + 1 < n; i++) {
+    for (int j = 0; j < n; j++) EXPECT_EQ(scaled[i * n + j], M[i * n + j] * expected[i]) << i << ", " << j;
+  }
+  auto B = this->to_space(std::vector<double>(n * n, 3));
+  OK(dense_scale_columns(this->ex, n, scale.data(), B.data()));
+  const auto columns = this->to_host(B);
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) EXPECT_EQ(columns[i * n + j], 3 * expected[j]) << i << ", " << j;
+  }
+}
 } // namespace amgkit::test
