@@ -20,7 +20,7 @@ public:
   // Whether the matrix is still on the side, host or device, where the space that was opened for it reads it.
   virtual bool stands_where(Mat) const = 0;
   // The matrix that was set up, and an error on all ranks, PETSC_ERR_ARG_WRONGSTATE, where it is no longer what it was: its contents
-  // replaced, or its pattern changed. Such a matrix is not to be applied to.
+  // replaced, or its pattern changed. apply() must not be called then.
   virtual Mat matrix() const = 0;
   virtual PetscErrorCode check_matrix() const = 0;
   // PETSC_ERR_ARG_SIZ, on all ranks, unless x has the rows of the matrix that was set up.

@@ -22,7 +22,7 @@ public:
   // As setup(), for new values of that matrix, after a setup that had memory enough.
   virtual PetscErrorCode refresh(IluSetup &) = 0;
   // The matrix that was set up, and an error on all ranks, PETSC_ERR_ARG_WRONGSTATE, where it is no longer what it was: its contents
-  // replaced, or its pattern changed. Such a matrix is not to be read.
+  // replaced, or its pattern changed. An application that reads it must not be called then.
   virtual Mat matrix() const = 0;
   virtual PetscErrorCode check_matrix() const = 0;
   // PETSC_ERR_ARG_SIZ, on all ranks, unless x has the rows of the matrix that was set up.

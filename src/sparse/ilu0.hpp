@@ -22,8 +22,8 @@ enum class IluKind { native, cusparse };
 // suffices, in 5 steps in all. inblocks: adds shift_amount to the pivot.
 //
 // PETSc compares |u_ii| with zero_pivot itself, so that the units of A decide. Here D A has the zero pivots of A for any diagonal D.
-// Amounts are in the units of A, and PETSc's test says whether they suffice: zero_pivot times the absolute sum of the factors' row without
-// u_ii.
+// Shifts are in the units of A. Whether one of the whole diagonal suffices is PETSc's test: |u_ii|, or u_ii, is then compared with
+// zero_pivot times the absolute sum of the factors' row without u_ii.
 enum class IluShift { none, nonzero, positive_definite, inblocks };
 
 struct IluOptions {
