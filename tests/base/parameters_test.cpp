@@ -1,4 +1,5 @@
 #include "base/parameters.hpp"
+#include "support/options.hpp"
 #include "support/spaces.hpp"
 
 #include <cmath>
@@ -36,8 +37,7 @@ PetscErrorCode parse(const char *options, Sample &sample)
 {
   PetscErrorCode code = PETSC_SUCCESS;
   PetscFunctionBegin;
-  PetscCall(PetscOptionsClear(nullptr));
-  PetscCall(PetscOptionsInsertString(nullptr, options));
+  PetscCall(replace_options(options));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
   PetscOptionsBegin(PETSC_COMM_SELF, "", "test", "");
   if (!code) code = parameters_from_options(PetscOptionsObject, "sample", sample.list()); // more than once with -help

@@ -88,9 +88,9 @@ TEST_F(Classical, EverySpaceGivesTheSame)
       OwnedMat A;
       Solution solution;
       LevelSizes sizes;
-      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
       OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A.out()));
-      solve(A, cg + "-pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_storage double " + use.option, solution, &sizes);
+      solve(A, cg + "-pc_amgclassical_coarse_eq_limit 50 -pc_amgclassical_storage double " + use.option, solution, &sizes);
       EXPECT_LE(solution.residual, 1e-8 * 1.01) << use.name;
       if (on_host.iterations < 0) {
         on_host = solution;
@@ -115,8 +115,8 @@ TEST_F(Classical, EveryInterpolationWithEverySparseProduct)
       for (const auto &[spgemm, kind] :
            {std::pair{"native", SpgemmKind::native}, {"cusparse", SpgemmKind::cusparse}, {"kokkos", SpgemmKind::kokkos}}) {
         const std::string name = std::string(use.name) + " " + interpolation + " " + spgemm,
-                          options = cg + use.option + " -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_interp_type " + interpolation +
-                                    " -pc_amgmatching_spgemm " + spgemm;
+                          options = cg + use.option + " -pc_amgclassical_coarse_eq_limit 50 -pc_amgclassical_interp_type " + interpolation +
+                                    " -pc_amgclassical_spgemm " + spgemm;
         bool available = debug ? spgemm_available<Debug>(kind) : spgemm_available<Host>(kind);
 #if defined(AMGKIT_HAVE_CUDA)
         if (cuda) available = spgemm_available<Cuda>(kind);
@@ -153,8 +153,8 @@ TEST_F(Classical, OddMatricesAreSolved)
           Solution solution;
           OK(distribute(odd.A, use.on_device, A.out()));
           solve(A,
-                cg + use.option + " -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type " + interpolation +
-                    " -pc_amgmatching_coarse_solver " + coarse,
+                cg + use.option + " -pc_amgclassical_coarse_eq_limit 5 -pc_amgclassical_interp_type " + interpolation +
+                    " -pc_amgclassical_coarse_solver " + coarse,
                 solution);
           EXPECT_TRUE(solution.converged()) << name << ": " << KSPConvergedReasons[solution.reason];
           EXPECT_LE(solution.iterations, 40) << name;
@@ -185,7 +185,7 @@ TEST_F(Classical, RowsOfAnyScaleDoNotBreakIt)
       OwnedKSP ksp;
       Solution solution;
       PetscReal size;
-      const std::string options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 12 -pc_amgmatching_storage double ");
+      const std::string options = use.option + std::string(" -pc_amgclassical_coarse_eq_limit 12 -pc_amgclassical_storage double ");
       OK(distribute(make_csr(n, n, entries), use.on_device, A.out()));
       OK(make_system(A, x.out(), b.out()));
       OK(make_pc(A, options, pc.out(), PCAMGCLASSICAL));
@@ -219,8 +219,8 @@ TEST_F(Classical, UnknownsOfABlockAreKeptApart)
     OK(distribute(scalar, use.on_device, A.out()));
     OK(distribute(make_csr(2 * scalar.rows, 2 * scalar.rows, entries), use.on_device, blocks.out(), local));
     OK(MatSetBlockSize(blocks, 2));
-    solve(A, cg + use.option + " -pc_amgmatching_coarse_eq_limit 50", alone);
-    solve(blocks, cg + use.option + " -pc_amgmatching_coarse_eq_limit 100", together, &sizes);
+    solve(A, cg + use.option + " -pc_amgclassical_coarse_eq_limit 50", alone);
+    solve(blocks, cg + use.option + " -pc_amgclassical_coarse_eq_limit 100", together, &sizes);
     EXPECT_NEAR(alone.iterations, together.iterations, 2) << use.name;
     EXPECT_LE(together.residual, 1e-8 * 1.01) << use.name;
     EXPECT_GE(sizes.rows.size(), 3U) << use.name;
@@ -233,17 +233,17 @@ TEST_F(Classical, NeverNotANumber)
   for (const Use &use : uses()) {
     for (const Named &matrix : gallery()) {
       for (const char *interpolation : interpolations) {
-        for (const char *options : {"", " -pc_amgmatching_threshold 1", " -pc_amgmatching_threshold 0 -pc_amgmatching_max_row_sum 1",
-                                    " -pc_amgmatching_max_row_sum 0", " -pc_amgmatching_p_max 0 -pc_amgmatching_truncfactor 1"}) {
+        for (const char *options : {"", " -pc_amgclassical_threshold 1", " -pc_amgclassical_threshold 0 -pc_amgclassical_max_row_sum 1",
+                                    " -pc_amgclassical_max_row_sum 0", " -pc_amgclassical_p_max 0 -pc_amgclassical_truncfactor 1"}) {
           OwnedMat A;
           OwnedVec x, b;
           OwnedPC pc;
           PetscReal size;
           OK(distribute(matrix.A, use.on_device, A.out()));
           OK(make_system(A, x.out(), b.out()));
-          OK(make_pc(A,
-                     use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type ") + interpolation + options,
-                     pc.out(), PCAMGCLASSICAL));
+          OK(make_pc(
+              A, use.option + std::string(" -pc_amgclassical_coarse_eq_limit 5 -pc_amgclassical_interp_type ") + interpolation + options,
+              pc.out(), PCAMGCLASSICAL));
           OK(PCApply(pc, b, x));
           OK(VecNorm(x, NORM_2, &size));
           EXPECT_TRUE(std::isfinite(size)) << use.name << ", " << matrix.name << ", " << interpolation << options;

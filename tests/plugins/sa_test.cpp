@@ -32,7 +32,7 @@ TEST_F(Smoothed, IterationsAndComplexity)
       OwnedMat A;
       Solution solution;
       LevelSizes sizes;
-      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
       OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, n, n, A.out()));
       solve(A, cg + use.option, solution, &sizes);
       EXPECT_LE(solution.iterations, target.iterations) << name;
@@ -95,9 +95,9 @@ TEST_F(Smoothed, EverySpaceGivesTheSame)
       OwnedMat A;
       Solution solution;
       LevelSizes sizes;
-      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
       OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A.out()));
-      solve(A, cg + "-pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_storage double " + use.option, solution, &sizes);
+      solve(A, cg + "-pc_amgsa_coarse_eq_limit 20 -pc_amgsa_storage double " + use.option, solution, &sizes);
       if (on_host.iterations < 0) {
         on_host = solution;
         sizes_on_host = sizes;
@@ -122,32 +122,32 @@ TEST_F(Smoothed, OptionsConverge)
       Solution defaults;
       LevelSizes sizes_of_defaults;
       PetscInt second_level = 0;
-      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
       OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 20, 20, A.out()));
-      const std::string all = cg + use.option + " -pc_amgmatching_coarse_eq_limit 50 ";
+      const std::string all = cg + use.option + " -pc_amgsa_coarse_eq_limit 50 ";
       solve(A, all, defaults, &sizes_of_defaults);
-      for (const Choice &choice : {Choice{"-pc_amgmatching_prolongator_filter 0.1", 3},
-                                   {"-pc_amgmatching_aggressive_coarsening 1", 30},
-                                   {"-pc_amgmatching_mis_k 1", 4},
-                                   {"-pc_amgmatching_mis_k 4", 30},
-                                   {"-pc_amgmatching_agg_nsmooths 0", 60},
-                                   {"-pc_amgmatching_agg_nsmooths 2", 6},
-                                   {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0", 30},
-                                   {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0.08", 10},
-                                   {"-pc_amgmatching_lump_weak false", 10},
-                                   {"-pc_amgmatching_reweight false", 0}}) {
+      for (const Choice &choice : {Choice{"-pc_amgsa_prolongator_filter 0.1", 3},
+                                   {"-pc_amgsa_aggressive_coarsening 1", 30},
+                                   {"-pc_amgsa_mis_k 1", 4},
+                                   {"-pc_amgsa_mis_k 4", 30},
+                                   {"-pc_amgsa_agg_nsmooths 0", 60},
+                                   {"-pc_amgsa_agg_nsmooths 2", 6},
+                                   {"-pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0", 30},
+                                   {"-pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0.08", 10},
+                                   {"-pc_amgsa_lump_weak false", 10},
+                                   {"-pc_amgsa_reweight false", 0}}) {
         const std::string name = SystemNames[system] + std::string(" ") + use.name + " " + choice.options;
         Solution solution;
         LevelSizes sizes;
         solve(A, all + choice.options, solution, &sizes);
         EXPECT_LE(solution.iterations, defaults.iterations + choice.more) << name;
         RecordProperty(name, std::to_string(solution.iterations) + ", defaults " + std::to_string(defaults.iterations));
-        if (std::string(choice.options) == "-pc_amgmatching_aggressive_coarsening 1") second_level = sizes.rows[1];
-        if (std::string(choice.options) == "-pc_amgmatching_mis_k 4") {
+        if (std::string(choice.options) == "-pc_amgsa_aggressive_coarsening 1") second_level = sizes.rows[1];
+        if (std::string(choice.options) == "-pc_amgsa_mis_k 4") {
           EXPECT_LT(second_level, sizes_of_defaults.rows[1]) << name;
           EXPECT_EQ(sizes.rows[1], second_level) << name;
         }
-        if (std::string(choice.options) == "-pc_amgmatching_mis_k 1") {
+        if (std::string(choice.options) == "-pc_amgsa_mis_k 1") {
           EXPECT_GT(sizes.rows[1], sizes_of_defaults.rows[1]) << name;
         }
         if (std::string(choice.options).find("filter") != std::string::npos) {
@@ -193,9 +193,9 @@ PetscErrorCode scale_by_rows(Mat A) // D A D, D between 1 and 2 from row to row
 TEST_F(Smoothed, ScaledValuesGiveWhatAFreshSetupGives)
 {
   for (const Use &use : uses()) {
-    for (const char *own : {"", " -pc_amgmatching_prolongator_filter 0.1", " -pc_amgmatching_agg_nsmooths 2",
-                            " -pc_amgmatching_lump_weak false", " -pc_amgmatching_reweight false"}) {
-      const std::string options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 30") + own;
+    for (const char *own : {"", " -pc_amgsa_prolongator_filter 0.1", " -pc_amgsa_agg_nsmooths 2", " -pc_amgsa_lump_weak false",
+                            " -pc_amgsa_reweight false"}) {
+      const std::string options = use.option + std::string(" -pc_amgsa_coarse_eq_limit 30") + own;
       const std::string name = use.name + (", " + options);
       OwnedMat A;
       OwnedVec x, b;
@@ -248,7 +248,7 @@ void expect_consistent(Mat A, PC pc, const Levels &levels, const std::string &na
 TEST_F(Smoothed, TheProlongatorFollowsNewValuesOrStays)
 {
   for (const Use &use : uses()) {
-    for (const char *filter : {"", " -pc_amgmatching_prolongator_filter 0.1"}) {
+    for (const char *filter : {"", " -pc_amgsa_prolongator_filter 0.1"}) {
       for (const bool reweight : {true, false}) {
         const std::string name = use.name + std::string(filter) + (reweight ? " follows" : " stays");
         OwnedMat A, before, after;
@@ -261,8 +261,7 @@ TEST_F(Smoothed, TheProlongatorFollowsNewValuesOrStays)
         OK(distribute(grid7(14, 13, 12), use.on_device, A.out()));
         OK(make_system(A, x.out(), b.out()));
         OK(make_ksp(A,
-                    cg + use.option + filter +
-                        " -pc_amgmatching_storage double -pc_amgmatching_coarse_eq_limit 30 -pc_amgmatching_reweight " +
+                    cg + use.option + filter + " -pc_amgsa_storage double -pc_amgsa_coarse_eq_limit 30 -pc_amgsa_reweight " +
                         (reweight ? "1" : "0"),
                     ksp.out(), PCAMGSA));
         OK(KSPSetUp(ksp));
