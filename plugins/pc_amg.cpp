@@ -223,8 +223,8 @@ PetscErrorCode PCPreSolve_AMG(PC pc, KSP ksp, Vec, Vec)
   if (data.mg) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetType(ksp, &type));
   const Change change = change_under(type);
-  PetscCheck(change != Change::forbidden || data.parameters.cycle_type != static_cast<int>(CycleKind::k),
-             PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_INCOMP,
+  PetscCheck(change != Change::forbidden || data.parameters.cycle_type != CycleKind::k, PetscObjectComm(reinterpret_cast<PetscObject>(pc)),
+             PETSC_ERR_ARG_INCOMP,
              "The k-cycle changes from one application to the next, which KSP %s does not allow: use -ksp_type amgfcg, fgmres or gcr, or "
              "-pc_%s_cycle_type auto",
              type, data.type.c_str());

@@ -7,7 +7,7 @@ namespace amgkit
 {
 ParameterList classical_parameter_list(AmgParameters &shared, ClassicalParameters &own)
 {
-  shared.cycle_type = static_cast<int>(CycleKind::v);
+  shared.cycle_type = CycleKind::v;
   return joined(own.list(), shared.list());
 }
 

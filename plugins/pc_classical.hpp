@@ -1,5 +1,6 @@
 #pragma once
 #include "amg/parameters.hpp"
+#include "amg/prolongation_classical_parameters.hpp"
 
 #include <petscpc.h>
 

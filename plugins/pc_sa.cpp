@@ -7,7 +7,7 @@ namespace amgkit
 {
 ParameterList smoothed_parameter_list(AmgParameters &shared, SmoothedParameters &own)
 {
-  shared.cycle_type = static_cast<int>(CycleKind::v);
+  shared.cycle_type = CycleKind::v;
   shared.chebyshev_degree = 2;
   return joined(own.list(), shared.list());
 }

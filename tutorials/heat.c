@@ -1,4 +1,5 @@
-/* Heat flows in a plate whose conductivity depends on the temperature. Every time step changes the matrix's values, not its nonzero pattern.
+/* Heat flows in a plate whose conductivity depends on the temperature. Every time step changes the matrix's values, not its nonzero
+   pattern.
 
      u_t = div(k(u) grad u) on the unit square, no flux through its boundary, k(u) = 0.01 + u^3
      u = 1 in a disk at the start, 0 elsewhere
@@ -7,13 +8,15 @@
 
    Run it with the preconditioner from the plugin:
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./heat -n 256 -steps 20 -pc_type amgmatching
-   The first step sets up aggregates and prolongators. Later steps keep them and recompute only the coarse matrices: the column "setup" shows
-   the difference. To build everything again in each step, add:
+   The first step sets up aggregates and prolongators. Later steps keep them and recompute only the coarse matrices: the column "setup"
+   shows the difference. To build everything again in each step, add:
      -pc_amgmatching_reuse_interpolation 0
+
    To skip every later setup, call KSPSetReusePreconditioner(), or add:
      -dt 1e-5 -ksp_reuse_preconditioner
-   This pays when the matrix changes little, as it does with this small -dt. If it changes too much, the iterations grow, or CG stops with an
-   indefinite preconditioner. With the default -dt this happens in the second step.
+
+   This pays when the matrix changes little, as it does with this small -dt. If it changes too much, the iterations grow, or CG stops with
+   an indefinite preconditioner. With the default -dt this happens in the second step.
 
    The program checks two properties of the solution after each step: the sum over the plate stays the same, and no temperature leaves the
    range of the initial ones.

@@ -80,7 +80,7 @@ template <class Ex> std::future<bool> CoarseSolver<Ex>::load(Ex &ex, MPI_Comm co
 {
   int rank;
 
-  if (parameters.coarse_solver != static_cast<int>(CoarseKind::dense) || MPI_Comm_rank(comm, &rank) || rank != 0) return {};
+  if (parameters.coarse_solver != CoarseKind::dense || MPI_Comm_rank(comm, &rank) || rank != 0) return {};
   return load_dense_invert(ex);
 }
 

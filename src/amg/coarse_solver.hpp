@@ -31,7 +31,7 @@ public:
   // Whether create() makes a dense inverse of this matrix.
   static bool is_dense(const AmgParameters &parameters, const DistMatrix<Ex> &A)
   {
-    return parameters.coarse_solver == static_cast<int>(CoarseKind::dense) && A.global_rows() <= parameters.coarse_eq_limit;
+    return parameters.coarse_solver == CoarseKind::dense && A.global_rows() <= parameters.coarse_eq_limit;
   }
   std::size_t bytes() const { return inverse_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0); }
   // For the view: "dense inverse", "20 sweeps of the smoother", ...

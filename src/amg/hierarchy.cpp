@@ -37,7 +37,7 @@ template <class F> PetscErrorCode attempt_below(MPI_Comm comm, F work, bool *out
 template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
 {
   PetscFunctionBegin;
-  if (!level.A.folded()) PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, false));
+  if (!level.A.folded()) PetscCall(level.A.store(ex, parameters.storage, level.block_size, false));
   // A method may have needed D⁻¹'s memory for other things. Where it is there, or nothing, a spectrum that is known stays so, on all ranks.
   if (level.A.rows == 0 || level.smoother.scaled()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(level.analyse(ex, parameters));
@@ -48,7 +48,7 @@ template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &par
 // Local: the cycle's vectors, last of all: what estimates spectra has gone.
 template <class Ex> PetscErrorCode allocate_vectors(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
 {
-  const auto cycle = static_cast<CycleKind>(parameters.cycle_type);
+  const auto cycle = parameters.cycle_type;
 
   PetscFunctionBegin;
   PetscCall(level.work.allocate(ex, level.A.rows));
@@ -71,7 +71,7 @@ PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, const AmgParameters &p
   PetscFunctionBegin;
   PetscCall(MatGetBlockSize(A, &bs));
   level.block_size = static_cast<int>(bs);
-  level.in_single = Ex::sliced_rows && parameters.storage == static_cast<int>(Storage::in_single);
+  level.in_single = Ex::sliced_rows && parameters.storage == Storage::in_single;
   PetscCall(finest.create(A, level.A));
   PetscCall(attempt(
       level.A.comm,
@@ -165,7 +165,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::fold_if_large(Ex &ex, const Am
 
   PetscFunctionBegin;
   if (level.number == 0 || share * level.A.diag.nnz < levels.front()->A.diag.nnz) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(level.A.store(ex, static_cast<Storage>(parameters.storage), level.block_size, true));
+  PetscCall(level.A.store(ex, parameters.storage, level.block_size, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -218,8 +218,8 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
 // What the user says of the matrix counts, else a test decides, for which the smoother's estimate may serve.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
 {
-  const auto form = static_cast<KCycleForm>(parameters.kcycle_form);
-  const auto cycle = static_cast<CycleKind>(parameters.cycle_type);
+  const auto form = parameters.kcycle_form;
+  const auto cycle = parameters.cycle_type;
   PetscBool known, symmetric = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -425,7 +425,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const Amg
         [&] {
           PetscFunctionBegin;
           PetscCall(level.analyse(ex, parameters));
-          PetscCall(level.A.store_values(ex, static_cast<Storage>(parameters.storage)));
+          PetscCall(level.A.store_values(ex, parameters.storage));
           if (level.transfer && !level.to_fewer) PetscCall(levels[l + 1]->A.unfold(ex));
           PetscFunctionReturn(PETSC_SUCCESS);
         },

@@ -36,7 +36,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  bool stands_where(Mat A) const override { return amgkit::stands_where<Ex>(static_cast<SpaceKind>(parameters_.space), A); }
+  bool stands_where(Mat A) const override { return amgkit::stands_where<Ex>(parameters_.space, A); }
 
   Mat matrix() const override { return hierarchy_->finest.matrix(); }
   PetscErrorCode check_matrix() const override { return hierarchy_->finest.check(); }
@@ -95,7 +95,7 @@ private:
   // The cycle to apply, recorded.
   PetscErrorCode prepare()
   {
-    CycleChoice choice = {static_cast<CycleKind>(parameters_.cycle_type), flexible_ && hierarchy_->single};
+    CycleChoice choice = {parameters_.cycle_type, flexible_ && hierarchy_->single};
     if (choice.kind == CycleKind::automatic) choice.kind = flexible_ ? CycleKind::k : CycleKind::w;
 
     PetscFunctionBegin;
@@ -114,7 +114,7 @@ private:
 
 template <class Ex> PetscErrorCode Solver<Ex>::apply_transpose(Vec x, Vec y)
 {
-  const auto chosen = static_cast<CycleKind>(parameters_.cycle_type);
+  const auto chosen = parameters_.cycle_type;
   MPI_Comm comm = hierarchy_->levels.front()->A.comm;
   bool out_of_memory = false;
 
@@ -227,7 +227,6 @@ PetscErrorCode make(MPI_Comm comm, const AmgParameters &parameters, std::unique_
 PetscErrorCode make_preconditioner(Mat A, const AmgParameters &parameters, const Method &method, std::unique_ptr<Preconditioner> &out)
 {
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(A));
-  return in_space_of(A, static_cast<SpaceKind>(parameters.space),
-                     [&](auto space) { return make(comm, parameters, method.make(space), out); });
+  return in_space_of(A, parameters.space, [&](auto space) { return make(comm, parameters, method.make(space), out); });
 }
 } // namespace amgkit

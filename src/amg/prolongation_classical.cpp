@@ -84,7 +84,7 @@ public:
     Coarsening<Ex> level;
 
     PetscFunctionBegin;
-    PetscCheck(!aggressive(fine) || parameters_.interp_type != static_cast<int>(InterpolationKind::direct), fine.A.comm, PETSC_ERR_SUP,
+    PetscCheck(!aggressive(fine) || parameters_.interp_type != InterpolationKind::direct, fine.A.comm, PETSC_ERR_SUP,
                "Direct interpolation has no second stage for aggressive levels: choose another interp_type, or agg_nl 0");
     if (!fine.uneven) fine.diagonal.release();
     coarse.uneven = fine.uneven;
@@ -117,7 +117,7 @@ private:
   SpgemmOptions spgemm() const
   {
     SpgemmOptions options;
-    options.kind = static_cast<SpgemmKind>(parameters_.spgemm);
+    options.kind = parameters_.spgemm;
     return options;
   }
 
@@ -203,7 +203,7 @@ private:
     PetscFunctionBegin;
     level.first = std::move(level.points);
     level.points = {};
-    rule.least_count = parameters_.agg_type + 1; // a1, a2
+    rule.kind = parameters_.agg_type;
     rule.spgemm = spgemm();
     PetscCall(second_strength(ex, A, level.strength, level.first, rule, second, out_of_memory));
     if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,7 +221,7 @@ private:
     InterpolationRule &one = rule.interpolation;
 
     PetscFunctionBegin;
-    one.kind = static_cast<InterpolationKind>(parameters_.interp_type);
+    one.kind = parameters_.interp_type;
     one.truncation = {parameters_.truncfactor, static_cast<int>(parameters_.p_max)};
     one.spgemm = spgemm();
     one.unknown = fine.unknown.data();

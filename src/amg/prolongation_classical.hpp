@@ -1,7 +1,7 @@
 // Classical coarsening and interpolation: P of amgclassical.
 #pragma once
 #include "amg/level.hpp"
-#include "amg/parameters.hpp"
+#include "amg/prolongation_classical_parameters.hpp"
 
 namespace amgkit
 {

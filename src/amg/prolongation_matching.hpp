@@ -1,7 +1,7 @@
 // Aggregation by maximum-weight matching: P of amgmatching.
 #pragma once
 #include "amg/level.hpp"
-#include "amg/parameters.hpp"
+#include "amg/prolongation_matching_parameters.hpp"
 
 namespace amgkit
 {

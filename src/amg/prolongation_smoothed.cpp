@@ -141,7 +141,7 @@ private:
   SpgemmOptions spgemm(const Level<Ex> &fine) const
   {
     SpgemmOptions options;
-    options.kind = static_cast<SpgemmKind>(parameters_.spgemm);
+    options.kind = parameters_.spgemm;
     options.run = fine.near_null.m;
     options.rows = options.inner = fine.block_size;
     return options;
@@ -161,7 +161,7 @@ private:
   // Collective: strength, roots, aggregates of nodes and their orthonormal vectors.
   PetscErrorCode aggregate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level, bool *out_of_memory) const
   {
-    const auto kind = static_cast<StrengthKind>(parameters_.strength_type);
+    const auto kind = parameters_.strength_type;
     const double theta = parameters_.threshold * std::pow(parameters_.threshold_scale, fine.number);
     const int reach = static_cast<int>(parameters_.mis_k) * (aggressive(fine) ? 2 : 1), bs = fine.block_size;
     DistMatrix<Ex> &nodes = bs > 1 ? level.blocks : fine.A;

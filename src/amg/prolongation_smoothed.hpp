@@ -1,7 +1,7 @@
 // Smoothed aggregation: P of amgsa.
 #pragma once
 #include "amg/level.hpp"
-#include "amg/parameters.hpp"
+#include "amg/prolongation_smoothed_parameters.hpp"
 
 namespace amgkit
 {

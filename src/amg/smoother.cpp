@@ -42,13 +42,13 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   *out_of_memory = false;
   steps_ = {RelaxStep{}};
   spectrum_.reset();
-  if (parameters.smoother == static_cast<int>(SmootherKind::l1jacobi)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (parameters.smoother == static_cast<int>(SmootherKind::ilu0)) {
+  if (parameters.smoother == SmootherKind::l1jacobi) PetscFunctionReturn(PETSC_SUCCESS);
+  if (parameters.smoother == SmootherKind::ilu0) {
     if (!ilu_) ilu_ = std::make_unique<BlockIlu<Ex>>();
     PetscCall(ilu_->factor(ex, A, d_.data(), out_of_memory));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const bool chebyshev = parameters.smoother == static_cast<int>(SmootherKind::chebyshev);
+  const bool chebyshev = parameters.smoother == SmootherKind::chebyshev;
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
     spectrum_ = known_;

@@ -34,7 +34,7 @@ public:
   // Whether D⁻¹ is sign(a_ii) / sum_j |a_ij|; else it is 1 / a_ii.
   static bool needs_l1(const AmgParameters &parameters)
   {
-    return parameters.smoother == static_cast<int>(SmootherKind::l1jacobi) || parameters.smoother == static_cast<int>(SmootherKind::ilu0);
+    return parameters.smoother == SmootherKind::l1jacobi || parameters.smoother == SmootherKind::ilu0;
   }
   // Takes D⁻¹ over, and the rows that are coupled to nothing, for l1jacobi and ilu0 none.
   void set_scaling(Array<double, Ex> &&d, Array<int, Ex> &&lone)

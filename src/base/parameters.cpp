@@ -1,12 +1,19 @@
 #include "base/parameters.hpp"
 
+#include <charconv>
 #include <petscoptions.h>
-#include <sstream>
 
 namespace amgkit
 {
 namespace
 {
+std::string range_of(const Choice &p)
+{
+  std::string s = "one of";
+  for (const char *name : p.names) s += std::string(" ") + name;
+  return s;
+}
+
 PetscErrorCode read(OptionItems PetscOptionsObject, const char *option, const char *meaning, const IntegerRange &p)
 {
   PetscInt value = *p.value;
@@ -36,37 +43,47 @@ PetscErrorCode read(OptionItems PetscOptionsObject, const char *option, const ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// An unknown name is found here: PetscOptionsEList() would leak memory, and name no choices.
 PetscErrorCode read(OptionItems PetscOptionsObject, const char *option, const char *meaning, const Choice &p)
 {
-  PetscInt value = *p.value;
+  auto value = static_cast<PetscInt>(p.get());
+  char given[64];
+  PetscBool set, known = PETSC_FALSE;
+
   PetscFunctionBegin;
-  PetscCall(PetscOptionsEList(option, meaning, nullptr, p.names.data(), static_cast<PetscInt>(p.names.size()), p.names[*p.value], &value,
-                              nullptr));
-  *p.value = static_cast<int>(value);
+  PetscCall(PetscOptionsGetString(PetscOptionsObject->options, PetscOptionsObject->prefix, option, given, sizeof given, &set));
+  for (const char *name : p.names) {
+    if (set && !known) PetscCall(PetscStrcasecmp(given, name, &known));
+  }
+  PetscCheck(!set || known, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %s", option, range_of(p).c_str(), given);
+  PetscCall(
+      PetscOptionsEList(option, meaning, nullptr, p.names.data(), static_cast<PetscInt>(p.names.size()), p.names[value], &value, nullptr));
+  p.set(static_cast<std::size_t>(value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// With as many digits as tell x from every other number.
 std::string text(PetscReal x)
 {
-  std::ostringstream s;
-  s << x;
-  return s.str();
+  char digits[64];
+  return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
 }
 std::string value_of(const IntegerRange &p) { return std::to_string(*p.value); }
 std::string value_of(const RealRange &p) { return text(*p.value); }
 std::string value_of(const Flag &p) { return *p.value ? "true" : "false"; }
-std::string value_of(const Choice &p) { return p.names[*p.value]; }
+std::string value_of(const Choice &p) { return p.names[p.get()]; }
 
 std::string range_of(const IntegerRange &p) { return "integer in [" + std::to_string(p.least) + ", " + std::to_string(p.most) + "]"; }
 std::string range_of(const RealRange &p) { return "real in [" + text(p.least) + ", " + text(p.most) + "]"; }
 std::string range_of(const Flag &) { return "true or false"; }
-std::string range_of(const Choice &p)
-{
-  std::string s = "one of";
-  for (const char *name : p.names) s += std::string(" ") + name;
-  return s;
-}
 } // namespace
+
+Parameter space_parameter(SpaceKind *space)
+{
+  return {"space", choice(space, {"auto", "host", "debug"}),
+          "Where to run: where the matrix is (auto), on the CPU (host), or on the CPU with checks (debug)",
+          "The debug space runs loops in a shuffled order and poisons new memory, so that errors show."};
+}
 
 ParameterList joined(ParameterList first, ParameterList second)
 {
@@ -102,6 +119,7 @@ std::string parameters_manual(const std::string &type, const ParameterList &list
     const auto range = std::visit([](const auto &kind) { return range_of(kind); }, p.kind);
     s.append("- `-pc_").append(type).append("_").append(p.name).append("`: ").append(range).append(", default ").append(value);
     s.append(". ").append(p.meaning).append(".");
+    if (!p.explanation.empty()) s.append(" ").append(p.explanation);
     if (!p.source.empty()) s.append(" Source: ").append(p.source).append(".");
     s.append("\n");
   }

@@ -45,7 +45,7 @@ template <class Ex> struct Counting {
     PetscCall(spgemm_numeric(ex, plan, L.view(), gathered.rows(B.rows()), W));
     L = {};
     PetscCall(keep.allocate(ex, W.col.size()));
-    PetscCall(mark_edges(ex, W.view(), number + rows.first, gathered.before(), rule.least_count, keep.data()));
+    PetscCall(mark_edges(ex, W.view(), number + rows.first, gathered.before(), rule.kind == SecondStrengthKind::a1 ? 1 : 2, keep.data()));
     W.val = {};
     PetscCall(split_product(ex, W.view(), keep.data(), columns(), chosen, part));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -26,8 +26,9 @@ template <class Ex> struct SecondStrength {
   }
 };
 
+enum class SecondStrengthKind { a1, a2 };
 struct SecondStrengthRule {
-  int least_count = 1;
+  SecondStrengthKind kind = SecondStrengthKind::a1;
   SpgemmOptions spgemm;
   std::int64_t slice_bytes = 0; // as in InterpolationRule
 };

@@ -13,7 +13,7 @@ namespace amgkit
 // Local: all but values.
 template <class Ex> PetscErrorCode OneLevelIlu<Ex>::analyse(Ex &ex, const CsrView<double> &A, IluReport *report)
 {
-  const auto ordering = static_cast<OrderingKind>(parameters_.ordering);
+  const auto ordering = parameters_.ordering;
 
   PetscFunctionBegin;
   order_.release();
@@ -100,7 +100,7 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::apply_transpose(Ex &ex, Dist
 
 template <class Ex> PetscErrorCode OneLevelIlu<Ex>::view(PetscViewer viewer) const
 {
-  const bool native = parameters_.factorization == static_cast<int>(IluKind::native);
+  const bool native = parameters_.factorization == IluKind::native;
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(viewer));
   std::array<int, 2> levels = {factors_.lower.levels, factors_.upper.levels};
   std::array<double, 2> entries = {static_cast<double>(factors_.nnz), entries_};

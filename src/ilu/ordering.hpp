@@ -20,7 +20,7 @@
 
 namespace amgkit
 {
-enum class OrderingKind : int { natural, rcm, multicolor };
+enum class OrderingKind { natural, rcm, multicolor };
 
 // order[new] = old. part, nullptr or 0 or 1 for each row: rows of part 0 come before those of part 1, each part in the order of this kind:
 // a colour counts for the couplings within a part. Columns of A ascend; its values do not matter. Local; waits. Errors: PETSC_ERR_ARG_SIZ

@@ -76,7 +76,7 @@ private:
     std::unique_ptr<IluMethod<Ex>> method;
   };
 
-  bool stands_where(Mat A) const { return amgkit::stands_where<Ex>(static_cast<SpaceKind>(parameters_.space), A); }
+  bool stands_where(Mat A) const { return amgkit::stands_where<Ex>(parameters_.space, A); }
 
   // f(x's entries, y's entries), with the matrix at hand if it is read.
   template <class F> PetscErrorCode with_arrays(bool matrix, Vec x, Vec y, F f)
@@ -164,7 +164,6 @@ template <class Ex> PetscErrorCode make(Mat A, const IluParameters &parameters, 
 
 PetscErrorCode make_ilu_preconditioner(Mat A, const IluParameters &parameters, const char *prefix, std::unique_ptr<IluPreconditioner> &out)
 {
-  return in_space_of(A, static_cast<SpaceKind>(parameters.space),
-                     [&](auto space) { return make<decltype(space)>(A, parameters, prefix, out); });
+  return in_space_of(A, parameters.space, [&](auto space) { return make<decltype(space)>(A, parameters, prefix, out); });
 }
 } // namespace amgkit

@@ -28,7 +28,7 @@ template <class Ex> double flops_of(const Triangle<Ex> &T) { return 2.0 * static
 template <class Ex> PetscErrorCode SchurFactors<Ex>::order(Ex &ex, const DistMatrix<Ex> &A)
 {
   const Array<int, Ex> &sent = A.halo.sent_rows();
-  const auto kind = static_cast<OrderingKind>(parameters_.ordering);
+  const auto kind = parameters_.ordering;
   Array<int, Ex> part;
 
   PetscFunctionBegin;

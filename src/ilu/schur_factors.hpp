@@ -42,7 +42,7 @@ public:
   std::size_t bytes() const;
 
 private:
-  bool galerkin() const { return parameters_.type == static_cast<int>(SchurKind::rap); }
+  bool galerkin() const { return parameters_.type == SchurKind::rap; }
   PetscErrorCode order(Ex &, const DistMatrix<Ex> &A);
   PetscErrorCode take_apart(Ex &, const DistMatrix<Ex> &A);
   PetscErrorCode allocate(Ex &);

@@ -164,7 +164,7 @@ template <class Ex> std::size_t TwoLevelIlu<Ex>::bytes() const
 template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::view(PetscViewer viewer) const
 {
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(viewer));
-  const bool rap = parameters_.type == static_cast<int>(SchurKind::rap);
+  const bool rap = parameters_.type == SchurKind::rap;
   std::array<double, 4> sum = {static_cast<double>(factors_.interior()), static_cast<double>(factors_.interface()),
                                static_cast<double>(factors_.interior() > 0), static_cast<double>(factors_.interface() > 0)};
   std::array<int, 2> steps = {factors_.interior_steps(), factors_.interface_steps()};

@@ -9,11 +9,9 @@ template <class Ex>
 PetscErrorCode begin_symbolic(Ex &ex, const SpgemmOptions &options, int rows, int cols, bool empty, Csr<double, Ex> &C,
                               SpgemmPlan<Ex> &plan)
 {
-  static const char *const names[] = {"native", "cusparse", "kokkos"};
-
   PetscFunctionBegin;
   PetscCheck(spgemm_available<Ex>(options.kind), PETSC_COMM_SELF, PETSC_ERR_SUP, "No sparse products by %s in this build for the space %s",
-             names[static_cast<int>(options.kind)], Ex::name);
+             options.kind == SpgemmKind::cusparse ? "cusparse" : "kokkos", Ex::name);
   PetscCheck(options.run > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Runs of %d columns", options.run);
   PetscCheck(options.kind != SpgemmKind::native || cols % options.run == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "%d columns are no runs of %d", cols, options.run);

@@ -6,7 +6,7 @@
 
 namespace amgkit
 {
-enum class Storage : int { in_double, in_single };
+enum class Storage { in_double, in_single };
 
 template <class Ex> class StoredMatrix {
 public:

@@ -87,7 +87,7 @@ template <class Ex> struct Smoothed {
   {
     bool out_of_memory;
     PetscFunctionBegin;
-    parameters.smoother = static_cast<int>(kind);
+    parameters.smoother = kind;
     PetscCall(matrix.create(ex, whole, local_rows));
     PetscCall(matrix.A.store(ex, Storage::in_double, 1, false));
     PetscCall(transposed.create(ex, matrix.A));

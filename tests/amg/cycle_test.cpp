@@ -13,6 +13,23 @@ TYPED_TEST_SUITE(Cycle, Spaces, SpaceName);
 
 namespace
 {
+const char *name_of(CycleKind kind)
+{
+  switch (kind) {
+  case CycleKind::automatic:
+    return "auto";
+  case CycleKind::v:
+    return "v";
+  case CycleKind::w:
+    return "w";
+  case CycleKind::f:
+    return "f";
+  case CycleKind::k:
+    return "k";
+  }
+  return "";
+}
+
 template <class Ex> struct Solver {
   Mat A = nullptr;
   Hierarchy<Ex> hierarchy;
@@ -31,7 +48,7 @@ template <class Ex> struct Solver {
   }
   CycleKind kind() const
   {
-    const auto chosen = static_cast<CycleKind>(parameters.cycle_type);
+    const auto chosen = parameters.cycle_type;
     return chosen == CycleKind::automatic ? CycleKind::w : chosen;
   }
   int rows() const { return hierarchy.levels.front()->A.rows; }
@@ -100,8 +117,8 @@ AmgParameters several_levels(CycleKind cycle, SmootherKind smoother, PetscInt pr
   AmgParameters parameters;
   parameters.coarse_eq_limit = 20;
   parameters.process_eq_limit = process_eq_limit;
-  parameters.cycle_type = static_cast<int>(cycle);
-  parameters.smoother = static_cast<int>(smoother);
+  parameters.cycle_type = cycle;
+  parameters.smoother = smoother;
   return parameters;
 }
 
@@ -148,8 +165,8 @@ TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmoother)
         Solver<TypeParam> solver;
         AmgParameters parameters;
         parameters.coarse_eq_limit = 20;
-        parameters.cycle_type = static_cast<int>(cycle);
-        parameters.smoother = static_cast<int>(smoother);
+        parameters.cycle_type = cycle;
+        parameters.smoother = smoother;
         parameters.smoother_sweeps = sweeps;
         OK(solver.create(this->ex, grid7(9, 8, 7, 1, 1, 0.1), parameters));
         ASSERT_GT(solver.hierarchy.statistics.size(), 1U);
@@ -175,15 +192,15 @@ TYPED_TEST(Cycle, ConvergesWithAnySweepsBeforeAndAfter)
         Solver<TypeParam> solver;
         AmgParameters parameters;
         parameters.coarse_eq_limit = 20;
-        parameters.cycle_type = static_cast<int>(cycle);
-        parameters.smoother = static_cast<int>(degree == 0 ? SmootherKind::ilu0 : SmootherKind::chebyshev);
+        parameters.cycle_type = cycle;
+        parameters.smoother = degree == 0 ? SmootherKind::ilu0 : SmootherKind::chebyshev;
         parameters.chebyshev_degree = degree;
         parameters.pre_sweeps = before;
         parameters.post_sweeps = after;
         OK(solver.create(this->ex, grid7(7, 7, 7), parameters));
         double rate = 0;
         OK(solver.stationary_rate(this->ex, 5, &rate));
-        EXPECT_LT(rate, cycle == CycleKind::v ? 0.9 : 0.85) << static_cast<int>(cycle) << " " << degree << " " << before << " " << after;
+        EXPECT_LT(rate, cycle == CycleKind::v ? 0.9 : 0.85) << name_of(cycle) << " " << degree << " " << before << " " << after;
       }
     }
   }
@@ -200,7 +217,7 @@ TYPED_TEST(Cycle, TransposedIsTheTranspose)
         AmgParameters parameters = several_levels(cycle, smoother, limit);
         parameters.chebyshev_degree = 2;
         parameters.pre_sweeps = limit == 1 ? 0 : 2;
-        parameters.storage = static_cast<int>(Storage::in_double);
+        parameters.storage = Storage::in_double;
         OK(solver.create(this->ex, A, parameters));
         const auto u = wave(solver, 0.3), v = wave(solver, 1.1);
         std::vector<double> Bu, Btv;
@@ -250,9 +267,9 @@ TYPED_TEST(Cycle, RecordingChangesNothing)
       for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
         Solver<TypeParam> plain, recorded;
         AmgParameters parameters;
-        parameters.smoother = static_cast<int>(smoother);
+        parameters.smoother = smoother;
         parameters.coarse_eq_limit = 10;
-        parameters.cycle_type = static_cast<int>(cycle);
+        parameters.cycle_type = cycle;
         parameters.kcycle_levels = deep ? 1 : 3;
         parameters.process_eq_limit = deep ? 60 : 0;
         const HostCsr A = grid7(14, 13, 12);
@@ -271,7 +288,7 @@ TYPED_TEST(Cycle, RecordingChangesNothing)
           std::vector<double> x, y;
           OK(plain.apply(this->ex, wave(plain, step), x));
           OK(recorded.apply(this->ex, wave(plain, step), y));
-          EXPECT_EQ(x, y) << deep << " " << static_cast<int>(cycle);
+          EXPECT_EQ(x, y) << deep << " " << name_of(cycle);
         }
       }
     }
@@ -297,7 +314,7 @@ TYPED_TEST(Cycle, InSinglePrecisionIsTheSameToRounding)
         OK(solver.apply(this->ex, b, in_single));
         std::vector<double> difference = in_double;
         for (std::size_t i = 0; i < difference.size(); i++) difference[i] -= in_single[i];
-        EXPECT_LE(std::sqrt(dot(difference, difference)), 1e-5 * std::sqrt(dot(in_double, in_double))) << static_cast<int>(cycle);
+        EXPECT_LE(std::sqrt(dot(difference, difference)), 1e-5 * std::sqrt(dot(in_double, in_double))) << name_of(cycle);
         EXPECT_GT(dot(difference, difference), 0);
         for (double factor : {std::ldexp(1.0, -900), 0.5, std::ldexp(1.0, 900)}) {
           std::vector<double> scaled = b, x;
@@ -324,7 +341,7 @@ TYPED_TEST(Cycle, SinglePrecisionIsNotForEveryMatrix)
     Solver<TypeParam> solver;
     AmgParameters parameters;
     parameters.coarse_eq_limit = limit;
-    if (in_double) parameters.storage = static_cast<int>(Storage::in_double);
+    if (in_double) parameters.storage = Storage::in_double;
     EXPECT_EQ(static_cast<int>(solver.create(this->ex, A, parameters)), 0);
     std::vector<double> x;
     EXPECT_EQ(static_cast<int>(solver.apply(this->ex, wave(solver, 0.7), x)), 0);
@@ -357,8 +374,8 @@ TYPED_TEST(Cycle, KrylovStepsOnAnExactlySolvedProblemAreOne)
       Solver<TypeParam> solver;
       AmgParameters parameters;
       parameters.max_levels = 2;
-      parameters.cycle_type = static_cast<int>(cycle);
-      parameters.kcycle_form = static_cast<int>(form);
+      parameters.cycle_type = cycle;
+      parameters.kcycle_form = form;
       OK(solver.create(this->ex, grid7(11, 11, 11), parameters));
       ASSERT_EQ(solver.hierarchy.statistics.size(), 2U);
       OK(solver.apply(this->ex, wave(solver, 0.7), x[cycle == CycleKind::k]));
@@ -381,7 +398,7 @@ TYPED_TEST(Cycle, DenseLimitFallsBackToTheSmoother)
 {
   Solver<TypeParam> solver;
   AmgParameters parameters;
-  parameters.coarse_solver = static_cast<int>(CoarseKind::smoother);
+  parameters.coarse_solver = CoarseKind::smoother;
   OK(solver.create(this->ex, grid7(6, 5, 4), parameters));
   EXPECT_EQ(solver.hierarchy.coarse_solver.description(), "20 sweeps of the smoother");
   std::vector<double> b(solver.rows(), 1.0), x;

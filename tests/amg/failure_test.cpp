@@ -16,7 +16,7 @@ TEST(Failure, EveryAllocationMayFailOnOneRank)
                                          {Method::smoothed, SmootherKind::chebyshev},
                                          {Method::smoothed, SmootherKind::ilu0}}) {
     FailingAllocations failing;
-    parameters.smoother = static_cast<int>(smoother);
+    parameters.smoother = smoother;
     for (bool more = true; more;) {
       Debug ex;
       SetupStatus status;

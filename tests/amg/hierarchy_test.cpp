@@ -54,7 +54,7 @@ TYPED_TEST(HierarchyTest, IsTheSameInEverySpace)
     Host host;
     Shape expected, got;
     AmgParameters parameters = small();
-    parameters.storage = static_cast<int>(Storage::in_double);
+    parameters.storage = Storage::in_double;
     OK(shape_of(host, M, parameters, expected));
     OK(shape_of(this->ex, M, parameters, got));
     EXPECT_EQ(got.rows, expected.rows) << name;
@@ -100,7 +100,7 @@ TYPED_TEST(HierarchyTest, RefreshEqualsAFreshSetup)
     SetupStatus status;
     AmgParameters parameters = small();
     parameters.rows_worth_single = 0;
-    if (is("incomplete factors")) parameters.smoother = static_cast<int>(SmootherKind::ilu0);
+    if (is("incomplete factors")) parameters.smoother = SmootherKind::ilu0;
     if (is("on fewer ranks")) parameters.process_eq_limit = 170; // of 4: 2 ranks hold 330 rows, 1 holds 82
     if (is("singular")) {                                        // the coarsest matrix is treated in another way then
       for (int i = 0; i < N.rows; i++) {
@@ -258,7 +258,7 @@ TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)
   Hierarchy<TypeParam> hierarchy;
   SetupStatus status;
   AmgParameters parameters;
-  parameters.cycle_type = static_cast<int>(CycleKind::v);
+  parameters.cycle_type = CycleKind::v;
   // What does not grow with the matrix would hide the rest on a small grid: the dense inverse, and the copies of the levels that are small
   // enough to be moved to fewer ranks.
   parameters.coarse_eq_limit = 150;
@@ -281,7 +281,7 @@ TEST(HierarchyInLittleMemory, IsTheSame)
 {
   OwnedMat A;
   AmgParameters parameters = small();
-  parameters.storage = static_cast<int>(Storage::in_double);
+  parameters.storage = Storage::in_double;
   OK(distribute(grid7(10, 9, 8), false, A.out()));
   for (const PetscInt aggressive : {0, 1}) {
     ClassicalParameters classical;

@@ -133,7 +133,7 @@ template <class Ex> struct Solver {
     parameters.rows_worth_single = 0;
     parameters.coarse_eq_limit = 20;
     parameters.process_eq_limit = limit;
-    parameters.cycle_type = static_cast<int>(CycleKind::v);
+    parameters.cycle_type = CycleKind::v;
     PetscCall(distribute(M, Ex::on_device, A.out()));
     PetscCall(hierarchy.build(ex, A, parameters, EveryThird<Ex>(), &status));
     PetscFunctionReturn(PETSC_SUCCESS);

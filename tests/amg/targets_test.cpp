@@ -23,22 +23,19 @@ struct Target {
 // The iterations of n³ with these options
 void solve(const Target &target, const std::string &options, PetscInt *iterations)
 {
-  const std::string all = "-ksp_type amgfcg " + options + (have_gpu() ? " -mat_type aijcusparse" : "");
   OwnedMat A;
   OwnedVec x, b;
   OwnedKSP ksp;
   Solution solution;
-  OK(PetscOptionsClear(nullptr));
-  OK(PetscOptionsInsertString(nullptr, all.c_str()));
+  OK(replace_options(have_gpu() ? "-mat_type aijcusparse" : ""));
   OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, target.n, target.n, A.out()));
   OK(MatCreateVecs(A, x.out(), b.out()));
   OK(VecSet(b, 1));
-  OK(make_ksp(A, all, ksp.out()));
+  OK(make_ksp(A, "-ksp_type amgfcg " + options, ksp.out()));
   OK(test::solve(ksp, b, x, &solution));
   EXPECT_TRUE(solution.converged());
   EXPECT_LE(solution.residual, 1e-8 * 1.01);
   *iterations = solution.iterations;
-  OK(PetscOptionsClear(nullptr));
 }
 
 // The gate counts with the defaults alone.

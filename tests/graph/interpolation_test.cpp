@@ -19,6 +19,20 @@ namespace
 constexpr double theta = 0.25;
 constexpr InterpolationKind all_kinds[] = {InterpolationKind::direct, InterpolationKind::ext, InterpolationKind::ext_i,
                                            InterpolationKind::ext_e};
+const char *name_of(InterpolationKind kind)
+{
+  switch (kind) {
+  case InterpolationKind::direct:
+    return "direct";
+  case InterpolationKind::ext:
+    return "ext";
+  case InterpolationKind::ext_i:
+    return "ext+i";
+  case InterpolationKind::ext_e:
+    return "ext+e";
+  }
+  return "";
+}
 InterpolationRule rule_of(InterpolationKind kind, Truncation truncation = {0, 0})
 {
   InterpolationRule rule;
@@ -129,7 +143,7 @@ TYPED_TEST(InterpolationTest, IsTheTextbooks)
       for (const InterpolationKind kind : all_kinds) {
         Entries got;
         interpolate(this->ex, A, -1, coarse, rule_of(kind), got, max_row_sum);
-        expect_near(got, textbook.prolongator(kind), name + " kind " + std::to_string(static_cast<int>(kind)));
+        expect_near(got, textbook.prolongator(kind), name + " " + name_of(kind));
         if (this->HasFatalFailure()) return;
       }
     }
@@ -150,7 +164,7 @@ TYPED_TEST(InterpolationTest, IsTheSameInEverySpaceAndDistribution)
         for (const PetscInt local_rows : layouts(A.rows)) {
           Entries got;
           interpolate(this->ex, A, local_rows, scattered(A.rows, 3), rule_of(kind, truncation), got);
-          ASSERT_EQ(got, expected) << name << " kind " << static_cast<int>(kind);
+          ASSERT_EQ(got, expected) << name << " " << name_of(kind);
         }
       }
     }
@@ -200,7 +214,7 @@ TYPED_TEST(InterpolationTest, ConstantsAreInterpolated)
         std::map<int, double> sum;
         interpolate(this->ex, A, -1, coarse, rule_of(kind, truncation), P);
         for (const auto &[where, value] : P) sum[where.first] += value;
-        for (const auto &[i, s] : sum) ASSERT_NEAR(s, 1, 1e-12) << name << " row " << i << " kind " << static_cast<int>(kind);
+        for (const auto &[i, s] : sum) ASSERT_NEAR(s, 1, 1e-12) << name << " row " << i << " " << name_of(kind);
       }
     }
   }
@@ -294,7 +308,7 @@ TYPED_TEST(InterpolationTest, UnknownsAreInterpolatedApart)
     for (const InterpolationKind kind : all_kinds) {
       Entries got;
       interpolate(this->ex, A, -1, coarse, rule_of(kind), got, 1, 2);
-      expect_near(got, textbook.prolongator(kind), name + " kind " + std::to_string(static_cast<int>(kind)));
+      expect_near(got, textbook.prolongator(kind), name + " " + name_of(kind));
       if (this->HasFatalFailure()) return;
     }
   }
@@ -350,7 +364,7 @@ TYPED_TEST(InterpolationTest, IsTheSameInSlices)
           rule.ghost_unknown = problem.ghost_unknown.data();
           OK(interpolation.create(this->ex, problem.graph.A, problem.graph.S, problem.points, rule, problem.P, &problem.out_of_memory));
           OK(entries_of(this->ex, problem, got));
-          ASSERT_EQ(got, expected) << name << " kind " << static_cast<int>(kind) << " bytes " << bytes;
+          ASSERT_EQ(got, expected) << name << " " << name_of(kind) << " bytes " << bytes;
         }
       }
     }

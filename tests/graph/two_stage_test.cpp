@@ -115,12 +115,12 @@ TYPED_TEST(TwoStage, GraphCountsPathsOfTwoSteps)
       for (const PetscInt local_rows : layouts(A.rows)) {
         Split<TypeParam> split;
         OK(split.create(this->ex, A, local_rows, coarse, coarse));
-        for (const int least : {1, 2}) {
+        for (const auto &[kind, least] : {std::pair{SecondStrengthKind::a1, 1}, {SecondStrengthKind::a2, 2}}) {
           SecondStrength<TypeParam> S2;
           Entries got;
           bool out_of_memory = true;
           const std::int64_t bytes = slice_bytes[n_th++ % 3];
-          OK(second_strength(this->ex, split.graph.A, split.graph.S, split.first, {least, {}, bytes}, S2, &out_of_memory));
+          OK(second_strength(this->ex, split.graph.A, split.graph.S, split.first, {kind, {}, bytes}, S2, &out_of_memory));
           ASSERT_FALSE(out_of_memory);
           EXPECT_EQ(S2.edges.diag.rows, split.first.count);
           for (auto *block : {&S2.edges.diag, &S2.edges.offd}) {
@@ -149,7 +149,7 @@ TYPED_TEST(TwoStage, SecondCoarseningIsOfTheGraph)
     Array<unsigned char, TypeParam> among_coarse, second;
     bool out_of_memory = true;
     OK(split.create(this->ex, A, local_rows, coarse, coarse));
-    OK(second_strength(this->ex, split.graph.A, split.graph.S, split.first, {2, {}}, S2, &out_of_memory));
+    OK(second_strength(this->ex, split.graph.A, split.graph.S, split.first, {SecondStrengthKind::a2, {}}, S2, &out_of_memory));
     OK(pmis(this->ex, S2.graph(split.graph.A.comm), Isolated::coarse, among_coarse, &out_of_memory));
     OK(second.allocate(this->ex, split.graph.A.rows));
     OK(spread_coarse(this->ex, split.graph.A.rows, split.first.number.data(), among_coarse.data(), second.data()));
@@ -274,7 +274,7 @@ TEST(TwoStageFailure, EveryAllocationMayFailOnOneRank)
       CoarseBlocks<Debug> P;
       bool out_of_memory = false;
       failing.begin(ex);
-      OK(second_strength(ex, split.graph.A, split.graph.S, split.first, {2, {}, 8000}, S2, &out_of_memory));
+      OK(second_strength(ex, split.graph.A, split.graph.S, split.first, {SecondStrengthKind::a2, {}, 8000}, S2, &out_of_memory));
       if (!out_of_memory) {
         OK(interpolation.create(ex, split.graph.A, split.graph.S, split.first, split.second, rule, P, &out_of_memory));
       }

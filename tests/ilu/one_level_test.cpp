@@ -56,7 +56,7 @@ TYPED_TEST(OneLevel, NamesAFaultInTheUsersNumbers)
     Seen<TypeParam> seen;
     IluSetup setup;
     IluParameters parameters;
-    parameters.ordering = static_cast<int>(ordering);
+    parameters.ordering = ordering;
     OK(seen.look(this->ex, M));
     OneLevelIlu<TypeParam> method{parameters};
     OK(method.create(this->ex, seen.A, setup));
@@ -85,8 +85,8 @@ TEST(OneLevelFailure, EveryAllocationMayFailOnOneRank)
   for (const OrderingKind ordering : {OrderingKind::natural, OrderingKind::rcm, OrderingKind::multicolor}) {
     FailingAllocations failing;
     IluParameters parameters;
-    parameters.ordering = static_cast<int>(ordering);
-    parameters.triangular_solve = static_cast<int>(TriangularSolve::jacobi);
+    parameters.ordering = ordering;
+    parameters.triangular_solve = TriangularSolve::jacobi;
     for (bool more = true; more;) {
       Debug ex;
       IluSetup setup;

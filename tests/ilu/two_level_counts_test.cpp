@@ -55,9 +55,8 @@ protected:
   {
     if (!count_on_large_grids()) GTEST_SKIP() << "other builds count these iterations";
     OK(AMGKitRegister());
-    OK(PetscOptionsInsertString(nullptr, have_gpu() ? "-mat_type aijcusparse" : ""));
+    OK(replace_options(have_gpu() ? "-mat_type aijcusparse" : ""));
   }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
   // From eight ranks on two levels pay; on fewer they must not cost much.
   static void expect_smaller(Problem problem, PetscInt one, PetscInt two)

@@ -22,6 +22,11 @@ expect fails 'other reason' converges 12 echo "${good/RTOL/ITS}"
 expect fails 'no solve' converges 12 echo hello
 expect fails 'leak, PETSc 3.18' converges 12 printf '%s\n' "$good" '[ 0] 64 bytes main() at ex2.c:2'
 expect fails 'leak, rank 10' converges 12 printf '%s\n' "$good" '[10]64 bytes main() at ex2.c:2'
+expect fails 'option left, PETSc 3.18' converges 12 printf '%s\n' "$good" 'Option left: name:-pc_amgsa_treshold value: 0.1'
+expect fails 'option left, PETSc 3.26' converges 12 printf '%s\n' "$good" 'Option left: name:-my_pc_ilu2level_level value: 2 source: command line'
+expect fails 'option left, without a value' converges 12 printf '%s\n' "$good" 'Option left: name:-ilu2level_schur_ksp_monitr (no value) source: code'
+PETSC_OPTIONS='-dll_append x' expect passes 'asked for options left' prints '^-dll_append x -options_left$' sh -c 'echo "$PETSC_OPTIONS"'
+expect passes "option left, not the plugin's" converges 12 printf '%s\n' "$good" 'Option left: name:-mg_levels_pc_type value: jacobi'
 
 # A GPU that nvidia-smi shows, then none
 gpu=$(mktemp -d)
@@ -65,6 +70,7 @@ expect passes 'printed' prints 'at most 1[0-9]' echo 'at most 12 iterations'
 expect fails 'printed something else' prints 'at most 1[0-9]' echo 'at most 22 iterations'
 expect fails 'printed with a bad exit status' prints 'at most 1[0-9]' sh -c 'echo "at most 12"; exit 3'
 expect fails 'printed and leaked' prints 'at most 1[0-9]' printf '%s\n' 'at most 12' '[ 0] 64 bytes main() at ex2.c:2'
+expect fails 'printed and left an option' prints 'at most 1[0-9]' printf '%s\n' 'at most 12' 'Option left: name:-pc_amgsa_treshold value: 0.1'
 # as_hypre: what a program prints, and what it does when hypre is asked for
 two_solvers() { # ITERATIONS COMPLEXITY HYPRE'S_ITERATIONS HYPRE'S_COMPLEXITY
   printf '#!/bin/sh\ncase "$*" in\n*hypre*) echo "%s"; echo "                operator = %s" ;;\n*) echo "%s"; echo "operator complexity %s" ;;\nesac\n' \

@@ -13,7 +13,8 @@
 #   run_and_check.sh as_ilu OPTIONS COMMAND...   with block Jacobi and ilu(0), and with these options in place of it, every solve converges, in
 #                                                the same number of iterations but for 1
 #   run_and_check.sh refuses REGEX COMMAND...    it ended with an error whose message matches
-# What ended well may not leak: -malloc_dump prints what PETSc allocated and nobody freed.
+# What ended well may not leak: -malloc_dump prints what PETSc allocated and nobody freed. Nor may it leave an option of the plugin's unread,
+# which may be misspelt: with -options_left PETSc prints those at the end.
 set -uo pipefail
 
 expected=$1 argument=$2
@@ -22,6 +23,7 @@ if [[ $expected == *_on_gpu ]] && ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; 
   echo 'skipped: nvidia-smi -L shows no GPU'
   exit 77
 fi
+export PETSC_OPTIONS="${PETSC_OPTIONS:-} -options_left"
 run() { # COMMAND...
   output=$("$@" 2>&1)
   status=$?
@@ -33,8 +35,11 @@ fail() {
   exit 1
 }
 
-no_leak() {
+nothing_left() {
   if grep -E '^\[ *[0-9]+\] ?[0-9]+ bytes ' <<<"$output"; then fail 'this memory was not freed'; fi
+  if grep -E '^Option left: name:-([a-z0-9_]+_)?(pc_amg|pc_ilu2level|ilu2level_schur|ksp_amgfcg)' <<<"$output"; then
+    fail 'nobody has read this option'
+  fi
 }
 
 # The choices of amgclassical; without no_CF hypre would sweep over C points and F points one after the other.
@@ -77,12 +82,12 @@ case $expected in
     done < <(sed -nE 's/^ *Linear .*solve (converged|did not converge) due to ([A-Z_]+) iterations ([0-9]+).*/\2 \3/p' <<<"$output")
     ((solves > 0)) || fail 'no converged reason: nothing was solved'
     if [[ $expected == converges_on_gpu ]]; then on_gpu; fi
-    no_leak
+    nothing_left
     ;;
   prints)
     ((status == 0)) || fail "exit status $status"
     grep -qE -- "$argument" <<<"$output" || fail "no line matches: $argument"
-    no_leak
+    nothing_left
     ;;
   as_hypre)
     # shellcheck disable=SC2086 # options are words
@@ -95,7 +100,7 @@ case $expected in
     # shellcheck disable=SC2086
     run "$@" $argument -ksp_view
     ours=$(figures) || fail 'no solution, or no complexity, by the other'
-    no_leak
+    nothing_left
     echo "iterations and operator complexity: $ours, hypre: $theirs"
     awk '{exit !(($1 - $3)^2 <= 4 && $2 <= 1.05 * $4 && $2 >= 0.95 * $4)}' <<<"$ours $theirs" || fail 'too far from hypre'
     ;;
@@ -107,7 +112,7 @@ case $expected in
     run "$@" $argument -ksp_view
     ours=$(figures) || fail 'no solution, or no complexity, by the other'
     if [[ $expected == *_on_gpu ]]; then on_gpu; fi
-    no_leak
+    nothing_left
     echo "iterations and operator complexity: $ours, gamg: $theirs"
     # GAMG's aggregates depend on the number of ranks, and may be worse on more
     if [[ $expected == as_gamg_or_fewer* ]] && awk '{exit !($1 < $3 - 2)}' <<<"$ours $theirs"; then
@@ -125,7 +130,7 @@ case $expected in
     # shellcheck disable=SC2086
     run "$@" $argument
     ours=$(iterations_of_all) || fail 'no solution by the other'
-    no_leak
+    nothing_left
     printf 'iterations: %s\nof ilu:     %s\n' "$ours" "$theirs"
     awk '{ n = NF; for (i = 1; i <= NF; i++) a[NR, i] = $i; if (NR == 2 && n != before) exit 1; before = n }
          END { for (i = 1; i <= n; i++) if ((a[1, i] - a[2, i])^2 > 1) exit 1 }' <<<"$ours"$'\n'"$theirs" || fail 'too far from ilu'

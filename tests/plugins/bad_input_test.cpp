@@ -11,13 +11,6 @@ namespace
 {
 class BadInput : public EveryType {
 protected:
-  static const char *own_option_out_of_range()
-  {
-    const std::string name = type();
-    if (name == PCAMGMATCHING) return "-pc_amgmatching_matching_steps 0";
-    return name == PCAMGCLASSICAL ? "-pc_amgmatching_p_max -1" : "-pc_amgmatching_agg_nsmooths -1";
-  }
-
   // Setting up on A gives this error on every rank; afterwards the same KSP solves a good system.
   void expect_error(Mat A, int expected, const std::string &name)
   {
@@ -118,19 +111,6 @@ TEST_P(BadInput, TypesThatAreNotAIJ)
   expect_error(A, PETSC_ERR_SUP, "dense");
 }
 
-TEST_P(BadInput, UnknownOptionValueIsAnError)
-{
-  for (const char *option : {"-pc_amgmatching_smoother nonsense", own_option_out_of_range(), "-pc_amgmatching_coarse_eq_limit -3"}) {
-    OwnedPC pc;
-    OK(PetscOptionsInsertString(nullptr, renamed(option).c_str()));
-    OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
-    OK(PCSetType(pc, type()));
-    EXPECT_NE(static_cast<int>(quietly([&] { return PCSetFromOptions(pc); })), 0) << option;
-    OK(PetscOptionsClear(nullptr));
-    OK(PCSetFromOptions(pc));
-  }
-}
-
 TEST_P(BadInput, NoSweepAtAllIsAnError)
 {
   OwnedMat A;
@@ -140,7 +120,6 @@ TEST_P(BadInput, NoSweepAtAllIsAnError)
     OK(make_pc(A, std::string("-pc_amgmatching_smoother_sweeps 0") + after, pc.out()));
     EXPECT_EQ(static_cast<int>(quietly([&] { return PCSetUp(pc); })), *after ? 0 : static_cast<int>(PETSC_ERR_ARG_OUTOFRANGE));
   }
-  OK(PetscOptionsClear(nullptr));
 }
 
 // Pure Neumann problems with their null space attached, of one level and of several, under every kind of cycle.

@@ -93,9 +93,9 @@ TEST_F(Classical, EverySpaceGivesTheSame)
       OwnedMat A;
       Solution solution;
       LevelSizes sizes;
-      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
       OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A.out()));
-      solve(A, cg + "-pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_storage double " + use.option, solution, &sizes);
+      solve(A, cg + "-pc_amgclassical_coarse_eq_limit 50 -pc_amgclassical_storage double " + use.option, solution, &sizes);
       EXPECT_LE(solution.residual, 1e-8 * 1.01) << use.name;
       if (on_host.iterations < 0) {
         on_host = solution;
@@ -120,8 +120,8 @@ TEST_F(Classical, EveryInterpolationWithEverySparseProduct)
       for (const auto &[spgemm, kind] :
            {std::pair{"native", SpgemmKind::native}, {"cusparse", SpgemmKind::cusparse}, {"kokkos", SpgemmKind::kokkos}}) {
         const std::string name = std::string(use.name) + " " + interpolation + " " + spgemm,
-                          options = cg + use.option + " -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_interp_type " + interpolation +
-                                    " -pc_amgmatching_spgemm " + spgemm;
+                          options = cg + use.option + " -pc_amgclassical_coarse_eq_limit 50 -pc_amgclassical_interp_type " + interpolation +
+                                    " -pc_amgclassical_spgemm " + spgemm;
         bool available = debug ? spgemm_available<Debug>(kind) : spgemm_available<Host>(kind);
 #if defined(AMGKIT_HAVE_CUDA)
         if (cuda) available = spgemm_available<Cuda>(kind);
@@ -160,8 +160,8 @@ TEST_F(Classical, OddMatricesAreSolved)
       Solution solution;
       OK(distribute(odd.A, use.on_device, A.out()));
       solve(A,
-            cg + use.option + " -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type " + interpolation +
-                " -pc_amgmatching_coarse_solver " + coarse,
+            cg + use.option + " -pc_amgclassical_coarse_eq_limit 5 -pc_amgclassical_interp_type " + interpolation +
+                " -pc_amgclassical_coarse_solver " + coarse,
             solution);
       EXPECT_TRUE(solution.converged()) << name << ": " << KSPConvergedReasons[solution.reason];
       EXPECT_LE(solution.iterations, 40) << name;
@@ -190,7 +190,7 @@ TEST_F(Classical, RowsOfAnyScaleDoNotBreakIt)
       OwnedKSP ksp;
       Solution solution;
       PetscReal size;
-      const std::string options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 12 -pc_amgmatching_storage double ");
+      const std::string options = use.option + std::string(" -pc_amgclassical_coarse_eq_limit 12 -pc_amgclassical_storage double ");
       OK(distribute(make_csr(n, n, entries), use.on_device, A.out()));
       OK(make_system(A, x.out(), b.out()));
       OK(make_pc(A, options, pc.out(), PCAMGCLASSICAL));
@@ -224,8 +224,8 @@ TEST_F(Classical, UnknownsOfABlockAreKeptApart)
     OK(distribute(scalar, use.on_device, A.out()));
     OK(distribute(make_csr(2 * scalar.rows, 2 * scalar.rows, entries), use.on_device, blocks.out(), local));
     OK(MatSetBlockSize(blocks, 2));
-    solve(A, cg + use.option + " -pc_amgmatching_coarse_eq_limit 50", alone);
-    solve(blocks, cg + use.option + " -pc_amgmatching_coarse_eq_limit 100", together, &sizes);
+    solve(A, cg + use.option + " -pc_amgclassical_coarse_eq_limit 50", alone);
+    solve(blocks, cg + use.option + " -pc_amgclassical_coarse_eq_limit 100", together, &sizes);
     EXPECT_NEAR(alone.iterations, together.iterations, 2) << use.name;
     EXPECT_LE(together.residual, 1e-8 * 1.01) << use.name;
     EXPECT_GE(sizes.rows.size(), 3U) << use.name;
@@ -236,14 +236,14 @@ TEST_F(Classical, UnknownsOfABlockAreKeptApart)
 TEST_F(Classical, NeverNotANumber)
 {
   const std::vector<Named> matrices = gallery();
-  const char *const extremes[] = {"", " -pc_amgmatching_threshold 1", " -pc_amgmatching_threshold 0 -pc_amgmatching_max_row_sum 1",
-                                  " -pc_amgmatching_max_row_sum 0", " -pc_amgmatching_p_max 0 -pc_amgmatching_truncfactor 1"};
+  const char *const extremes[] = {"", " -pc_amgclassical_threshold 1", " -pc_amgclassical_threshold 0 -pc_amgclassical_max_row_sum 1",
+                                  " -pc_amgclassical_max_row_sum 0", " -pc_amgclassical_p_max 0 -pc_amgclassical_truncfactor 1"};
   const std::vector<Use> all_uses = uses();
   for (const Combination &c : combinations({static_cast<int>(all_uses.size()), static_cast<int>(matrices.size()), 4, 5})) {
     const Use &use = all_uses[c[0]];
     const Named &matrix = matrices[c[1]];
-    const std::string options =
-        use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5 -pc_amgmatching_interp_type ") + interpolations[c[2]] + extremes[c[3]];
+    const std::string options = use.option + std::string(" -pc_amgclassical_coarse_eq_limit 5 -pc_amgclassical_interp_type ") +
+                                interpolations[c[2]] + extremes[c[3]];
     OwnedMat A;
     OwnedVec x, b;
     OwnedPC pc;

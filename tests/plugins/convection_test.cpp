@@ -59,7 +59,6 @@ constexpr std::array methods = {Krylov{"-ksp_type gmres -ksp_pc_side right", 1},
 class Convection : public ::testing::TestWithParam<Variant> {
 protected:
   void SetUp() override { OK(AMGKitRegister()); }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
   void solve_flow(Mat A, const Use &use, const Krylov &method, Solution &solution)
   {

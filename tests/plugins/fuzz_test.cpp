@@ -144,7 +144,7 @@ protected:
     AmgParameters parameters;
     SetupStatus status;
     parameters.coarse_eq_limit = 12;
-    parameters.storage = static_cast<int>(Storage::in_double);
+    parameters.storage = Storage::in_double;
     make_matrix(matrix, Ex::on_device, A.out());
     OK(open(ex));
     if constexpr (std::is_same_v<Ex, Debug>) ex.seed = shuffle;

@@ -30,7 +30,7 @@ void run(const std::string &type, System system, const std::string &options, Sol
   OwnedMat A;
   OwnedVec x, b;
   OwnedKSP ksp;
-  OK(PetscOptionsInsertString(nullptr, ("-mat_type " + type).c_str()));
+  OK(replace_options("-mat_type " + type));
   OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 48, 48, A.out()));
   OK(MatCreateVecs(A, x.out(), b.out()));
   OK(VecSet(b, 1));
@@ -62,6 +62,5 @@ TEST(GamgComparison, ModelProblems)
       RecordProperty(name, std::to_string(mine.iterations) + ", gamg " + std::to_string(theirs.iterations));
     }
   }
-  OK(PetscOptionsClear(nullptr));
 }
 } // namespace amgkit::test

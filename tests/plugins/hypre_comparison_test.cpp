@@ -54,7 +54,6 @@ protected:
     if (!PetscDefined(HAVE_HYPRE)) GTEST_SKIP() << "this PETSc has no hypre";
     OK(AMGKitRegister());
   }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
   void compare(Mat A, const std::string &name)
   {

@@ -71,7 +71,7 @@ TEST_P(Ilu0Smoother, TakesFewerIterationsThanL1Jacobi)
     for (System system : systems) {
       for (const char *cycle : {"v", "w"}) {
         OwnedMat A;
-        OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+        OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
         OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A.out()));
         expect_better(A, cg + use.option + " -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_cycle_type " + cycle,
                       SystemNames[system] + (std::string("_") + use.name + "_" + cycle));

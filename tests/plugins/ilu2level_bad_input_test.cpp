@@ -162,20 +162,6 @@ TEST_F(Ilu2LevelBadInput, UnsortedColumnsAreAnError)
   EXPECT_NE(refusal.message.find("Row 0 of the matrix has columns that are not in ascending order"), std::string::npos) << refusal.message;
 }
 
-TEST_F(Ilu2LevelBadInput, OptionsOutOfRangeAreErrors)
-{
-  for (const char *option : {"levels 3", "levels 0", "type nonsense", "schur_its 0", "triangular_solve sor", "triangular_sweeps 0",
-                             "ordering nd", "shift_type some", "shift_amount -1", "zero_pivot -1", "factorization mkl", "space cuda"}) {
-    OwnedPC pc;
-    OK(PetscOptionsInsertString(nullptr, (std::string("-pc_ilu2level_") + option).c_str()));
-    OK(PCCreate(PETSC_COMM_WORLD, pc.out()));
-    OK(PCSetType(pc, PCILU2LEVEL));
-    EXPECT_NE(static_cast<int>(quietly([&] { return PCSetFromOptions(pc); })), 0) << option;
-    OK(PetscOptionsClear(nullptr));
-    OK(PCSetFromOptions(pc));
-  }
-}
-
 TEST_F(Ilu2LevelBadInput, CusparseIsForGPUsAndDoesNotShift)
 {
   OwnedMat A;

@@ -49,9 +49,8 @@ std::vector<Named> all_matrices()
 PetscErrorCode model_problem(System system, bool on_device, Mat *A)
 {
   PetscFunctionBegin;
-  PetscCall(PetscOptionsSetValue(nullptr, "-mat_type", on_device ? MATAIJCUSPARSE : MATAIJ));
+  PetscCall(replace_options(std::string("-mat_type ") + (on_device ? MATAIJCUSPARSE : MATAIJ)));
   PetscCall(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A));
-  PetscCall(PetscOptionsClear(nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,15 +66,6 @@ void expect_as_many_iterations(Mat A, KSP ours, KSP theirs, const std::string &n
   EXPECT_TRUE(solution.converged()) << name;
   EXPECT_EQ(solution.iterations, expected.iterations) << name;
   EXPECT_NEAR(solution.residual, expected.residual, 1e-3 * expected.residual) << name;
-}
-
-int count_of(const char *event)
-{
-  PetscLogEvent id;
-  PetscEventPerfInfo info{};
-  EXPECT_EQ(static_cast<int>(PetscLogEventGetId(event, &id)), 0);
-  EXPECT_EQ(static_cast<int>(PetscLogEventGetPerfInfo(0, id, &info)), 0);
-  return info.count;
 }
 
 std::string view_of(PC pc)
@@ -288,6 +278,24 @@ TEST_F(Ilu2Level, FollowsNewValuesAndNewPatterns)
         }
       }
     }
+  }
+}
+
+TEST_F(Ilu2Level, SmallestChangeOfAnOptionTakesANewAnalysis)
+{
+  OwnedMat A;
+  OwnedPC pc;
+  OK(PetscLogDefaultBegin());
+  OK(distribute(grid7(8, 7, 6), false, A.out()));
+  OK(make_pc(A, "-pc_ilu2level_zero_pivot 0.25", pc.out()));
+  OK(PCSetUp(pc));
+  for (const auto &[value, anew] : {std::pair{"0.25", false}, {"0.2500001", true}, {"0.2500001", false}}) {
+    const int before = count_of("AMGKitILUSym");
+    OK(replace_options(std::string("-pc_ilu2level_zero_pivot ") + value));
+    OK(PCSetFromOptions(pc));
+    OK(MatScale(A, 2));
+    OK(PCSetUp(pc));
+    EXPECT_EQ(count_of("AMGKitILUSym") > before, anew) << value;
   }
 }
 

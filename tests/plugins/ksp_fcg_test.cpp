@@ -16,12 +16,10 @@ protected:
     OK(make_system(A, x.out(), b.out()));
     OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
   }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
   void solve(const std::string &options)
   {
-    OK(PetscOptionsClear(nullptr));
-    OK(PetscOptionsInsertString(nullptr, options.c_str()));
+    OK(replace_options(options));
     OK(KSPSetOperators(ksp, A, A));
     OK(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 300));
     OK(KSPSetFromOptions(ksp));

@@ -321,5 +321,25 @@ TEST_P(PCInterface, RichardsonTellsThatAPartOfThePCMGFailed)
   EXPECT_EQ(system.solution.reason, KSP_DIVERGED_PC_FAILED);
 }
 
+// New values alone keep what was chosen, a changed option does not, however little it has changed.
+TEST_P(PCInterface, SmallestChangeOfAnOptionBuildsEverythingAnew)
+{
+  const std::string name = std::string(type()) == PCAMGMATCHING ? "-pc_amgmatching_kappa" : "-pc_amgmatching_threshold";
+  OwnedMat A;
+  OwnedPC pc;
+  OK(PetscLogDefaultBegin());
+  OK(distribute(grid7(10, 10, 10), false, A.out()));
+  OK(make_pc(A, coarse_30 + name + " 0.25", pc.out()));
+  OK(PCSetUp(pc));
+  for (const auto &[value, anew] : {std::pair{" 0.25", false}, {" 0.2500001", true}, {" 0.2500001", false}, {" 0.25", true}}) {
+    const int before = count_of("AMGKitCoarsen");
+    OK(replace_options(renamed(coarse_30 + name + value)));
+    OK(PCSetFromOptions(pc));
+    OK(MatScale(A, 2));
+    OK(PCSetUp(pc));
+    EXPECT_EQ(count_of("AMGKitCoarsen") > before, anew) << value;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, PCInterface, multigrid_types(), [](const auto &info) { return info.param; });
 } // namespace amgkit::test

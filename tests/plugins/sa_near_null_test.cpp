@@ -19,7 +19,6 @@ const std::string cg = "-ksp_type cg -ksp_norm_type unpreconditioned ";
 class NearNullSpace : public ::testing::Test {
 protected:
   void SetUp() override { OK(AMGKitRegister()); }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
   // Whole nodes on every rank
   void make_matrix(const HostCsr &from, int bs, bool on_device, Mat *A)
@@ -120,7 +119,7 @@ TEST_F(NearNullSpace, RotationsHelpElasticity)
   for (const Use &use : uses()) {
     for (const auto &[dim, n] : {std::pair{2, 40}, {3, 10}}) {
       const std::string name = use.name + (" in " + std::to_string(dim)) + "D",
-                        options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 60");
+                        options = use.option + std::string(" -pc_amgsa_coarse_eq_limit 60");
       const Elasticity problem = elasticity(dim, n);
       OwnedMat A;
       Solution constants, coordinates, modes;
@@ -154,7 +153,7 @@ TEST_F(NearNullSpace, IncompleteBlocksAreShown)
     }
     make_matrix(problem.A, 3, false, A.out());
     std::vector<double> own = own_coordinates(A, problem);
-    OK(make_pc(A, "-pc_amgmatching_coarse_eq_limit 100", pc.out(), PCAMGSA));
+    OK(make_pc(A, "-pc_amgsa_coarse_eq_limit 100", pc.out(), PCAMGSA));
     OK(PCSetCoordinates(pc, 3, static_cast<PetscInt>(own.size()) / 3, own.data()));
     OK(PCSetUp(pc));
     const std::string file = ::testing::TempDir() + "amgkit_blocks_" + std::to_string(size_of_world());
@@ -180,7 +179,7 @@ TEST_F(NearNullSpace, AttachedModesAreThoseOfCoordinates)
       OwnedPC by_coordinates, by_modes;
       OwnedVec x, y, b;
       PetscReal size, difference;
-      const std::string options = use.option + std::string(" -pc_amgmatching_storage double -pc_amgmatching_coarse_eq_limit 60");
+      const std::string options = use.option + std::string(" -pc_amgsa_storage double -pc_amgsa_coarse_eq_limit 60");
       make_matrix(problem.A, dim, use.on_device, A.out());
       std::vector<double> own = own_coordinates(A, problem);
       OK(make_system(A, x.out(), b.out()));
@@ -265,13 +264,13 @@ TEST_F(NearNullSpace, PoorVectorsStillGiveAPreconditioner)
                                                                  : i / (nx * ny); }, 20}};
   for (const Use &use : uses()) {
     for (const Vectors &vectors : all) {
-      for (const char *own : {"", " -pc_amgmatching_prolongator_filter 0.1"}) {
+      for (const char *own : {"", " -pc_amgsa_prolongator_filter 0.1"}) {
         const std::string name = use.name + std::string(", ") + vectors.name + own;
         OwnedMat A;
         Solution solution;
         make_matrix(grid7(nx, ny, nz), 1, use.on_device, A.out());
         attach(A, vectors.count, vectors.entry);
-        solve(A, use.option + std::string(own) + " -pc_amgmatching_coarse_eq_limit 60", solution);
+        solve(A, use.option + std::string(own) + " -pc_amgsa_coarse_eq_limit 60", solution);
         EXPECT_LE(solution.iterations, vectors.iterations) << name;
         RecordProperty(name, static_cast<int>(solution.iterations));
       }
@@ -291,7 +290,7 @@ TEST_F(NearNullSpace, FreeBodiesWithTheirNullSpaceAttached)
         Solution solution;
         make_matrix(problem.A, dim, use.on_device, A.out());
         attach_modes(A, own_coordinates(A, problem), dim, true);
-        solve(A, use.option + std::string(" -pc_amgmatching_coarse_eq_limit ") + limit, solution);
+        solve(A, use.option + std::string(" -pc_amgsa_coarse_eq_limit ") + limit, solution);
         EXPECT_LE(solution.iterations, 40) << name;
         RecordProperty(name, static_cast<int>(solution.iterations));
       }
@@ -306,7 +305,7 @@ TEST_F(NearNullSpace, AScalarProblemInBlocksOfTwo)
     OwnedMat A;
     Solution solution;
     make_matrix(grid7(16, 14, 12), 2, use.on_device, A.out());
-    solve(A, use.option + std::string(" -pc_amgmatching_coarse_eq_limit 60"), solution);
+    solve(A, use.option + std::string(" -pc_amgsa_coarse_eq_limit 60"), solution);
     EXPECT_LE(solution.iterations, 25) << use.name;
   }
 }
@@ -317,15 +316,14 @@ TEST_F(NearNullSpace, OddMatricesAreSolved)
     for (const Named &odd : odd_matrices()) {
       for (int bs : {1, 2}) {
         if (odd.A.rows % bs) continue;
-        for (const char *own :
-             {"", "-pc_amgmatching_coarse_solver smoother", "-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0",
-              "-pc_amgmatching_threshold 1", "-pc_amgmatching_prolongator_filter 0.3 -pc_amgmatching_agg_nsmooths 2",
-              "-pc_amgmatching_agg_nsmooths 0 -pc_amgmatching_aggressive_coarsening 2", "-pc_amgmatching_lump_weak 0"}) {
+        for (const char *own : {"", "-pc_amgsa_coarse_solver smoother", "-pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0",
+                                "-pc_amgsa_threshold 1", "-pc_amgsa_prolongator_filter 0.3 -pc_amgsa_agg_nsmooths 2",
+                                "-pc_amgsa_agg_nsmooths 0 -pc_amgsa_aggressive_coarsening 2", "-pc_amgsa_lump_weak 0"}) {
           const std::string name = use.name + (", " + odd.name) + ", " + std::to_string(bs) + ", " + own;
           OwnedMat A;
           Solution solution;
           make_matrix(odd.A, bs, use.on_device, A.out());
-          solve(A, use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5 ") + own, solution);
+          solve(A, use.option + std::string(" -pc_amgsa_coarse_eq_limit 5 ") + own, solution);
           EXPECT_LE(solution.iterations, 60) << name;
         }
       }
@@ -362,8 +360,8 @@ TEST_F(NearNullSpace, RandomMatricesWithRandomVectors)
           if (k == 2 && (early || seed % 2 == 0)) return 2 + std::cos(0.7 * i); // twice the first
           return (k == 0 || k == 2 ? 1 + 0.5 * std::cos(0.7 * i) : std::sin(1.3 * k * i + seed));
         });
-        const std::string options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 12 -pc_amgmatching_storage double ") +
-                                    (seed % 3 == 0 ? "-pc_amgmatching_prolongator_filter 0.1 " : "");
+        const std::string options = use.option + std::string(" -pc_amgsa_coarse_eq_limit 12 -pc_amgsa_storage double ") +
+                                    (seed % 3 == 0 ? "-pc_amgsa_prolongator_filter 0.1 " : "");
         OK(make_system(A, x.out(), b.out()));
         OK(make_pc(A, options, pc.out(), PCAMGSA));
         OK(PCApply(pc, b, x));
@@ -384,9 +382,8 @@ TEST_F(NearNullSpace, NeverNotANumber)
 {
   const std::vector<Use> all_uses = uses();
   const std::vector<Named> matrices = gallery();
-  const char *const extremes[] = {"", " -pc_amgmatching_threshold 1",
-                                  " -pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0",
-                                  " -pc_amgmatching_prolongator_filter 1 -pc_amgmatching_lump_weak 0", " -pc_amgmatching_agg_nsmooths 3"};
+  const char *const extremes[] = {"", " -pc_amgsa_threshold 1", " -pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0",
+                                  " -pc_amgsa_prolongator_filter 1 -pc_amgsa_lump_weak 0", " -pc_amgsa_agg_nsmooths 3"};
   for (const Combination &c : combinations({static_cast<int>(all_uses.size()), static_cast<int>(matrices.size()), 5})) {
     const Use &use = all_uses[c[0]];
     const Named &matrix = matrices[c[1]];
@@ -397,7 +394,7 @@ TEST_F(NearNullSpace, NeverNotANumber)
     PetscReal size;
     OK(distribute(matrix.A, use.on_device, A.out()));
     OK(make_system(A, x.out(), b.out()));
-    OK(make_pc(A, use.option + std::string(" -pc_amgmatching_coarse_eq_limit 5") + own, pc.out(), PCAMGSA));
+    OK(make_pc(A, use.option + std::string(" -pc_amgsa_coarse_eq_limit 5") + own, pc.out(), PCAMGSA));
     OK(PCApply(pc, b, x));
     OK(VecNorm(x, NORM_2, &size));
     EXPECT_TRUE(std::isfinite(size)) << use.name << ", " << matrix.name << own;

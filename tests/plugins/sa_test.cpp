@@ -33,7 +33,7 @@ TEST_F(Smoothed, IterationsAndComplexity)
       OwnedMat A;
       Solution solution;
       LevelSizes sizes;
-      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
       OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, n, n, A.out()));
       solve(A, cg + use.option, solution, &sizes);
       EXPECT_LE(solution.iterations, target.iterations) << name;
@@ -96,9 +96,9 @@ TEST_F(Smoothed, EverySpaceGivesTheSame)
       OwnedMat A;
       Solution solution;
       LevelSizes sizes;
-      OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+      OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
       OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A.out()));
-      solve(A, cg + "-pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_storage double " + use.option, solution, &sizes);
+      solve(A, cg + "-pc_amgsa_coarse_eq_limit 20 -pc_amgsa_storage double " + use.option, solution, &sizes);
       if (on_host.iterations < 0) {
         on_host = solution;
         sizes_on_host = sizes;
@@ -117,17 +117,17 @@ struct Choice {
   const char *options;
   PetscInt more;
 };
-constexpr const char *aggressive = "-pc_amgmatching_aggressive_coarsening 1";
-constexpr Choice choices[] = {{"-pc_amgmatching_prolongator_filter 0.1", 3},
+constexpr const char *aggressive = "-pc_amgsa_aggressive_coarsening 1";
+constexpr Choice choices[] = {{"-pc_amgsa_prolongator_filter 0.1", 3},
                               {aggressive, 30},
-                              {"-pc_amgmatching_mis_k 1", 4},
-                              {"-pc_amgmatching_mis_k 4", 30},
-                              {"-pc_amgmatching_agg_nsmooths 0", 60},
-                              {"-pc_amgmatching_agg_nsmooths 2", 6},
-                              {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0", 30},
-                              {"-pc_amgmatching_strength_type symmetric -pc_amgmatching_threshold 0.08", 10},
-                              {"-pc_amgmatching_lump_weak false", 10},
-                              {"-pc_amgmatching_reweight false", 0}};
+                              {"-pc_amgsa_mis_k 1", 4},
+                              {"-pc_amgsa_mis_k 4", 30},
+                              {"-pc_amgsa_agg_nsmooths 0", 60},
+                              {"-pc_amgsa_agg_nsmooths 2", 6},
+                              {"-pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0", 30},
+                              {"-pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0.08", 10},
+                              {"-pc_amgsa_lump_weak false", 10},
+                              {"-pc_amgsa_reweight false", 0}};
 } // namespace
 
 TEST_F(Smoothed, OptionsConverge)
@@ -138,24 +138,24 @@ TEST_F(Smoothed, OptionsConverge)
     const System system = systems[c[1]];
     const Choice &choice = choices[c[2]];
     const std::string own = choice.options, name = SystemNames[system] + std::string(" ") + use.name + " " + own,
-                      all = cg + use.option + " -pc_amgmatching_coarse_eq_limit 50 ";
+                      all = cg + use.option + " -pc_amgsa_coarse_eq_limit 50 ";
     OwnedMat A;
     Solution defaults, solution;
     LevelSizes sizes_of_defaults, sizes;
-    OK(PetscOptionsInsertString(nullptr, use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+    OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
     OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 20, 20, A.out()));
     solve(A, all, defaults, &sizes_of_defaults);
     solve(A, all + own, solution, &sizes);
     EXPECT_LE(solution.iterations, defaults.iterations + choice.more) << name;
     RecordProperty(name, std::to_string(solution.iterations) + ", defaults " + std::to_string(defaults.iterations));
-    if (own == "-pc_amgmatching_mis_k 4") { // is what an aggressive level is by default
+    if (own == "-pc_amgsa_mis_k 4") { // is what an aggressive level is by default
       Solution again;
       LevelSizes of_aggressive;
       solve(A, all + aggressive, again, &of_aggressive);
       EXPECT_LT(of_aggressive.rows[1], sizes_of_defaults.rows[1]) << name;
       EXPECT_EQ(sizes.rows[1], of_aggressive.rows[1]) << name;
     }
-    if (own == "-pc_amgmatching_mis_k 1") {
+    if (own == "-pc_amgsa_mis_k 1") {
       EXPECT_GT(sizes.rows[1], sizes_of_defaults.rows[1]) << name;
     }
     if (own.find("filter") != std::string::npos) {
@@ -199,9 +199,9 @@ PetscErrorCode scale_by_rows(Mat A) // D A D, D between 1 and 2 from row to row
 TEST_F(Smoothed, ScaledValuesGiveWhatAFreshSetupGives)
 {
   for (const Use &use : uses()) {
-    for (const char *own : {"", " -pc_amgmatching_prolongator_filter 0.1", " -pc_amgmatching_agg_nsmooths 2",
-                            " -pc_amgmatching_lump_weak false", " -pc_amgmatching_reweight false"}) {
-      const std::string options = use.option + std::string(" -pc_amgmatching_coarse_eq_limit 30") + own;
+    for (const char *own : {"", " -pc_amgsa_prolongator_filter 0.1", " -pc_amgsa_agg_nsmooths 2", " -pc_amgsa_lump_weak false",
+                            " -pc_amgsa_reweight false"}) {
+      const std::string options = use.option + std::string(" -pc_amgsa_coarse_eq_limit 30") + own;
       const std::string name = use.name + (", " + options);
       OwnedMat A;
       OwnedVec x, b;
@@ -254,7 +254,7 @@ void expect_consistent(Mat A, PC pc, const Levels &levels, const std::string &na
 TEST_F(Smoothed, TheProlongatorFollowsNewValuesOrStays)
 {
   for (const Use &use : uses()) {
-    for (const char *filter : {"", " -pc_amgmatching_prolongator_filter 0.1"}) {
+    for (const char *filter : {"", " -pc_amgsa_prolongator_filter 0.1"}) {
       for (const bool reweight : {true, false}) {
         const std::string name = use.name + std::string(filter) + (reweight ? " follows" : " stays");
         OwnedMat A, before, after;
@@ -267,8 +267,7 @@ TEST_F(Smoothed, TheProlongatorFollowsNewValuesOrStays)
         OK(distribute(grid7(14, 13, 12), use.on_device, A.out()));
         OK(make_system(A, x.out(), b.out()));
         OK(make_ksp(A,
-                    cg + use.option + filter +
-                        " -pc_amgmatching_storage double -pc_amgmatching_coarse_eq_limit 30 -pc_amgmatching_reweight " +
+                    cg + use.option + filter + " -pc_amgsa_storage double -pc_amgsa_coarse_eq_limit 30 -pc_amgsa_reweight " +
                         (reweight ? "1" : "0"),
                     ksp.out(), PCAMGSA));
         OK(KSPSetUp(ksp));

@@ -8,13 +8,12 @@ namespace amgkit::test
 {
 inline auto multigrid_types() { return ::testing::Values(PCAMGMATCHING, PCAMGCLASSICAL, PCAMGSA); }
 
-// And those that are no multigrid: options of amgmatching's that they do not have are nobody's.
+// And those that are no multigrid
 inline auto all_types() { return ::testing::Values(PCAMGMATCHING, PCAMGCLASSICAL, PCAMGSA, PCILU2LEVEL); }
 
 class EveryType : public ::testing::TestWithParam<const char *> {
 protected:
   void SetUp() override { OK(AMGKitRegister()); }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
   static const char *type() { return GetParam(); }
   // Those of petsc_problems.hpp; options and names are written as amgmatching's.

@@ -10,7 +10,6 @@ namespace amgkit::test
 class Ilu2Level : public ::testing::Test {
 protected:
   void SetUp() override { OK(AMGKitRegister()); }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
   // Options of other types' tests are taken over: named_for().
   static PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc) { return test::make_pc(A, options, pc, PCILU2LEVEL); }

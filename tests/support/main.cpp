@@ -1,4 +1,5 @@
 // gtest under MPI: every rank runs every test, rank 0 prints, and a failure on any rank fails the program.
+#include "support/options.hpp"
 #include "support/spaces.hpp"
 
 #include <cstdio>
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new RankPrinter(rank));
   }
+  amgkit::test::watch_options();
   int failed = RUN_ALL_TESTS() != 0;
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
   if (PetscFinalize()) failed = 1;

@@ -2,6 +2,7 @@
 #pragma once
 #include "amgkit.h"
 #include "support/gallery.hpp"
+#include "support/options.hpp"
 #include "support/petsc_objects.hpp"
 #include "support/spaces.hpp"
 
@@ -20,11 +21,12 @@ struct Use {
 };
 std::vector<Use> uses();
 
-// Options of amgmatching as those of another type
+// Options of amgmatching as those of another type; for one that is no multigrid, without those that all multigrid types have
 std::string named_for(std::string options, const std::string &type);
 // A KSP for A, to 1e-8 in 200 iterations, with a PC of this type, unless the options say otherwise. They replace all that PETSc had before,
-// and are renamed for the type.
+// and are renamed for the type: see options.hpp and named_for().
 PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp, const char *type = PCAMGMATCHING);
+PetscErrorCode make_ksp_of_present_options(Mat A, KSP *ksp, const char *type = PCAMGMATCHING);
 PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc, const char *type = PCAMGMATCHING); // the same without a Krylov method
 // What a solve says of itself, and |b - A x| / |b|, or |A x| for b = 0.
 struct Solution {
@@ -48,6 +50,9 @@ PetscErrorCode level_sizes(PC pc, LevelSizes *out);
 
 int rank_of_world();
 int size_of_world();
+
+// How often an event was logged on this rank since PetscLogDefaultBegin()
+int count_of(const char *event);
 
 // Runs f with PETSc errors returned instead of printed.
 PetscErrorCode quietly(const std::function<PetscErrorCode()> &f);

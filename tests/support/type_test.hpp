@@ -15,7 +15,6 @@ class TypeTest : public ::testing::Test {
 protected:
   explicit TypeTest(const char *type) : type_(type) {}
   void SetUp() override { OK(AMGKitRegister()); }
-  void TearDown() override { OK(PetscOptionsClear(nullptr)); }
 
   // It must converge, by the true residual too. The options are those of the type.
   void solve(Mat A, const std::string &options, Solution &solution, LevelSizes *sizes = nullptr)

@@ -1,0 +1,49 @@
+// The parameters of amgsa alone.
+#pragma once
+#include "amg/spgemm_parameter.hpp"
+#include "graph/symmetric_strength.hpp"
+
+namespace amgkit
+{
+struct SmoothedParameters {
+  StrengthKind strength_type = StrengthKind::relative;
+  PetscReal threshold = 0.25, threshold_scale = 0.5;
+  PetscInt mis_k = 2, aggressive_coarsening = 0;
+  PetscInt agg_nsmooths = 1;
+  PetscBool lump_weak = PETSC_TRUE;
+  PetscReal prolongator_filter = 0;
+  PetscBool reweight = PETSC_TRUE;
+  SpgemmKind spgemm = SpgemmKind::native;
+
+  ParameterList list()
+  {
+    return {
+        {"strength_type", choice(&strength_type, {"relative", "symmetric"}),
+         "Strength of couplings: relative to the largest ones, or symmetric, relative to the diagonal",
+         "Nodes i and j are strongly coupled if |a_ij| exceeds threshold times sqrt(m_i m_j). For relative, m_i is the largest |a_ik| of "
+         "another node k; for symmetric, it is |a_ii|. Of a block, the Frobenius norm counts.",
+         "Vanek, Mandel, Brezina 1996 (symmetric)"},
+        {"threshold", RealRange{&threshold, 0, 1}, "Couplings above this threshold are strong; with 0, all nonzero couplings are",
+         "The option strength_type chooses what is compared with it."},
+        {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "Factor that the threshold is multiplied by on each coarser level", "",
+         "Vanek, Mandel, Brezina 1996"},
+        {"mis_k", IntegerRange{&mis_k, 1, 4}, "Roots of aggregates lie more than this many couplings apart",
+         "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates.",
+         "Bell, Dalton, Olson 2012"},
+        {"aggressive_coarsening", IntegerRange{&aggressive_coarsening, 0, 100},
+         "Number of finest levels on which roots lie more than 2 mis_k couplings apart", "", "PETSc PCGAMG"},
+        {"agg_nsmooths", IntegerRange{&agg_nsmooths, 0, 10}, "Number of smoothing steps for the prolongator; 0 means plain aggregation", "",
+         "PETSc PCGAMG"},
+        {"lump_weak", Flag{&lump_weak}, "Smooth the prolongator with a matrix whose weak couplings are lumped into the diagonal",
+         "They are lumped block by block. Otherwise the prolongator is smoothed with the matrix itself.", "Vanek, Mandel, Brezina 1996"},
+        {"prolongator_filter", RealRange{&prolongator_filter, 0, 1},
+         "Drop blocks of the prolongator below this share of the largest block of their node",
+         "The other blocks are corrected so that the near-null space is represented as before.", "PETSc PCGAMG"},
+        {"reweight", Flag{&reweight}, "Smooth the prolongator anew when only the values of the matrix change",
+         "Otherwise the prolongator stays as it is, which takes less memory. This option matters only if reuse_interpolation keeps the "
+         "aggregates."},
+        spgemm_parameter(&spgemm),
+    };
+  }
+};
+} // namespace amgkit
