@@ -46,7 +46,7 @@ TEST_F(Classical, IterationsAreThoseOfThePrototype)
           {"-pc_amgclassical_cycle_type v", target.chebyshev},
           {"-pc_amgclassical_cycle_type v -pc_amgclassical_chebyshev_degree 2", target.degree_2},
           {"", target.chebyshev}}) {
-      if (!full_run() && iterations != target.l1jacobi && !options.empty()) continue;
+      if (!full_run() && options.find("l1jacobi") == std::string::npos && !options.empty()) continue;
       const std::string name = SystemNames[target.system] + (" " + interpolation) + " " + options;
       Solution solution;
       LevelSizes sizes;
@@ -244,15 +244,8 @@ TEST_F(Classical, NeverNotANumber)
     const Named &matrix = matrices[c[1]];
     const std::string options = use.option + std::string(" -pc_amgclassical_coarse_eq_limit 5 -pc_amgclassical_interp_type ") +
                                 interpolations[c[2]] + extremes[c[3]];
-    OwnedMat A;
-    OwnedVec x, b;
-    OwnedPC pc;
     PetscReal size;
-    OK(distribute(matrix.A, use.on_device, A.out()));
-    OK(make_system(A, x.out(), b.out()));
-    OK(make_pc(A, options, pc.out(), PCAMGCLASSICAL));
-    OK(PCApply(pc, b, x));
-    OK(VecNorm(x, NORM_2, &size));
+    OK(size_of_application(matrix.A, use, options, PCAMGCLASSICAL, &size));
     EXPECT_TRUE(std::isfinite(size)) << use.name << ", " << matrix.name << options;
   }
 }

@@ -388,15 +388,8 @@ TEST_F(NearNullSpace, NeverNotANumber)
     const Use &use = all_uses[c[0]];
     const Named &matrix = matrices[c[1]];
     const std::string own = extremes[c[2]];
-    OwnedMat A;
-    OwnedVec x, b;
-    OwnedPC pc;
     PetscReal size;
-    OK(distribute(matrix.A, use.on_device, A.out()));
-    OK(make_system(A, x.out(), b.out()));
-    OK(make_pc(A, use.option + std::string(" -pc_amgsa_coarse_eq_limit 5") + own, pc.out(), PCAMGSA));
-    OK(PCApply(pc, b, x));
-    OK(VecNorm(x, NORM_2, &size));
+    OK(size_of_application(matrix.A, use, use.option + std::string(" -pc_amgsa_coarse_eq_limit 5") + own, PCAMGSA, &size));
     EXPECT_TRUE(std::isfinite(size)) << use.name << ", " << matrix.name << own;
   }
 }

@@ -134,6 +134,21 @@ PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc, const char *ty
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode size_of_application(const HostCsr &A, const Use &use, const std::string &options, const char *type, PetscReal *size)
+{
+  OwnedMat M;
+  OwnedVec x, b;
+  OwnedPC pc;
+
+  PetscFunctionBegin;
+  PetscCall(distribute(A, use.on_device, M.out()));
+  PetscCall(make_system(M, x.out(), b.out()));
+  PetscCall(make_pc(M, options, pc.out(), type));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(VecNorm(x, NORM_2, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode true_residual(Mat A, Vec b, Vec x, PetscReal *relative)
 {
   OwnedVec r;

@@ -28,6 +28,8 @@ std::string named_for(std::string options, const std::string &type);
 PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp, const char *type = PCAMGMATCHING);
 PetscErrorCode make_ksp_of_present_options(Mat A, KSP *ksp, const char *type = PCAMGMATCHING);
 PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc, const char *type = PCAMGMATCHING); // the same without a Krylov method
+// The 2-norm of what such a PC makes of make_system()'s right-hand side
+PetscErrorCode size_of_application(const HostCsr &A, const Use &use, const std::string &options, const char *type, PetscReal *size);
 // What a solve says of itself, and |b - A x| / |b|, or |A x| for b = 0.
 struct Solution {
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
