@@ -10,8 +10,8 @@
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./convection -n 100 -wind 2000 -pc_type ilu2level
    and look at the number of iterations:
    - The stronger the draught, the fewer iterations ILU takes: 172 with -wind 20, 10 with -wind 2000, 6 with -wind 20000.
-     The factors follow the wind from point to point. Multigrid takes more: 20, 29 and 31 with -pc_type amgmatching.
-   - Several processes leave their couplings out of the factors: 13 iterations on four of them.
+     The factors follow the wind from point to point. Multigrid varies little: 20, 29 and 31 with -pc_type amgmatching.
+   - The factors leave out the couplings between processes: 13 iterations on four processes.
    - An order by colours lets a GPU factor many points at once, but the factors no longer follow the wind: 296 iterations with
      -pc_ilu2level_ordering multicolor.
    - Jacobi steps replace the triangular solves by steps in which no row waits for another: 23 iterations with
@@ -22,7 +22,8 @@
      ... -dm_mat_type aijcusparse -dm_vec_type cuda
 
    The program checks the residual, and two properties of the solution. No point is warmer than the warm side or colder than the others.
-   The turning air has 1/4 on average: the four solutions with one warm side each are rotations of one another, and their sum is 1.
+   The turning air has the mean temperature 1/4: the four solutions with one warm side each are rotations of one another, and their sum
+   is 1.
 
    On CPUs with several processes set OMP_NUM_THREADS=1. */
 #include <petscdmda.h>

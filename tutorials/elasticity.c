@@ -1,6 +1,6 @@
 /* A beam that is clamped on the left and loaded on the right: what multigrid needs to know for elasticity.
 
-     plane stress, E = 1, nu = 0.3, on (0, 4) x (0, 1), bilinear squares with n of them across the beam, displacements (u, v)
+     plane stress, E = 1, nu = 0.3, on (0, 4) x (0, 1), n bilinear squares across the beam, displacements (u, v)
 
    Smoothers hardly reduce errors that deform the body little: its translations and rotations, the rigid body modes. So the coarse levels
    must represent them. A preconditioner can compute them from two things that this program sets: the block size of the matrix, 2, and

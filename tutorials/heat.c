@@ -15,7 +15,7 @@
    To skip every later setup, call KSPSetReusePreconditioner(), or add:
      -dt 1e-5 -ksp_reuse_preconditioner
 
-   This pays when the matrix changes little, as it does with this small -dt. If it changes too much, the iterations grow, or CG stops with
+   It pays off when the matrix changes little, as it does with this small -dt. If it changes too much, the iterations grow, or CG stops with
    an indefinite preconditioner. With the default -dt this happens in the second step.
 
    The program checks two properties of the solution after each step: the sum over the plate stays the same, and no temperature leaves the

@@ -170,7 +170,7 @@ provide_cuda_petsc() {
   local venv=$cache/petsc-cuda-$cuda_petsc nvcc options
   begin "PETSc $cuda_petsc with CUDA"
   if ! cuda_petsc_in "$venv" >/dev/null; then
-    say 'building it: about five minutes on two cores, this once'
+    say 'building it: five to eight minutes on two cores, this once'
     rm -rf "$venv"
     mkdir -p "$cache"
     quietly 'Python needs its venv module: install python3-venv.' python3 -m venv "$venv"

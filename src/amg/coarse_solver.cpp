@@ -164,7 +164,7 @@ template <class Ex> std::string CoarseSolver<Ex>::description() const
   case Kind::inverse:
     return "dense inverse";
   case Kind::regularised_inverse:
-    return "dense inverse; the matrix is singular along the smooth vector and was made regular there";
+    return "dense inverse; the matrix is singular along the smooth vector and was made nonsingular there";
   case Kind::singular:
     return sweeps + ", as the matrix is singular";
   }

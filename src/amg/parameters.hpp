@@ -44,7 +44,7 @@ struct AmgParameters {
          "The dense coarse solver takes no level with more rows."},
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
          "A coarse level with fewer rows per process than this moves to fewer processes",
-         "It moves only if half of the processes or fewer suffice. With 0, the limit is 500 rows per process on CPUs, and 14 million "
+         "It moves if half of the processes or fewer suffice. With 0, the limit is 500 rows per process on CPUs, and 14 million "
          "matrix entries per process on GPUs. A level that the dense inverse solves always moves to one process.",
          "PETSc PCGAMG"},
         {"cycle_type", choice(&cycle_type, {"auto", "v", "w", "f", "k"}), "Multigrid cycle; auto chooses k or w to suit the KSP",
@@ -56,13 +56,13 @@ struct AmgParameters {
          "Number of finest levels on which the cycles w, f and k act; below, the cycle is v"},
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
-         "The method is fcg for symmetric matrices and gcr for all others. With auto, a test finds out whether the matrix is symmetric.",
-         "Notay 2010"},
+         "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},
         {"smoother", choice(&smoother, {"l1jacobi", "jacobi", "chebyshev", "ilu0"}), "Smoother of all levels but the coarsest",
          "The smoothers jacobi and chebyshev estimate rho, the spectral radius of D^-1 A, by 4 Lanczos steps. The smoother ilu0 is an "
          "incomplete factorization without fill of each process's own rows and columns. It saves iterations, takes two to three times the "
-         "memory of the matrix, and is meant for CPUs: on a GPU its solves took 10 to 33 times as long. On a level where the factorization "
-         "fails, l1jacobi takes its place; the view names such levels.",
+         "memory of the matrix, and is meant for CPUs: on a GPU, solves took 10 to 33 times as long as with chebyshev. On a level where "
+         "the factorization "
+         "fails, l1jacobi takes its place; -ksp_view names such levels.",
          "Baker, Falgout, Kolev, Yang 2011 (l1jacobi)"},
         {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Smoothing sweeps before the coarse correction, and as many after it"},
         {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Smoothing sweeps before the coarse correction; -1 means smoother_sweeps"},
@@ -74,21 +74,23 @@ struct AmgParameters {
          "Vanek, Mandel, Brezina 1996"},
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),
          "Solver of the coarsest level: its dense inverse, or sweeps of the smoother",
-         "The dense inverse is gathered on one rank. The number of sweeps is coarse_sweeps."},
+         "The coarsest matrix is gathered on one process. The number of sweeps is coarse_sweeps."},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000}, "Number of sweeps where the smoother solves the coarsest level",
          "The smoother does so by choice of coarse_solver, or because the level is too large for the dense inverse.", "BootCMatchGX"},
         {"reuse_interpolation", Flag{&reuse_interpolation}, "Keep aggregates or coarse points when only the values of the matrix change",
          "Otherwise everything is built anew.", "PETSc PCGAMG"},
         {"storage", choice(&storage, {"double", "single"}), "Precision of the matrices that the cycle reads on a GPU",
-         "With flexible Krylov methods and many rows, the vectors of the cycle have this precision, too. A matrix that would lose entries "
-         "in single precision stays in double precision, and then so do all vectors. Coarse matrices with at least a thirtieth of the "
-         "finest one's entries are kept in this precision alone, and PCGetCoarseOperators() returns them so rounded. The weights of "
-         "amgclassical are rounded to it."},
+         "With flexible Krylov methods and many rows, the vectors of the cycle have this precision, too. A matrix with nonzero entries "
+         "below "
+         "1.2e-38 or above 1e18 in size stays in double precision, and then so do all vectors. Coarse matrices with at least a thirtieth "
+         "of the "
+         "finest one's entries are kept in this precision alone, and PCGetCoarseOperators() returns them so rounded. amgclassical rounds "
+         "its interpolation weights to it, too."},
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the levels below the finest as one CUDA graph",
          "On several GPUs, the graph contains only those levels that one GPU holds alone."},
         {"export_mg", Flag{&export_mg}, "Hand the levels to a PCMG, which then applies the preconditioner",
-         "The options -mg_levels_*, -mg_coarse_* and -pc_mg_* choose its smoothers, coarse solver and cycle. By default, it smooths by "
-         "chebyshev with jacobi.",
+         "The options -mg_levels_*, -mg_coarse_* and -pc_mg_* choose its smoothers, coarse solver and cycle. Its default "
+         "smoother is chebyshev with jacobi.",
          "PETSc PCMG"},
         space_parameter(&space),
     };

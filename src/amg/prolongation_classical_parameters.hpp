@@ -20,7 +20,7 @@ struct ClassicalParameters {
   ParameterList list()
   {
     return {
-        {"threshold", RealRange{&threshold, 0, 1}, "Row i depends strongly on column j if -a_ij exceeds this share of the row's largest",
+        {"threshold", RealRange{&threshold, 0, 1}, "Row i depends strongly on column j if -a_ij exceeds this share of the largest -a_ik",
          "In a row with a negative diagonal entry, the signs are reversed.", "Ruge, Stueben 1987"},
         {"max_row_sum", RealRange{&max_row_sum, 0, 1},
          "Rows with |sum| above this share of their |diagonal entry| are left to the smoother",
@@ -34,12 +34,12 @@ struct ClassicalParameters {
          "hypre BoomerAMG"},
         {"agg_nl", IntegerRange{&agg_nl, 0, 100}, "Number of finest levels with aggressive coarsening",
          "On these levels coarse points are chosen twice, and the interpolation has two stages. Coarse levels become smaller, the setup "
-         "faster and the memory half as large, but the solve takes more iterations. Aggressive coarsening does not work with direct "
+         "faster and memory half of what it was, but the solve takes more iterations. Aggressive coarsening does not work with direct "
          "interpolation.",
          "De Sterck, Yang, Heys 2006"},
         {"agg_type", choice(&agg_type, {"a1", "a2"}),
          "Aggressive levels: one (a1) or two (a2) paths of length two make coarse points neighbours",
-         "A direct path makes them neighbours, too. A point that stays coarse represents its neighbours.", "De Sterck, Yang, Heys 2006"},
+         "A direct path makes them neighbours, too. Each coarse point represents its neighbours.", "De Sterck, Yang, Heys 2006"},
         {"agg_p_max", IntegerRange{&agg_p_max, 0, 1000},
          "Aggressive levels: the same as p_max for each of the two stages of the interpolation",
          "The limit p_max holds for both stages together.", "Li, Sjogreen, Yang 2021"},

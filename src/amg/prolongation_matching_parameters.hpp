@@ -16,7 +16,7 @@ struct MatchingParameters {
          "Number of pairwise matchings per level: an aggregate has up to 2^matching_steps rows", "", "BootCMatchGX"},
         {"kappa", RealRange{&kappa, 0, 1e6},
          "Match a pair only if its bound on the two-grid condition number is at most this; 0 matches all",
-         "Inside a 7-point stencil the bound is 6, inside a 27-point stencil 26. With block sizes above 1 there is no bound.",
+         "For an inner pair of a 7-point grid the bound is 6, of a 27-point grid 26. With block sizes above 1 there is no bound.",
          "Notay 2012, who takes 8, and 10 for matrices that are not symmetric"},
         {"quality_aware", Flag{&quality_aware}, "Match pairs with a small bound first, instead of those with a large weight",
          "This needs kappa > 0.", "Notay 2012"},

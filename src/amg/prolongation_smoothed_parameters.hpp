@@ -25,7 +25,7 @@ struct SmoothedParameters {
          "Vanek, Mandel, Brezina 1996 (symmetric)"},
         {"threshold", RealRange{&threshold, 0, 1}, "Couplings above this threshold are strong; with 0, all nonzero couplings are",
          "The option strength_type chooses what is compared with it."},
-        {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "Factor that the threshold is multiplied by on each coarser level", "",
+        {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "Factor by which the threshold is multiplied on each coarser level", "",
          "Vanek, Mandel, Brezina 1996"},
         {"mis_k", IntegerRange{&mis_k, 1, 4}, "Roots of aggregates lie more than this many couplings apart",
          "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates.",

@@ -9,8 +9,8 @@ namespace
 {
 std::string range_of(const Choice &p)
 {
-  std::string s = "one of";
-  for (const char *name : p.names) s += std::string(" ") + name;
+  std::string s = "one of ";
+  for (const char *name : p.names) s += std::string(name == p.names.front() ? "" : ", ") + name;
   return s;
 }
 
@@ -55,7 +55,7 @@ PetscErrorCode read(OptionItems PetscOptionsObject, const char *option, const ch
   for (const char *name : p.names) {
     if (set && !known) PetscCall(PetscStrcasecmp(given, name, &known));
   }
-  PetscCheck(!set || known, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, not %s", option, range_of(p).c_str(), given);
+  PetscCheck(!set || known, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be %s, and not %s", option, range_of(p).c_str(), given);
   PetscCall(
       PetscOptionsEList(option, meaning, nullptr, p.names.data(), static_cast<PetscInt>(p.names.size()), p.names[value], &value, nullptr));
   p.set(static_cast<std::size_t>(value));
@@ -117,7 +117,14 @@ std::string parameters_manual(const std::string &type, const ParameterList &list
   for (const Parameter &p : list) {
     const auto value = std::visit([](const auto &kind) { return value_of(kind); }, p.kind);
     const auto range = std::visit([](const auto &kind) { return range_of(kind); }, p.kind);
-    s.append("- `-pc_").append(type).append("_").append(p.name).append("`: ").append(range).append(", default ").append(value);
+    s.append("- `-pc_")
+        .append(type)
+        .append("_")
+        .append(p.name)
+        .append("`: ")
+        .append(range)
+        .append(std::holds_alternative<Choice>(p.kind) ? "; default " : ", default ")
+        .append(value);
     s.append(". ").append(p.meaning).append(".");
     if (!p.explanation.empty()) s.append(" ").append(p.explanation);
     if (!p.source.empty()) s.append(" Source: ").append(p.source).append(".");

@@ -86,6 +86,6 @@ TEST(Parameters, DriveTheManual)
   EXPECT_NE(manual.find("- `-pc_sample_count`: integer in [1, 9], default 3. How many. At least one. Source: a paper.\n"),
             std::string::npos)
       << manual;
-  EXPECT_NE(manual.find("- `-pc_sample_colour`: one of red green, default red. Which.\n"), std::string::npos) << manual;
+  EXPECT_NE(manual.find("- `-pc_sample_colour`: one of red, green; default red. Which.\n"), std::string::npos) << manual;
 }
 } // namespace amgkit::test

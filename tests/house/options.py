@@ -14,7 +14,7 @@ PAGES = ["share/amgkit/doc"]
 # -pc_amgx is PETSc's. TYPE and ... stand for any type, a name that ends in _ for all options that begin so.
 NAME = r"(?:pc_(?!amgx)(?:amg|ilu2level|TYPE_|\.\.\._)|ksp_amgfcg)\w*"
 NAMED = re.compile(r"(?<![\w-])-(?:[a-z]\w*?_)??(" + NAME + r")(?: (?!-[a-z])([^\s`\"'(),;|<$][^\s`\"'(),;|]*))?")
-STATED = re.compile(r"^- `-(pc_\w+)`: (.*?), default ", re.M)
+STATED = re.compile(r"^- `-(pc_\w+)`: (.*?)[,;] default ", re.M)
 READ = re.compile(r'"-(ksp_amgfcg\w*)"')
 
 
@@ -23,7 +23,7 @@ def takes(kind, value):
     if kind == "true or false":
         return True  # what follows may be the next word of a sentence
     if kind.startswith("one of "):
-        return value in kind.split()[2:]
+        return value in kind.removeprefix("one of ").split(", ")
     if match := re.fullmatch(r"(integer|real) in \[(.*), (.*)\]", kind):
         try:
             number = int(value) if match[1] == "integer" else float(value)
@@ -69,7 +69,7 @@ def self_test():
 ## Options
 
 - `-pc_amgsa_mis_k`: integer in [1, 4], default 2. Roots.
-- `-pc_amgsa_smoother`: one of jacobi ilu0, default jacobi. S.
+- `-pc_amgsa_smoother`: one of jacobi, ilu0; default jacobi. S.
 """
     known, complaints = known_options([page], ['PetscOptionsInt("-ksp_amgfcg_lag", 1)'])
     bad = ["-pc_amgsa_mis", "-pc_amgsa_mis_k 5", "-pc_amgsa_mis_k -1", "-pc_amgsa_mis_k two", "# -pc_amgsa_mis_k 0.", "-pc_..._mis_k 9"]

@@ -76,7 +76,7 @@ def draw_peers(figure, data):
         axes.annotate(f"{own} {fast:.3g}", (fast, y), (-8, 0), textcoords="offset points", ha="right", va="center", color=BLUE)
         axes.annotate(f"{slow:.4g} {peer}", (slow, y), (8, 0), textcoords="offset points", ha="left", va="center", color=ORANGE)
         figure.text(0.975, axes_y(axes, y), f"{slow / fast:.2g} ×", ha="right", va="center", fontweight="bold")
-    figure.text(0.975, axes_y(axes, -0.8), "times faster", ha="right", va="center")
+    figure.text(0.975, axes_y(axes, -0.8), "speedup", ha="right", va="center")
     _, _, fast, _, slow = data[0]
     axes.annotate("AMGKit", (fast, 0), (-8, 20), textcoords="offset points", ha="right", va="center", color=BLUE, fontweight="bold")
     axes.annotate("fastest peer", (slow, 0), (8, 20), textcoords="offset points", ha="left", va="center", color=ORANGE, fontweight="bold")

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import tempfile
+import re
 import textwrap
 
 import plot
@@ -59,8 +60,9 @@ def totals(rows):
         lines.append([name_of(rows, system, size)] + [cell(row) for row in own] + [f"{PEERS[peer['type']]} {cell(peer)}", ratio(peer, best)])
         versions.append(peer["peer"])
         settings |= {PEERS[peer["type"]]: peer["options"]} if peer["options"] else {}
-    legend = "; ".join([f"Peers: {', '.join(sorted(set(versions)))}"] + [f"{name}: {text}" for name, text in settings.items()])
-    return table(["system", "`amgmatching`", "`amgclassical`", "`amgsa`", "best peer", "times faster"], lines) + "\n" + textwrap.fill(f"{legend}. A dash: not measured.", 145) + "\n"
+    names = sorted({re.sub("^PETSc ", "GAMG of PETSc ", re.sub(r" (\w+), (\d+-\d+)$", r" (\1, \2)", version)) for version in versions})
+    legend = ". ".join([f"Peers: {', '.join(names)}"] + [f"\"{name}\" is {text}" for name, text in settings.items()])
+    return table(["system", "`amgmatching`", "`amgclassical`", "`amgsa`", "best peer", "speedup"], lines) + "\n" + textwrap.fill(f"{legend}. A dash: not measured.", 145) + "\n"
 
 
 def peers(rows):
