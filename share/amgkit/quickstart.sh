@@ -284,7 +284,8 @@ run_tests() {
   local again="Those alone: ctest --test-dir build/$preset --rerun-failed --output-on-failure" gate=(-LE '^full$')
   begin "test: preset $preset"
   if [[ $full == yes ]]; then gate=(); fi
-  ctest --test-dir "build/$preset" --no-tests=error --parallel "$cores" --output-on-failure "${gate[@]}" "${ctest_options[@]}" || die 'tests failed' "$again"
+  # two more than there are cores: a rank that waits leaves its core to others
+  ctest --test-dir "build/$preset" --no-tests=error --parallel "$((cores + 2))" --output-on-failure "${gate[@]}" "${ctest_options[@]}" || die 'tests failed' "$again"
 }
 
 while (($#)); do
