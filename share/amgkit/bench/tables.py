@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import tempfile
-import re
 import textwrap
 
 import plot
