@@ -28,8 +28,6 @@ const char *describe(SetupStatus status)
     return "ready";
   case SetupStatus::out_of_memory:
     return "failed: out of memory during setup";
-  case SetupStatus::outdated:
-    return "failed: its levels do not fit the matrix";
   case SetupStatus::error:
     return "failed: the last setup ended in an error";
   }
@@ -55,36 +53,31 @@ PetscErrorCode report(PC pc, SetupStatus status)
 PetscErrorCode build(PC pc, AmgPC &data)
 {
   const std::string parameters = parameters_summary(data.list);
-  bool refresh = false;
+  bool refresh = false, fits = false;
 
   PetscFunctionBegin;
   if (data.solver && data.parameters.reuse_interpolation && data.built_with == parameters)
     PetscCall(data.solver->can_refresh(pc->pmat, &refresh));
-  if (refresh) {
-    PetscCall(data.solver->refresh(pc->pmat, &data.status));
-    if (data.status != SetupStatus::outdated) PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (refresh) PetscCall(data.solver->refresh(pc->pmat, &fits));
+  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(close_solver(data));
   PetscCall(make_preconditioner(pc->pmat, data.parameters, data.method, data.solver));
   data.built_with = parameters;
   PetscCall(PCGetDM(pc, &data.coordinates.dm));
-  PetscCall(data.solver->setup(pc->pmat, &data.status));
+  PetscCall(data.solver->setup(pc->pmat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The levels, and the PCMG that applies them when it is asked for.
 PetscErrorCode build_all(PC pc, AmgPC &data)
 {
-  bool out_of_memory = false;
-
   PetscFunctionBegin;
   PetscCall(build(pc, data));
   PetscCall(state_of(pc->pmat, &data.seen));
   if (!data.parameters.export_mg)
     PetscCall(PCDestroy(&data.mg));
-  else if (data.status == SetupStatus::ready)
-    PetscCall(export_to_mg(pc, &out_of_memory));
-  if (out_of_memory) data.status = SetupStatus::out_of_memory;
+  else
+    PetscCall(export_to_mg(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,8 +87,7 @@ PetscErrorCode PCSetUp_AMG(PC pc)
   AmgPC &data = data_of(pc);
 
   PetscFunctionBegin;
-  const PetscErrorCode code = guarded([&] { return build_all(pc, data); });
-  if (code) data.status = SetupStatus::error;
+  const PetscErrorCode code = run_setup([&] { return build_all(pc, data); }, &data.status);
   if (data.status != SetupStatus::ready) PetscCall(close_solver(data));
   if (code) PetscFunctionReturn(code);
   PetscCall(report(pc, data.status));

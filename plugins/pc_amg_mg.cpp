@@ -1,5 +1,7 @@
 #include "plugins/pc_amg_mg.hpp"
 
+#include "dist/agree.hpp"
+
 #include <algorithm>
 
 namespace amgkit
@@ -21,7 +23,7 @@ struct Levels {
   }
 };
 
-PetscErrorCode make_levels(PC pc, Levels &levels, bool *out_of_memory)
+PetscErrorCode make_levels(PC pc, Levels &levels)
 {
   const AmgPC &data = *static_cast<AmgPC *>(pc->data);
   MatType type;
@@ -30,7 +32,7 @@ PetscErrorCode make_levels(PC pc, Levels &levels, bool *out_of_memory)
   PetscCheck(data.solver, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
              "There are no levels yet: call PCSetUp() first");
   PetscCall(MatGetType(pc->pmat, &type));
-  PetscCall(guarded([&] { return data.solver->make_mats(type, levels.operators, levels.interpolations, out_of_memory); }));
+  PetscCall(guarded([&] { return data.solver->make_mats(type, levels.operators, levels.interpolations); }));
   std::reverse(levels.operators.begin(), levels.operators.end());
   std::reverse(levels.interpolations.begin(), levels.interpolations.end());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -40,11 +42,10 @@ PetscErrorCode make_levels(PC pc, Levels &levels, bool *out_of_memory)
 PetscErrorCode give(PC pc, std::vector<Mat> Levels::*kind, PetscInt *levels, Mat **out)
 {
   Levels made;
-  bool out_of_memory = false;
 
   PetscFunctionBegin;
-  PetscCall(make_levels(pc, made, &out_of_memory));
-  PetscCheck(!out_of_memory, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_MEM, "No memory left for the levels' matrices");
+  PetscCall(
+      need_memory_for("the levels' matrices", PetscObjectComm(reinterpret_cast<PetscObject>(pc)), [&] { return make_levels(pc, made); }));
   std::vector<Mat> &mats = made.*kind;
   *levels = static_cast<PetscInt>(mats.size()) + 1;
   PetscCall(PetscMalloc1(mats.size() + 1, out));
@@ -116,7 +117,7 @@ PetscErrorCode mg_failed(PC pc, bool *failed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode export_to_mg(PC pc, bool *out_of_memory)
+PetscErrorCode export_to_mg(PC pc)
 {
   AmgPC &data = *static_cast<AmgPC *>(pc->data);
   Levels levels;
@@ -124,8 +125,7 @@ PetscErrorCode export_to_mg(PC pc, bool *out_of_memory)
   bool failed = false;
 
   PetscFunctionBegin;
-  PetscCall(make_levels(pc, levels, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(make_levels(pc, levels));
   if (data.mg) PetscCall(mg_failed(pc, &failed));
   if (failed) PetscCall(PCDestroy(&data.mg)); // what failed once says so for ever
   const auto wanted = static_cast<PetscInt>(levels.operators.size()) + 1;

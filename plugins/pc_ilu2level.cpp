@@ -18,8 +18,8 @@ struct IluPC {
   std::unique_ptr<IluPreconditioner> solver;
   PetscObjectState seen = 0; // the state of solver's matrix when it was last found to be what was set up
   std::string built_with;    // the parameters that solver was set up with
-  IluSetup setup;            // how the last one went
-  bool error = false;        // it ended in an error
+  IluSetup setup;            // how the last one went in the numbers
+  SetupStatus status = SetupStatus::ready;
 };
 
 IluPC &ilu_of(PC pc) { return *static_cast<IluPC *>(pc->data); }
@@ -40,10 +40,10 @@ struct Failure {
   std::string description = "ready";
 };
 
-Failure failure_of(const IluSetup &setup)
+Failure failure_of(SetupStatus status, const IluSetup &setup)
 {
   const std::string row = " of row " + std::to_string(setup.row);
-  if (setup.out_of_memory) return {PC_FACTOR_OUTMEMORY, PETSC_ERR_MEM, "failed: out of memory during setup"};
+  if (status == SetupStatus::out_of_memory) return {PC_FACTOR_OUTMEMORY, PETSC_ERR_MEM, "failed: out of memory during setup"};
   switch (setup.fault) {
   case IluFault::none:
     break;
@@ -96,12 +96,11 @@ PetscErrorCode PCSetUp_ILU2Level(PC pc)
   IluPC &data = ilu_of(pc);
 
   PetscFunctionBegin;
-  const PetscErrorCode code = guarded([&] { return build(pc, data); });
+  const PetscErrorCode code = run_setup([&] { return build(pc, data); }, &data.status);
   PetscCall(state_of(pc->pmat, &data.seen));
-  data.error = code != 0;
-  if (data.error || data.setup.out_of_memory) PetscCall(close_solver(data));
+  if (data.status != SetupStatus::ready) PetscCall(close_solver(data));
   if (code) PetscFunctionReturn(code);
-  PetscCall(report(pc, failure_of(data.setup)));
+  PetscCall(report(pc, failure_of(data.status, data.setup)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,11 +152,11 @@ PetscErrorCode PCSetFromOptions_ILU2Level(PC pc, OptionItems items) { return set
 
 PetscErrorCode view_ascii(const IluPC &data, PetscViewer viewer)
 {
-  const Failure failure = failure_of(data.setup);
+  const Failure failure = failure_of(data.status, data.setup);
   const IluSetup &setup = data.setup;
 
   PetscFunctionBegin;
-  if (data.error) PetscCall(PetscViewerASCIIPrintf(viewer, "failed: the last setup ended in an error\n"));
+  if (data.status == SetupStatus::error) PetscCall(PetscViewerASCIIPrintf(viewer, "failed: the last setup ended in an error\n"));
   if (failure.reason != PC_NOERROR) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", failure.description.c_str()));
   if (!data.solver) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "runs in the %s space\n", data.solver->space()));
@@ -184,7 +183,7 @@ PetscErrorCode PCReset_ILU2Level(PC pc)
   PetscFunctionBegin;
   PetscCall(close_solver(data));
   data.setup = {};
-  data.error = false;
+  data.status = SetupStatus::ready;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

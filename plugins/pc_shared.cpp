@@ -1,6 +1,7 @@
 #include "plugins/pc_shared.hpp"
 
 #include "amgkit.h"
+#include "dist/agree.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,6 +11,15 @@
 
 namespace amgkit
 {
+PetscErrorCode run_setup(const std::function<PetscErrorCode()> &work, SetupStatus *status)
+{
+  bool none_left = false;
+  const PetscErrorCode code = out_of_memory([&] { return guarded(work); }, &none_left);
+
+  *status = code ? SetupStatus::error : none_left ? SetupStatus::out_of_memory : SetupStatus::ready;
+  return code;
+}
+
 Change change_under(const char *ksp_type)
 {
   const char *const flexible[] = {KSPAMGFCG, KSPFCG,     KSPPIPEFCG, KSPFGMRES, KSPPIPEFGMRES,

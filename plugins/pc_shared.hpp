@@ -21,6 +21,12 @@ template <class F> PetscErrorCode guarded(F body)
   }
 }
 
+// How the last setup of a PC ended: memory was lacking, as out_of_memory() has it, or a PETSc error was raised.
+enum class SetupStatus { ready, out_of_memory, error };
+
+// The one place where a lack of memory becomes a status. Runs work(), guarded; its errors are status error. Collective.
+PetscErrorCode run_setup(const std::function<PetscErrorCode()> &work, SetupStatus *status);
+
 // What a Krylov method makes of a preconditioner that changes from one application to the next: it keeps its promises all the same; makes
 // none, or its residual stays the true one; gives wrong answers without noticing.
 enum class Change { allowed, unknown, forbidden };

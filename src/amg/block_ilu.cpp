@@ -44,8 +44,7 @@ template <class Ex> PetscErrorCode BlockIlu<Ex>::look_at_factors(Ex &ex, const d
 }
 
 // Collective, with factors that are good on all ranks.
-template <class Ex>
-PetscErrorCode BlockIlu<Ex>::smooth_an_error(Ex &ex, DistMatrix<Ex> &A, const double *d, Fault *fault, int *row, bool *out_of_memory)
+template <class Ex> PetscErrorCode BlockIlu<Ex>::smooth_an_error(Ex &ex, DistMatrix<Ex> &A, const double *d, Fault *fault, int *row)
 {
   constexpr int sweeps = 4;
   Array<double, Ex> x, r, zero;
@@ -53,19 +52,15 @@ PetscErrorCode BlockIlu<Ex>::smooth_an_error(Ex &ex, DistMatrix<Ex> &A, const do
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(x.allocate(ex, A.rows));
-        PetscCall(r.allocate(ex, A.rows));
-        PetscCall(zero.allocate(ex, A.rows));
-        PetscCall(memory_zero(ex, zero.data(), zero.bytes()));
-        PetscCall(random_error(ex, A.rows, A.first(rank), d, x.data()));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(x.allocate(ex, A.rows));
+    PetscCall(r.allocate(ex, A.rows));
+    PetscCall(zero.allocate(ex, A.rows));
+    PetscCall(memory_zero(ex, zero.data(), zero.bytes()));
+    PetscCall(random_error(ex, A.rows, A.first(rank), d, x.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   for (int sweep = 0; sweep < sweeps; sweep++) {
     PetscCall(A.residual(ex, static_cast<const double *>(zero.data()), x.data(), r.data()));
     PetscCall(solve(ex, false, static_cast<const double *>(r.data()), r.data()));
@@ -92,20 +87,17 @@ template <class Ex> PetscErrorCode BlockIlu<Ex>::agree(const DistMatrix<Ex> &A, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode BlockIlu<Ex>::factor(Ex &ex, DistMatrix<Ex> &A, const double *d, bool *out_of_memory)
+template <class Ex> PetscErrorCode BlockIlu<Ex>::factor(Ex &ex, DistMatrix<Ex> &A, const double *d)
 {
   Fault fault = Fault::unknown;
   int row = -1;
 
   PetscFunctionBegin;
   fault_ = Fault::unknown;
-  PetscCall(attempt(
-      A.comm, [&] { return factor_block(ex, A, d, &fault, &row); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] { return factor_block(ex, A, d, &fault, &row); }));
   PetscCall(agree(A, fault, row));
   if (good()) {
-    PetscCall(smooth_an_error(ex, A, d, &fault, &row, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(smooth_an_error(ex, A, d, &fault, &row));
     PetscCall(agree(A, fault, row));
   }
   if (!good()) {

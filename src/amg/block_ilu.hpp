@@ -17,8 +17,8 @@ namespace amgkit
 template <class Ex> class BlockIlu {
 public:
   // Collective. Of A's diagonal block in the precision that A is kept in; anew for other values, on the same pattern by the analysis that
-  // is there. d[i] = 1 / e_i, or 0. *out_of_memory as in attempt().
-  PetscErrorCode factor(Ex &, DistMatrix<Ex> &A, const double *d, bool *out_of_memory);
+  // is there. d[i] = 1 / e_i, or 0.
+  PetscErrorCode factor(Ex &, DistMatrix<Ex> &A, const double *d);
   // Whether the factors can be used; the same on all ranks.
   bool good() const { return fault_ == Fault::none; }
   // Local: before transposed solves, with these factors and later ones. Does nothing the second time.
@@ -34,7 +34,7 @@ private:
   static_assert(static_cast<int>(Fault::not_finite) == static_cast<int>(IluFault::not_finite), "IluFault's come first");
   PetscErrorCode factor_block(Ex &, const DistMatrix<Ex> &A, const double *d, Fault *, int *row);
   PetscErrorCode look_at_factors(Ex &, const double *d, Fault *, int *row);
-  PetscErrorCode smooth_an_error(Ex &, DistMatrix<Ex> &A, const double *d, Fault *, int *row, bool *out_of_memory);
+  PetscErrorCode smooth_an_error(Ex &, DistMatrix<Ex> &A, const double *d, Fault *, int *row);
   PetscErrorCode agree(const DistMatrix<Ex> &A, Fault, int row);
 
   Ilu0<Ex> ilu_;

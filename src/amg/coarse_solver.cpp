@@ -19,7 +19,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::fill_inverse(Ex &ex, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const DistMatrix<Ex> &A, bool *out_of_memory)
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const DistMatrix<Ex> &A)
 {
   DistMatrix<Ex> moved;
   int size;
@@ -28,13 +28,10 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const
   PetscCallMPI(MPI_Comm_size(A.comm, &size));
   if (size > 1 && !gather_) {
     gather_ = std::make_unique<Redistribution<Ex>>();
-    PetscCall(gather_->create(ex, A, 1, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(gather_->create(ex, A, 1));
   }
-  if (gather_) PetscCall(gather_->move_matrix(ex, A, &moved, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      A.comm, [&] { return fill_inverse(ex, gather_ ? moved : A); }, out_of_memory));
+  if (gather_) PetscCall(gather_->move_matrix(ex, A, &moved));
+  PetscCall(attempt(A.comm, [&] { return fill_inverse(ex, gather_ ? moved : A); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,25 +81,22 @@ template <class Ex> std::future<bool> CoarseSolver<Ex>::load(Ex &ex, MPI_Comm co
   return load_dense_invert(ex);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &level, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &level, const AmgParameters &parameters)
 {
   int rank;
   bool singular = false, regularised = false;
 
   PetscFunctionBegin;
-  *out_of_memory = false;
   PetscCallMPI(MPI_Comm_rank(level.A.comm, &rank));
   sweeps_ = parameters.coarse_sweeps;
   kind_ = is_dense(parameters, level.A) ? Kind::inverse : Kind::smoother;
   n_ = static_cast<int>(level.A.global_rows());
   gathered_ = rank == 0 && kind_ == Kind::inverse ? n_ : 0;
   if (kind_ == Kind::smoother || n_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(gather_matrix(ex, level.A, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(gather_matrix(ex, level.A));
   if (gather_) PetscCall(gather_vector<double>(ex, level.smooth_vector.data(), level.A.rows));
   const double *smooth_vector = gather_ ? b_.data() : level.smooth_vector.data();
-  PetscCall(attempt(
-      level.A.comm, [&] { return invert(ex, smooth_vector, &singular, &regularised); }, out_of_memory));
+  PetscCall(attempt(level.A.comm, [&] { return invert(ex, smooth_vector, &singular, &regularised); }));
   std::array<int, 2> any = {singular, regularised};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, level.A.comm));
   kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised_inverse : Kind::inverse;

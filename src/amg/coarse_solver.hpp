@@ -20,8 +20,8 @@ public:
   // it and it has at most coarse_eq_limit rows. A matrix that is singular along the level's smooth vector, as a pure Neumann problem's is,
   // is made regular on that vector first. One that is singular in another way is smoothed instead: then the level's smoother must be
   // prepared afterwards. Singular: the condition number in the maximum norm, of the matrix with
-  // rows of one size unless it is symmetric, is 1/eps or more. *out_of_memory as in attempt().
-  PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &, bool *out_of_memory);
+  // rows of one size unless it is symmetric, is 1/eps or more.
+  PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &);
   bool smooths() const { return kind_ != Kind::inverse && kind_ != Kind::regularised_inverse; }
   // Collective: x ~ A⁻¹ b; transposed, in double precision only: x ~ A⁻ᵀ b, where the level has its transposed matrix.
   template <class V> PetscErrorCode solve(Ex &, Level<Ex> &, bool transposed, const V *b, V *x);
@@ -38,7 +38,7 @@ public:
   std::string description() const;
 
 private:
-  PetscErrorCode gather_matrix(Ex &, const DistMatrix<Ex> &, bool *out_of_memory);
+  PetscErrorCode gather_matrix(Ex &, const DistMatrix<Ex> &);
   PetscErrorCode fill_inverse(Ex &, const DistMatrix<Ex> &whole);
   template <class V> PetscErrorCode gather_vector(Ex &, const V *owned, std::int64_t n);
   template <class V> PetscErrorCode apply_inverse(Ex &, bool transposed, const V *b, V *x) const;

@@ -43,18 +43,16 @@ private:
   PetscErrorCode solve_coarsest(Level<Ex> &level, const V *b, V *x)
   {
     PetscFunctionBegin;
-    PetscCall(log_begin(Phase::coarse));
+    const LogPhase logged(Phase::coarse);
     PetscCall(hierarchy_.coarse_solver.solve(ex_, level, transposed, b, x));
-    PetscCall(log_end(Phase::coarse));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode smooth(std::size_t l, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x)
   {
     PetscFunctionBegin;
-    PetscCall(log_begin(Phase::smooth));
+    const LogPhase logged(Phase::smooth);
     PetscCall(hierarchy_.levels[l]->smoother.apply(ex_, matrix(l), sweeps, zero_guess, b, x));
-    PetscCall(log_end(Phase::smooth));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -68,9 +66,8 @@ private:
     PetscFunctionBegin;
     PetscCall(smooth(l, before_, true, b, iterate));
     if (before_ > 0) {
-      PetscCall(log_begin(Phase::transfer));
+      const LogPhase logged(Phase::transfer);
       PetscCall(matrix(l).residual(ex_, b, iterate.here, iterate.there));
-      PetscCall(log_end(Phase::transfer));
       r = iterate.there;
     }
     PetscCall(correct(l, kind, r, iterate.here));
@@ -89,18 +86,18 @@ private:
     V *b = coarse ? coarse->b.template as<V>() : nullptr, *e = coarse ? coarse->x.template as<V>() : nullptr;
 
     PetscFunctionBegin;
-    PetscCall(log_begin(Phase::transfer));
-    PetscCall(level.transfer->restrict_residual(ex_, r, move ? move->template part<V>() : b));
-    if (move) PetscCall(move->collect(ex_, b));
-    PetscCall(log_end(Phase::transfer));
+    {
+      const LogPhase logged(Phase::transfer);
+      PetscCall(level.transfer->restrict_residual(ex_, r, move ? move->template part<V>() : b));
+      if (move) PetscCall(move->collect(ex_, b));
+    }
     if (coarse && !transposed && hierarchy_.recorded_below == l && recorded(kind))
       PetscCall(hierarchy_.recording.play(ex_, [&] { return solve_below(l, kind); }));
     else if (coarse)
       PetscCall(solve_below(l, kind));
-    PetscCall(log_begin(Phase::transfer));
+    const LogPhase logged(Phase::transfer);
     if (move) PetscCall(move->template spread<V>(ex_, e));
     PetscCall(level.transfer->add_correction(ex_, move ? move->template part<V>() : e, x));
-    PetscCall(log_end(Phase::transfer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -148,20 +145,20 @@ private:
 
     PetscFunctionBegin;
     PetscCall(visit(l, CycleKind::k, r, c1));
-    PetscCall(log_begin(Phase::krylov));
-    PetscCall(A.multiply(ex_, c1, v1));
-    PetscCall(kcycle_first(ex_, A.rows, gcr ? v1 : c1, v1, r, work, sums));
-    PetscCall(sum_over_ranks(ex_, A.comm, kcycle_first_sums, sums));
-    PetscCall(kcycle_residual(ex_, A.rows, v1, sums, r));
-    PetscCall(log_end(Phase::krylov));
+    {
+      const LogPhase logged(Phase::krylov);
+      PetscCall(A.multiply(ex_, c1, v1));
+      PetscCall(kcycle_first(ex_, A.rows, gcr ? v1 : c1, v1, r, work, sums));
+      PetscCall(sum_over_ranks(ex_, A.comm, kcycle_first_sums, sums));
+      PetscCall(kcycle_residual(ex_, A.rows, v1, sums, r));
+    }
     PetscCall(visit(l, CycleKind::k, r, c2));
-    PetscCall(log_begin(Phase::krylov));
+    const LogPhase logged(Phase::krylov);
     PetscCall(A.multiply(ex_, c2, v2));
     PetscCall(kcycle_second(ex_, A.rows, gcr ? v2 : c2, v1, v2, r, work, sums));
     PetscCall(sum_over_ranks(ex_, A.comm, kcycle_sums - kcycle_first_sums, sums + kcycle_first_sums));
     PetscCall(kcycle_combine(ex_, A.rows, sums, c2, c1));
     PetscCall(log_flops(ex_, 21.0 * A.rows));
-    PetscCall(log_end(Phase::krylov));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -172,22 +169,19 @@ private:
 };
 
 // Collective
-template <class Ex> PetscErrorCode make_transposes(Ex &ex, Hierarchy<Ex> &hierarchy, bool *out_of_memory)
+template <class Ex> PetscErrorCode make_transposes(Ex &ex, Hierarchy<Ex> &hierarchy)
 {
-  return attempt(
-      hierarchy.levels.front()->A.comm,
-      [&] {
-        PetscFunctionBegin;
-        for (auto &level : hierarchy.levels) {
-          if (level->transposed) continue;
-          auto made = std::make_unique<TransposedMatrix<Ex>>();
-          PetscCall(made->create(ex, level->A));
-          PetscCall(level->smoother.prepare_transposed(ex, level->A));
-          level->transposed = std::move(made);
-        }
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory);
+  return attempt(hierarchy.levels.front()->A.comm, [&] {
+    PetscFunctionBegin;
+    for (auto &level : hierarchy.levels) {
+      if (level->transposed) continue;
+      auto made = std::make_unique<TransposedMatrix<Ex>>();
+      PetscCall(made->create(ex, level->A));
+      PetscCall(level->smoother.prepare_transposed(ex, level->A));
+      level->transposed = std::move(made);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
 }
 
 // What is recorded.
@@ -223,11 +217,11 @@ PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters
 
 template <class Ex>
 PetscErrorCode apply_transposed_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b,
-                                      double *x, bool *out_of_memory)
+                                      double *x)
 {
   PetscFunctionBegin;
-  PetscCall(make_transposes(ex, hierarchy, out_of_memory));
-  if (!*out_of_memory) PetscCall(Cycle<Ex, TransposedMatrix<Ex>, double>(ex, hierarchy, parameters).visit(0, kind, b, x));
+  PetscCall(make_transposes(ex, hierarchy));
+  PetscCall(Cycle<Ex, TransposedMatrix<Ex>, double>(ex, hierarchy, parameters).visit(0, kind, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,8 +245,7 @@ template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice, const double *, double *);                \
-  template PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *,        \
-                                                 bool *);                                                                                  \
+  template PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *);       \
   template PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE

@@ -18,10 +18,9 @@ namespace amgkit
 // x = B b
 template <class Ex> PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice, const double *b, double *x);
 // x = Bᵀ b, for v, w and f, in double precision: the cycle for Aᵀ with the sweeps before and after exchanged. The first call after a setup
-// makes the transposes of all levels; *out_of_memory as in attempt().
+// makes the transposes of all levels.
 template <class Ex>
-PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *b, double *x,
-                                      bool *out_of_memory);
+PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *b, double *x);
 // Records the part of this cycle that one rank does alone as one launch, when that is possible: on a GPU, below the level from which
 // everything coarser is on one rank. apply_cycle() then must be asked for this choice until the next recording. Local.
 template <class Ex> PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice);

@@ -18,20 +18,6 @@ constexpr int unfit = row_faults | row_negative_diagonal;
 // Coarsening has stalled when it keeps more than this share of the rows.
 constexpr double stall = 0.8;
 
-// A part of the work that may involve fewer ranks than comm has, each of which knows how it went: tells all.
-template <class F> PetscErrorCode attempt_below(MPI_Comm comm, F work, bool *out_of_memory)
-{
-  return attempt(
-      comm,
-      [&] {
-        bool none_left = false;
-        PetscFunctionBegin;
-        PetscCall(work(&none_left));
-        PetscFunctionReturn(none_left ? PETSC_ERR_MEM : PETSC_SUCCESS);
-      },
-      out_of_memory);
-}
-
 // Local: a level's matrix as the cycle reads it, and D⁻¹, once all levels have theirs: it has then not stood beside what only the setup
 // needs.
 template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &parameters, Level<Ex> &level)
@@ -61,8 +47,7 @@ template <class Ex> PetscErrorCode allocate_vectors(Ex &ex, const AmgParameters 
 } // namespace
 
 template <class Ex>
-PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, const AmgParameters &parameters, const Prolongation<Ex> &prolongation,
-                                           bool *out_of_memory)
+PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, const AmgParameters &parameters, const Prolongation<Ex> &prolongation)
 {
   levels.push_back(std::make_unique<Level<Ex>>());
   Level<Ex> &level = *levels.front();
@@ -73,33 +58,25 @@ PetscErrorCode Hierarchy<Ex>::build_finest(Ex &ex, Mat A, const AmgParameters &p
   level.block_size = static_cast<int>(bs);
   level.in_single = Ex::sliced_rows && parameters.storage == Storage::in_single;
   PetscCall(finest.create(A, level.A));
-  PetscCall(attempt(
-      level.A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(finest.access(ex, level.A));
-        PetscCall(level.A.allocate(ex));
-        PetscCall(level.diagonal.allocate(ex, level.A.rows));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(check_entries(ex, level.A, unfit, level.diagonal.data(), out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      level.A.comm, [&] { return level.analyse(ex, parameters); }, out_of_memory));
-  if (!*out_of_memory) PetscCall(prolongation.begin(ex, A, level, out_of_memory));
+  PetscCall(attempt(level.A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(finest.access(ex, level.A));
+    PetscCall(level.A.allocate(ex));
+    PetscCall(level.diagonal.allocate(ex, level.A.rows));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(check_entries(ex, level.A, unfit, level.diagonal.data()));
+  PetscCall(attempt(level.A.comm, [&] { return level.analyse(ex, parameters); }));
+  PetscCall(prolongation.begin(ex, A, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex>
-PetscErrorCode Hierarchy<Ex>::add_level(Ex &ex, const AmgParameters &parameters, std::unique_ptr<Level<Ex>> level, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::add_level(Ex &ex, const AmgParameters &parameters, std::unique_ptr<Level<Ex>> level)
 {
   Level<Ex> &added = *level;
 
   PetscFunctionBegin;
-  PetscCall(attempt(
-      added.A.comm, [&] { return added.analyse(ex, parameters); }, out_of_memory));
+  PetscCall(attempt(added.A.comm, [&] { return added.analyse(ex, parameters); }));
   levels.push_back(std::move(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,7 +84,7 @@ PetscErrorCode Hierarchy<Ex>::add_level(Ex &ex, const AmgParameters &parameters,
 // Collective over fine's ranks. moved <- coarse on fewer ranks, nullptr on those that get no share of it.
 template <class Ex>
 PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks,
-                                            std::unique_ptr<Level<Ex>> &moved, bool *out_of_memory)
+                                            std::unique_ptr<Level<Ex>> &moved)
 {
   fine.to_fewer = std::make_unique<Redistribution<Ex>>();
   fine.unmoved = std::move(coarse);
@@ -116,24 +93,18 @@ PetscErrorCode Hierarchy<Ex>::move_to_fewer(Ex &ex, Level<Ex> &fine, std::unique
   Array<double, Ex> column; // of the near-null space
 
   PetscFunctionBegin;
-  PetscCall(move.create(ex, from.A, ranks, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(move.create(ex, from.A, ranks));
   if (move.receives()) moved = std::make_unique<Level<Ex>>();
-  PetscCall(move.move_matrix(ex, from.A, moved ? &moved->A : nullptr, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      fine.A.comm,
-      [&] {
-        PetscFunctionBegin;
-        if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
-        PetscCall(moved->smooth_vector.allocate(ex, moved->A.rows));
-        if (from.unknowns > 1) PetscCall(moved->unknown.allocate(ex, moved->A.rows));
-        PetscCall(moved->near_null.B.allocate(ex, std::int64_t{moved->A.rows} * from.near_null.m));
-        PetscCall(column.allocate(ex, from.near_null.m > 0 ? moved->A.rows : 0));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(move.move_matrix(ex, from.A, moved ? &moved->A : nullptr));
+  PetscCall(attempt(fine.A.comm, [&] {
+    PetscFunctionBegin;
+    if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(moved->smooth_vector.allocate(ex, moved->A.rows));
+    if (from.unknowns > 1) PetscCall(moved->unknown.allocate(ex, moved->A.rows));
+    PetscCall(moved->near_null.B.allocate(ex, std::int64_t{moved->A.rows} * from.near_null.m));
+    PetscCall(column.allocate(ex, from.near_null.m > 0 ? moved->A.rows : 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscCall(memory_copy(ex, move.template part<double>(), from.smooth_vector.data(), from.smooth_vector.bytes()));
   PetscCall(move.template collect<double>(ex, moved ? moved->smooth_vector.data() : nullptr));
   if (from.unknowns > 1) {
@@ -170,8 +141,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::fold_if_large(Ex &ex, const Am
 }
 
 template <class Ex>
-PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &parameters, const Prolongation<Ex> &prolongation,
-                                            bool *out_of_memory)
+PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &parameters, const Prolongation<Ex> &prolongation)
 {
   PetscFunctionBegin;
   while (static_cast<PetscInt>(levels.size()) < parameters.max_levels && levels.back()->A.global_rows() > parameters.coarse_eq_limit) {
@@ -179,8 +149,7 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
     auto coarse = std::make_unique<Level<Ex>>();
     coarse->number = fine.number + 1;
     coarse->in_single = fine.in_single;
-    PetscCall(prolongation.build(ex, fine, *coarse, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(prolongation.build(ex, fine, *coarse));
     fine.forget_setup();
     // no rows at all: nothing here is coupled, and the smoother solves it
     if (!coarse->sound || coarse->A.global_rows() == 0 ||
@@ -188,42 +157,34 @@ PetscErrorCode Hierarchy<Ex>::build_coarser(Ex &ex, const AmgParameters &paramet
       fine.transfer.reset();
       break;
     }
-    PetscCall(attempt(
-        fine.A.comm, [&] { return fold_if_large(ex, parameters, fine); }, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(fine.A.comm, [&] { return fold_if_large(ex, parameters, fine); }));
     int ranks;
     PetscCall(count_fewer_ranks(parameters, coarse->A, &ranks));
     if (ranks > 0) {
       std::unique_ptr<Level<Ex>> moved;
-      PetscCall(move_to_fewer(ex, fine, std::move(coarse), ranks, moved, out_of_memory));
-      if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(attempt_below(
-          fine.A.comm,
-          [&](bool *none_left) {
-            PetscFunctionBegin;
-            if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
-            PetscCall(add_level(ex, parameters, std::move(moved), none_left));
-            if (!*none_left) PetscCall(build_coarser(ex, parameters, prolongation, none_left));
-            PetscFunctionReturn(PETSC_SUCCESS);
-          },
-          out_of_memory));
+      PetscCall(move_to_fewer(ex, fine, std::move(coarse), ranks, moved));
+      PetscCall(attempt(fine.A.comm, [&] {
+        PetscFunctionBegin;
+        if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
+        PetscCall(add_level(ex, parameters, std::move(moved)));
+        PetscCall(build_coarser(ex, parameters, prolongation));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
       break;
     }
-    PetscCall(add_level(ex, parameters, std::move(coarse), out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(add_level(ex, parameters, std::move(coarse)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // What the user says of the matrix counts, else a test decides, for which the smoother's estimate may serve.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, const AmgParameters &parameters)
 {
   const auto form = parameters.kcycle_form;
   const auto cycle = parameters.cycle_type;
   PetscBool known, symmetric = PETSC_FALSE;
 
   PetscFunctionBegin;
-  *out_of_memory = false;
   kcycle_gcr = form == KCycleForm::gcr;
   if ((cycle != CycleKind::k && cycle != CycleKind::automatic) || form != KCycleForm::automatic || statistics.size() < 3)
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -232,7 +193,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, c
     symmetric = spectrum->symmetric ? PETSC_TRUE : PETSC_FALSE;
   } else if (!known) {
     bool found = false;
-    PetscCall(test_symmetry(ex, levels.front()->A, &found, out_of_memory));
+    PetscCall(test_symmetry(ex, levels.front()->A, &found));
     symmetric = found ? PETSC_TRUE : PETSC_FALSE;
   }
   kcycle_gcr = !symmetric;
@@ -240,28 +201,26 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_kcycle(Ex &ex, Mat A, c
 }
 
 // Of all levels but the coarsest, which smooths only where it is not solved.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, const AmgParameters &parameters)
 {
   PetscFunctionBegin;
-  PetscCall(log_begin(Phase::spectrum));
+  const LogPhase logged(Phase::spectrum);
   for (auto &level : levels) {
-    if (level->transfer && !*out_of_memory) PetscCall(level->smoother.prepare(ex, level->A, parameters, out_of_memory));
+    if (level->transfer) PetscCall(level->smoother.prepare(ex, level->A, parameters));
   }
-  PetscCall(log_end(Phase::spectrum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // On the ranks that hold the coarsest level.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_coarsest(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_coarsest(Ex &ex, const AmgParameters &parameters)
 {
   Level<Ex> &coarsest = *levels.back();
 
   PetscFunctionBegin;
   if (coarsest.transfer) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(log_begin(Phase::coarse));
-  PetscCall(coarse_solver.create(ex, coarsest, parameters, out_of_memory));
-  if (!*out_of_memory && coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, out_of_memory));
-  PetscCall(log_end(Phase::coarse));
+  const LogPhase logged(Phase::coarse);
+  PetscCall(coarse_solver.create(ex, coarsest, parameters));
+  if (coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters));
   coarsest.diagonal.release(); // the smooth vector stays, for new values
   coarsest.unknown.release();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -297,37 +256,29 @@ template <class Ex> Hierarchy<Ex>::~Hierarchy()
 }
 
 template <class Ex>
-PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &parameters, const Prolongation<Ex> &prolongation,
-                                    SetupStatus *status)
+PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const AmgParameters &parameters, const Prolongation<Ex> &prolongation)
 {
-  bool out_of_memory = false;
+  const ReleaseAtEnd<Ex> at_end(finest);
 
   PetscFunctionBegin;
-  *status = SetupStatus::ready;
   PetscCheck(parameters.sweeps_before() + parameters.sweeps_after() > 0, PetscObjectComm(reinterpret_cast<PetscObject>(A)),
              PETSC_ERR_ARG_OUTOFRANGE,
              "No sweep of the smoother, neither before nor after the coarse correction: raise pre_sweeps or post_sweeps");
   PetscCall(check_type_and_size(A));
   const std::future<bool> loading = CoarseSolver<Ex>::load(ex, PetscObjectComm(reinterpret_cast<PetscObject>(A)), parameters);
-  PetscCall(build_finest(ex, A, parameters, prolongation, &out_of_memory));
-  if (!out_of_memory) PetscCall(build_coarser(ex, parameters, prolongation, &out_of_memory));
-  if (!out_of_memory) PetscCall(count());
-  if (!out_of_memory) {
-    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return store_matrix(ex, parameters, level); }, &out_of_memory));
-  }
-  if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
-  if (!out_of_memory) {
-    PetscCall(attempt_on_levels([&](Level<Ex> &level) { return allocate_vectors(ex, parameters, level); }, &out_of_memory));
-  }
-  if (out_of_memory) *status = SetupStatus::out_of_memory;
+  PetscCall(build_finest(ex, A, parameters, prolongation));
+  PetscCall(build_coarser(ex, parameters, prolongation));
+  PetscCall(count());
+  PetscCall(attempt_on_levels([&](Level<Ex> &level) { return store_matrix(ex, parameters, level); }));
+  PetscCall(complete(ex, A, parameters));
+  PetscCall(attempt_on_levels([&](Level<Ex> &level) { return allocate_vectors(ex, parameters, level); }));
   PetscCall(trim(ex)); // not after refresh(): who sets up once more needs the memory again
-  PetscCall(finest.release());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The cycle may be in single precision when all its matrices are, the couplings to other ranks too, neither D⁻¹ nor P forbids it, and it
 // pays; not where one level is all there is, which may be solved exactly. Collective, once smoothers and prolongators are there.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_precision(Ex &ex, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_precision(Ex &ex, const AmgParameters &parameters)
 {
   Level<Ex> &first = *levels.front();
   const auto ranks = static_cast<PetscInt>(first.A.range.size()) - 1;
@@ -339,9 +290,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::choose_precision(Ex &ex, const
   for (const auto &look : {&Hierarchy::representable, &Hierarchy::prepare_single}) {
     if (!all) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks
     bool fits = true;
-    PetscCall(attempt(
-        first.A.comm, [&] { return (this->*look)(ex, &fits); }, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(first.A.comm, [&] { return (this->*look)(ex, &fits); }));
     all = fits;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, first.A.comm));
   }
@@ -378,40 +327,34 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_single(Ex &ex, bool *f
 }
 
 // Collective: work, which is local, on the levels of this rank.
-template <class Ex>
-PetscErrorCode Hierarchy<Ex>::attempt_on_levels(const std::function<PetscErrorCode(Level<Ex> &)> &work, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::attempt_on_levels(const std::function<PetscErrorCode(Level<Ex> &)> &work)
 {
   PetscFunctionBegin;
-  PetscCall(attempt(
-      levels.front()->A.comm,
-      [&] {
-        PetscFunctionBegin;
-        for (const auto &level : levels) PetscCall(work(*level));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
+  PetscCall(attempt(levels.front()->A.comm, [&] {
+    PetscFunctionBegin;
+    for (const auto &level : levels) PetscCall(work(*level));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // What follows when all levels have their matrices, and the cycle can read them.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::complete(Ex &ex, Mat A, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::complete(Ex &ex, Mat A, const AmgParameters &parameters)
 {
-  using Step = PetscErrorCode (Hierarchy::*)(Ex &, const AmgParameters &, bool *);
+  using Step = PetscErrorCode (Hierarchy::*)(Ex &, const AmgParameters &);
   MPI_Comm comm = levels.front()->A.comm;
 
   PetscFunctionBegin;
   for (const Step step : {&Hierarchy::prepare_smoothers, &Hierarchy::prepare_coarsest}) {
-    PetscCall(attempt_below(
-        comm, [&](bool *none_left) { return (this->*step)(ex, parameters, none_left); }, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(comm, [&] { return (this->*step)(ex, parameters); }));
   }
-  PetscCall(choose_kcycle(ex, A, parameters, out_of_memory));
-  if (!*out_of_memory) PetscCall(choose_precision(ex, parameters, out_of_memory));
+  PetscCall(choose_kcycle(ex, A, parameters));
+  PetscCall(choose_precision(ex, parameters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Levels from this one on, whose matrix has its new values. Collective over its ranks.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const AmgParameters &parameters, std::size_t l, bool *out_of_memory)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const AmgParameters &parameters, std::size_t l)
 {
   MPI_Comm comm = levels[l]->A.comm;
   Level<Ex> *moving = nullptr; // the level whose coarser one goes to fewer ranks
@@ -420,63 +363,48 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const Amg
   for (; l < levels.size() && !moving; l++) {
     Level<Ex> &level = *levels[l];
     level.transposed.reset();
-    PetscCall(attempt(
-        comm,
-        [&] {
-          PetscFunctionBegin;
-          PetscCall(level.analyse(ex, parameters));
-          PetscCall(level.A.store_values(ex, parameters.storage));
-          if (level.transfer && !level.to_fewer) PetscCall(levels[l + 1]->A.unfold(ex));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        out_of_memory));
-    if (*out_of_memory || !level.transfer) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(comm, [&] {
+      PetscFunctionBegin;
+      PetscCall(level.analyse(ex, parameters));
+      PetscCall(level.A.store_values(ex, parameters.storage));
+      if (level.transfer && !level.to_fewer) PetscCall(levels[l + 1]->A.unfold(ex));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    if (!level.transfer) PetscFunctionReturn(PETSC_SUCCESS);
     bool sound = true;
-    PetscCall(level.transfer->refresh(ex, level, level.to_fewer ? level.unmoved->A : levels[l + 1]->A, &sound, out_of_memory));
+    PetscCall(level.transfer->refresh(ex, level, level.to_fewer ? level.unmoved->A : levels[l + 1]->A, &sound));
     outdated_ = !sound;
-    if (*out_of_memory || outdated_) PetscFunctionReturn(PETSC_SUCCESS);
+    if (outdated_) PetscFunctionReturn(PETSC_SUCCESS);
     level.diagonal.release();
     level.A.fold();
     if (level.to_fewer) moving = &level;
   }
   Level<Ex> *moved = l < levels.size() ? levels[l].get() : nullptr;
-  PetscCall(moving->to_fewer->move_matrix(ex, moving->unmoved->A, moved ? &moved->A : nullptr, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt_below(
-      comm, [&](bool *none_left) { return moved ? refresh_from(ex, parameters, l, none_left) : PETSC_SUCCESS; }, out_of_memory));
+  PetscCall(moving->to_fewer->move_matrix(ex, moving->unmoved->A, moved ? &moved->A : nullptr));
+  PetscCall(attempt(comm, [&] { return moved ? refresh_from(ex, parameters, l) : PETSC_SUCCESS; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status)
+template <class Ex> PetscErrorCode Hierarchy<Ex>::refresh(Ex &ex, Mat A, const AmgParameters &parameters, bool *fits)
 {
-  bool out_of_memory = false;
+  const ReleaseAtEnd<Ex> at_end(finest);
   Level<Ex> &first = *levels.front();
+  int outdated;
 
   PetscFunctionBegin;
-  *status = SetupStatus::ready;
-  PetscCall(attempt(
-      first.A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(finest.access(ex, first.A));
-        PetscCall(first.diagonal.allocate(ex, first.A.rows));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      &out_of_memory));
-  if (!out_of_memory) PetscCall(check_entries(ex, first.A, unfit, first.diagonal.data(), &out_of_memory));
+  PetscCall(attempt(first.A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(finest.access(ex, first.A));
+    PetscCall(first.diagonal.allocate(ex, first.A.rows));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(check_entries(ex, first.A, unfit, first.diagonal.data()));
   outdated_ = false;
-  if (!out_of_memory) PetscCall(refresh_from(ex, parameters, 0, &out_of_memory));
-  if (int outdated = outdated_; !out_of_memory) { // those know who hold the level in question
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outdated, 1, MPI_INT, MPI_MAX, first.A.comm));
-    if (outdated) {
-      *status = SetupStatus::outdated;
-      PetscCall(finest.release());
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  }
-  if (!out_of_memory) PetscCall(complete(ex, A, parameters, &out_of_memory));
-  if (out_of_memory) *status = SetupStatus::out_of_memory;
-  PetscCall(finest.release());
+  PetscCall(refresh_from(ex, parameters, 0));
+  outdated = outdated_; // those know who hold the level in question
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outdated, 1, MPI_INT, MPI_MAX, first.A.comm));
+  *fits = !outdated;
+  if (*fits) PetscCall(complete(ex, A, parameters));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,9 +11,6 @@
 
 namespace amgkit
 {
-// outdated: the levels do not fit new values, for which all is to be set up anew; error: a PETSc error was raised.
-enum class SetupStatus { ready, out_of_memory, outdated, error };
-
 // Of one level, over all ranks.
 struct LevelStatistics {
   PetscInt rows = 0;
@@ -48,32 +45,32 @@ template <class Ex> struct Hierarchy {
   Hierarchy &operator=(Hierarchy &&) = delete;
   ~Hierarchy();
 
-  // Collective. Named errors for a matrix that cannot be taken; the status tells what went wrong in the numbers. Unless it is
-  // ready, or on an error, the object can only be destroyed. The matrix's memory must be accessible.
-  PetscErrorCode build(Ex &, Mat, const AmgParameters &, const Prolongation<Ex> &, SetupStatus *);
-  // Collective, after build() was ready: the same levels and prolongators for new values of the same matrix on the same pattern.
-  PetscErrorCode refresh(Ex &, Mat, const AmgParameters &, SetupStatus *);
+  // Collective. Named errors for a matrix that cannot be taken; PETSC_ERR_MEM as attempt() has it. After an error the object can only be
+  // destroyed. The matrix's memory must be accessible.
+  PetscErrorCode build(Ex &, Mat, const AmgParameters &, const Prolongation<Ex> &);
+  // Collective, after build(): the same levels and prolongators for new values of the same matrix on the same pattern. *fits = false: they
+  // do not serve the new values, and all is to be set up anew. Errors as of build().
+  PetscErrorCode refresh(Ex &, Mat, const AmgParameters &, bool *fits);
   // Device or host memory held on this rank, the user's matrix not included.
   std::size_t bytes() const;
 
 private:
-  PetscErrorCode build_finest(Ex &, Mat, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);
-  PetscErrorCode build_coarser(Ex &, const AmgParameters &, const Prolongation<Ex> &, bool *out_of_memory);
-  PetscErrorCode add_level(Ex &, const AmgParameters &, std::unique_ptr<Level<Ex>>, bool *out_of_memory);
-  PetscErrorCode move_to_fewer(Ex &, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks, std::unique_ptr<Level<Ex>> &moved,
-                               bool *out_of_memory);
-  PetscErrorCode complete(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode build_finest(Ex &, Mat, const AmgParameters &, const Prolongation<Ex> &);
+  PetscErrorCode build_coarser(Ex &, const AmgParameters &, const Prolongation<Ex> &);
+  PetscErrorCode add_level(Ex &, const AmgParameters &, std::unique_ptr<Level<Ex>>);
+  PetscErrorCode move_to_fewer(Ex &, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks, std::unique_ptr<Level<Ex>> &moved);
+  PetscErrorCode complete(Ex &, Mat, const AmgParameters &);
+  PetscErrorCode choose_kcycle(Ex &, Mat, const AmgParameters &);
   PetscErrorCode fold_if_large(Ex &, const AmgParameters &, Level<Ex> &);
-  PetscErrorCode attempt_on_levels(const std::function<PetscErrorCode(Level<Ex> &)> &work, bool *out_of_memory);
-  PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode prepare_coarsest(Ex &, const AmgParameters &, bool *out_of_memory);
-  PetscErrorCode choose_precision(Ex &, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode attempt_on_levels(const std::function<PetscErrorCode(Level<Ex> &)> &work);
+  PetscErrorCode prepare_smoothers(Ex &, const AmgParameters &);
+  PetscErrorCode prepare_coarsest(Ex &, const AmgParameters &);
+  PetscErrorCode choose_precision(Ex &, const AmgParameters &);
   PetscErrorCode representable(Ex &, bool *fits);
   PetscErrorCode prepare_single(Ex &, bool *fits);
-  PetscErrorCode refresh_from(Ex &, const AmgParameters &, std::size_t level, bool *out_of_memory);
+  PetscErrorCode refresh_from(Ex &, const AmgParameters &, std::size_t level);
   PetscErrorCode count();
 
-  bool outdated_ = false; // as in SetupStatus, on this rank
+  bool outdated_ = false; // the levels do not fit the new values, as this rank has found
 };
 } // namespace amgkit

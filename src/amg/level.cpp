@@ -33,18 +33,15 @@ template <class Ex> void Level<Ex>::forget_setup()
   near_null = {};
 }
 
-template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, Level<Ex> &finest, bool *out_of_memory) const
+template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, Level<Ex> &finest) const
 {
   PetscFunctionBegin;
-  PetscCall(attempt(
-      finest.A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(finest.smooth_vector.allocate(ex, finest.A.rows));
-        PetscCall(smooth_vector_of(ex, A, finest.smooth_vector));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
+  PetscCall(attempt(finest.A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(finest.smooth_vector.allocate(ex, finest.A.rows));
+    PetscCall(smooth_vector_of(ex, A, finest.smooth_vector));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,8 +30,8 @@ public:
   // Local, before the first of those with floats. *fits = false: P's entries are not for floats.
   virtual PetscErrorCode prepare_single(Ex &, bool *fits) = 0;
   // coarse = Pᵀ fine P for new values of fine on the same pattern, and new weights in P where the method has it so; P's pattern stays.
-  // *sound <- what Level has of that name, of coarse; the same on all ranks. *out_of_memory as in attempt().
-  virtual PetscErrorCode refresh(Ex &, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) = 0;
+  // *sound <- what Level has of that name, of coarse; the same on all ranks.
+  virtual PetscErrorCode refresh(Ex &, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound) = 0;
   // Local: P's rows of this rank on the host, when the rank's coarse rows begin with the global row first_coarse.
   virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
   // Local: as GalerkinProduct has it
@@ -87,9 +87,8 @@ public:
   Prolongation &operator=(const Prolongation &) = delete;
   virtual ~Prolongation() = default;
   // Collective, once diagonal is there: the finest level's smooth_vector, from what the user says of A, and what the method needs besides.
-  virtual PetscErrorCode begin(Ex &, Mat A, Level<Ex> &finest, bool *out_of_memory) const;
+  virtual PetscErrorCode begin(Ex &, Mat A, Level<Ex> &finest) const;
   // Collective: fine.transfer, coarse.A = Pᵀ A P and coarse.smooth_vector, from fine.A, diagonal and smooth_vector.
-  // *out_of_memory as in attempt().
-  virtual PetscErrorCode build(Ex &, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const = 0;
+  virtual PetscErrorCode build(Ex &, Level<Ex> &fine, Level<Ex> &coarse) const = 0;
 };
 } // namespace amgkit

@@ -10,28 +10,23 @@ namespace amgkit
 {
 template <class Ex>
 PetscErrorCode MatrixTransfer<Ex>::create(Ex &ex, ProductForm form, const SpgemmOptions &options, DistMatrix<Ex> &fine,
-                                          DistMatrix<Ex> &coarse, bool *out_of_memory)
+                                          DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
-  PetscCall(log_begin(Phase::rap));
+  const LogPhase logged(Phase::rap);
   P.blocks = {options.inner, options.run};
-  PetscCall(P.create(ex, fine.comm, out_of_memory));
-  if (!*out_of_memory) PetscCall(product_.create(ex, form, options, fine, P, coarse, out_of_memory));
-  if (!*out_of_memory) {
-    PetscCall(attempt(
-        fine.comm, [&] { return P.fold(ex); }, out_of_memory));
-  }
-  PetscCall(log_end(Phase::rap));
+  PetscCall(P.create(ex, fine.comm));
+  PetscCall(product_.create(ex, form, options, fine, P, coarse));
+  PetscCall(attempt(fine.comm, [&] { return P.fold(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode MatrixTransfer<Ex>::reweight(Ex &ex)
 {
   PetscFunctionBegin;
-  PetscCall(log_begin(Phase::rap));
+  const LogPhase logged(Phase::rap);
   PetscCall(P.transpose_values(ex));
   PetscCall(product_.update_prolongator(ex, P));
-  PetscCall(log_end(Phase::rap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,20 +42,14 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::prepare_single(Ex &ex, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex>
-PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory)
+template <class Ex> PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound)
 {
   PetscFunctionBegin;
   *sound = true;
-  PetscCall(log_begin(Phase::rap));
-  PetscCall(attempt(
-      fine.A.comm, [&] { return P.unfold(ex); }, out_of_memory));
-  if (!*out_of_memory) PetscCall(product_.refresh(ex, fine.A, P, coarse, out_of_memory));
-  if (!*out_of_memory) {
-    PetscCall(attempt(
-        fine.A.comm, [&] { return P.fold(ex); }, out_of_memory));
-  }
-  PetscCall(log_end(Phase::rap));
+  const LogPhase logged(Phase::rap);
+  PetscCall(attempt(fine.A.comm, [&] { return P.unfold(ex); }));
+  PetscCall(product_.refresh(ex, fine.A, P, coarse));
+  PetscCall(attempt(fine.A.comm, [&] { return P.fold(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,21 +64,17 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::rows(Ex &ex, PetscInt fir
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex>
-PetscErrorCode check_coarse(Ex &ex, const DistMatrix<Ex> &A, Array<double, Ex> &diagonal, bool *sound, bool *out_of_memory)
+template <class Ex> PetscErrorCode check_coarse(Ex &ex, const DistMatrix<Ex> &A, Array<double, Ex> &diagonal, bool *sound)
 {
   RowCheck check;
 
   PetscFunctionBegin;
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(diagonal.allocate(ex, A.rows));
-        PetscCall(check_rows(ex, A.diag, A.offd, diagonal.data(), &check));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(diagonal.allocate(ex, A.rows));
+    PetscCall(check_rows(ex, A.diag, A.offd, diagonal.data(), &check));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   std::array<int, 3> any = {(check.all_faults & row_not_finite) != 0, check.negative > 0, check.negative < A.rows};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 3, MPI_INT, MPI_MAX, A.comm));
   *sound = !any[0] && !(any[1] && any[2]);
@@ -98,7 +83,7 @@ PetscErrorCode check_coarse(Ex &ex, const DistMatrix<Ex> &A, Array<double, Ex> &
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class MatrixTransfer<Ex>;                                                                                                       \
-  template PetscErrorCode check_coarse(Ex &, const DistMatrix<Ex> &, Array<double, Ex> &, bool *, bool *);
+  template PetscErrorCode check_coarse(Ex &, const DistMatrix<Ex> &, Array<double, Ex> &, bool *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

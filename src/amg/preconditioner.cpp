@@ -18,11 +18,11 @@ public:
 
   Ex ex;
 
-  PetscErrorCode setup(Mat A, SetupStatus *status) override
+  PetscErrorCode setup(Mat A) override
   {
     PetscFunctionBegin;
     hierarchy_ = std::make_unique<Hierarchy<Ex>>();
-    PetscCall(hierarchy_->build(ex, A, parameters_, *prolongation_, status));
+    PetscCall(hierarchy_->build(ex, A, parameters_, *prolongation_));
     prepared_ = {};
     flexible_ = false;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -42,11 +42,11 @@ public:
   PetscErrorCode check_matrix() const override { return hierarchy_->finest.check(); }
   PetscErrorCode check_rows(Vec x) const override { return check_layout(hierarchy_->levels.front()->A.range, x); }
 
-  PetscErrorCode refresh(Mat A, SetupStatus *status) override
+  PetscErrorCode refresh(Mat A, bool *fits) override
   {
     PetscFunctionBegin;
     prepared_ = {};
-    PetscCall(hierarchy_->refresh(ex, A, parameters_, status));
+    PetscCall(hierarchy_->refresh(ex, A, parameters_, fits));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -66,7 +66,7 @@ public:
 
   PetscErrorCode apply_transpose(Vec x, Vec y) override;
 
-  PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations, bool *out_of_memory) override;
+  PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations) override;
   PetscErrorCode view(PetscViewer viewer) const override;
   const char *space() const override { return Ex::name; }
 
@@ -84,10 +84,11 @@ private:
   template <class F> PetscErrorCode with_arrays(Vec x, Vec y, F f)
   {
     return vectors_.with(ex, x, y, [&](const double *from, double *to) {
+      const ReleaseAtEnd<Ex> at_end(hierarchy_->finest);
+
       PetscFunctionBegin;
       PetscCall(hierarchy_->finest.access(ex, hierarchy_->levels.front()->A));
       PetscCall(f(from, to));
-      PetscCall(hierarchy_->finest.release());
       PetscFunctionReturn(PETSC_SUCCESS);
     });
   }
@@ -116,21 +117,19 @@ template <class Ex> PetscErrorCode Solver<Ex>::apply_transpose(Vec x, Vec y)
 {
   const auto chosen = parameters_.cycle_type;
   MPI_Comm comm = hierarchy_->levels.front()->A.comm;
-  bool out_of_memory = false;
 
   PetscFunctionBegin;
   PetscCheck(chosen != CycleKind::k, comm, PETSC_ERR_SUP,
              "The k-cycle is not linear and has no transpose: use cycle_type auto, v, w or f with methods that need one");
-  PetscCall(with_arrays(x, y, [&](const double *b, double *u) {
-    return apply_transposed_cycle(ex, *hierarchy_, parameters_, chosen == CycleKind::automatic ? CycleKind::w : chosen, b, u,
-                                  &out_of_memory);
+  PetscCall(need_memory_for("the transposes of the levels' matrices", comm, [&] {
+    return with_arrays(x, y, [&](const double *b, double *u) {
+      return apply_transposed_cycle(ex, *hierarchy_, parameters_, chosen == CycleKind::automatic ? CycleKind::w : chosen, b, u);
+    });
   }));
-  PetscCheck(!out_of_memory, comm, PETSC_ERR_MEM, "No memory left for the transposes of the levels' matrices");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex>
-PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, std::vector<Mat> &interpolations, bool *out_of_memory)
+template <class Ex> PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, std::vector<Mat> &interpolations)
 {
   MPI_Comm comm = hierarchy_->levels.front()->A.comm;
   const Level<Ex> &first = *hierarchy_->levels.front();
@@ -141,29 +140,25 @@ PetscErrorCode Solver<Ex>::make_mats(MatType type, std::vector<Mat> &operators, 
     HostRows prolongator, coarse;
     const Level<Ex> *fine = l <= hierarchy_->levels.size() ? hierarchy_->levels[l - 1].get() : nullptr;
     const Level<Ex> *level = l < hierarchy_->levels.size() ? hierarchy_->levels[l].get() : nullptr;
-    PetscCall(attempt(
-        comm,
-        [&] {
-          PetscFunctionBegin;
-          if (fine) {
-            const DistMatrix<Ex> &made =
-                fine->unmoved ? fine->unmoved->A : hierarchy_->levels[l]->A; // global numbers are the same before and after the move
-            int rank;
-            PetscCallMPI(MPI_Comm_rank(made.comm, &rank));
-            PetscCall(fine->transfer->rows(ex, made.first(rank), prolongator));
-          }
-          if (level) {
-            int rank;
-            Csr<double, Ex> room;
-            PetscCallMPI(MPI_Comm_rank(level->A.comm, &rank));
-            DistRows rows = rows_for_others(level->A, rank);
-            PetscCall(level->A.compressed_rows(ex, room, rows.diag));
-            PetscCall(download_rows(ex, rows, coarse));
-          }
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        out_of_memory));
-    if (*out_of_memory) break;
+    PetscCall(attempt(comm, [&] {
+      PetscFunctionBegin;
+      if (fine) {
+        const DistMatrix<Ex> &made =
+            fine->unmoved ? fine->unmoved->A : hierarchy_->levels[l]->A; // global numbers are the same before and after the move
+        int rank;
+        PetscCallMPI(MPI_Comm_rank(made.comm, &rank));
+        PetscCall(fine->transfer->rows(ex, made.first(rank), prolongator));
+      }
+      if (level) {
+        int rank;
+        Csr<double, Ex> room;
+        PetscCallMPI(MPI_Comm_rank(level->A.comm, &rank));
+        DistRows rows = rows_for_others(level->A, rank);
+        PetscCall(level->A.compressed_rows(ex, room, rows.diag));
+        PetscCall(download_rows(ex, rows, coarse));
+      }
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
     interpolations.push_back(nullptr);
     PetscCall(make_mat(comm, type, {l == 1 ? bs : coarse_bs, coarse_bs}, level ? level->A.rows : 0, prolongator, &interpolations.back()));
     operators.push_back(nullptr);

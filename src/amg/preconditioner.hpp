@@ -12,8 +12,8 @@ public:
   Preconditioner(const Preconditioner &) = delete;
   Preconditioner &operator=(const Preconditioner &) = delete;
   virtual ~Preconditioner() = default;
-  // Collective, anew each time. Errors and status as in Hierarchy::build(); unless ready, apply() must not be called.
-  virtual PetscErrorCode setup(Mat, SetupStatus *) = 0;
+  // Collective, anew each time. Errors as of Hierarchy::build(), after which this can only be closed.
+  virtual PetscErrorCode setup(Mat) = 0;
   // Whether refresh() can take the place of a new preconditioner's setup(): the same matrix, where it was, with the same pattern.
   // Collective.
   virtual PetscErrorCode can_refresh(Mat, bool *) const = 0;
@@ -25,8 +25,8 @@ public:
   virtual PetscErrorCode check_matrix() const = 0;
   // PETSC_ERR_ARG_SIZ, on all ranks, unless x has the rows of the matrix that was set up.
   virtual PetscErrorCode check_rows(Vec x) const = 0;
-  // As setup(), with the aggregates and prolongators that are there.
-  virtual PetscErrorCode refresh(Mat, SetupStatus *) = 0;
+  // As setup(), with the aggregates and prolongators that are there. *fits as in Hierarchy::refresh().
+  virtual PetscErrorCode refresh(Mat, bool *fits) = 0;
   // Whether whoever applies the preconditioner next allows it to change from one application to the next; false after setup().
   // Decides what cycle_type auto means, and the precision of the cycle's vectors.
   virtual PetscErrorCode set_flexible(bool) = 0;
@@ -35,9 +35,8 @@ public:
   // y = Bᵀ x. The first call after a setup makes the transposes of all levels. An error for the k-cycle, which has no transpose.
   virtual PetscErrorCode apply_transpose(Vec x, Vec y) = 0;
   // The levels as matrices of this type on the finest one's communicator, finest level first: operators[l - 1] of level l,
-  // interpolations[l - 1] from it to level l - 1. For the caller to destroy, also after an error. Collective;
-  // *out_of_memory as in attempt().
-  virtual PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations, bool *out_of_memory) = 0;
+  // interpolations[l - 1] from it to level l - 1. For the caller to destroy, also after an error. Collective.;
+  virtual PetscErrorCode make_mats(MatType, std::vector<Mat> &operators, std::vector<Mat> &interpolations) = 0;
   // The level table, complexities and memory, to an ASCII viewer.
   virtual PetscErrorCode view(PetscViewer) const = 0;
   virtual const char *space() const = 0;

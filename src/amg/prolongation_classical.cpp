@@ -22,23 +22,20 @@ template <class Ex> class ClassicalTransfer final : public MatrixTransfer<Ex> {
 public:
   std::variant<std::monostate, Interpolation<Ex>, TwoStageInterpolation<Ex>> interpolation; // nothing: P is kept
 
-  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
+  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound) override
   {
     Array<double, Ex> diagonal;
 
     PetscFunctionBegin;
     if (interpolation.index() > 0) {
-      PetscCall(log_begin(Phase::interp));
-      PetscCall(attempt(
-          fine.A.comm, [&] { return this->P.unfold(ex); }, out_of_memory));
-      if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+      const LogPhase logged(Phase::interp);
+      PetscCall(attempt(fine.A.comm, [&] { return this->P.unfold(ex); }));
       if (auto *one = std::get_if<1>(&interpolation)) PetscCall(one->update(ex, fine.A, this->P));
       if (auto *two = std::get_if<2>(&interpolation)) PetscCall(two->update(ex, fine.A, this->P));
-      PetscCall(log_end(Phase::interp));
-      PetscCall(this->reweight(ex));
     }
-    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, sound, out_of_memory));
-    if (!*out_of_memory) PetscCall(check_coarse(ex, coarse, diagonal, sound, out_of_memory));
+    if (interpolation.index() > 0) PetscCall(this->reweight(ex));
+    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, sound));
+    PetscCall(check_coarse(ex, coarse, diagonal, sound));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   std::size_t bytes() const override
@@ -63,22 +60,20 @@ template <class Ex> class ClassicalProlongation final : public Prolongation<Ex> 
 public:
   explicit ClassicalProlongation(const ClassicalParameters &parameters) : parameters_(parameters) {}
 
-  PetscErrorCode begin(Ex &ex, Mat A, Level<Ex> &finest, bool *out_of_memory) const override
+  PetscErrorCode begin(Ex &ex, Mat A, Level<Ex> &finest) const override
   {
     Magnitudes of;
 
     PetscFunctionBegin;
-    PetscCall(Prolongation<Ex>::begin(ex, A, finest, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(attempt(
-        finest.A.comm, [&] { return magnitudes(ex, finest.A.rows, finest.diagonal.data(), &of); }, out_of_memory));
+    PetscCall(Prolongation<Ex>::begin(ex, A, finest));
+    PetscCall(attempt(finest.A.comm, [&] { return magnitudes(ex, finest.A.rows, finest.diagonal.data(), &of); }));
     std::array<double, 2> all = {-of.least, of.most};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_DOUBLE, MPI_MAX, finest.A.comm));
     finest.uneven = all[1] / comparable > -all[0];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse) const override
   {
     auto transfer = std::make_unique<ClassicalTransfer<Ex>>();
     Coarsening<Ex> level;
@@ -89,25 +84,18 @@ public:
     if (!fine.uneven) fine.diagonal.release();
     coarse.uneven = fine.uneven;
     if (fine.number == 0) fine.smoother.set_scaling({}, {}); // comes back when all levels are there, as the matrix stays
-    PetscCall(take_unknowns(ex, fine, level, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    if (fine.uneven) PetscCall(take_ghost_diagonal(ex, fine, level, out_of_memory));
-    if (!*out_of_memory) PetscCall(coarsen(ex, fine, level, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(log_begin(Phase::interp));
-    PetscCall(interpolate(ex, fine, level, *transfer, out_of_memory));
-    PetscCall(log_end(Phase::interp));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(take_unknowns(ex, fine, level));
+    if (fine.uneven) PetscCall(take_ghost_diagonal(ex, fine, level));
+    PetscCall(coarsen(ex, fine, level));
+    PetscCall(interpolate(ex, fine, level, *transfer));
     if (!parameters_.reweight) transfer->interpolation = std::monostate{};
     transfer->P.values_change = parameters_.reweight;
     transfer->P.in_single = fine.in_single;
-    PetscCall(attempt(
-        fine.A.comm, [&] { return inject_all(ex, fine, level.points, coarse); }, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(fine.A.comm, [&] { return inject_all(ex, fine, level.points, coarse); }));
     level = {}; // nothing but P and the matrix stands beside the product
     fine.forget_setup();
-    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A, out_of_memory));
-    if (!*out_of_memory) PetscCall(check_coarse(ex, coarse.A, coarse.diagonal, &coarse.sound, out_of_memory));
+    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A));
+    PetscCall(check_coarse(ex, coarse.A, coarse.diagonal, &coarse.sound));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -122,51 +110,42 @@ private:
   }
 
   // Collective. Rows of one unknown each, from the finest level's blocks on.
-  PetscErrorCode take_unknowns(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, bool *out_of_memory) const
+  PetscErrorCode take_unknowns(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level) const
   {
     DistMatrix<Ex> &A = fine.A;
     int rank;
 
     PetscFunctionBegin;
-    *out_of_memory = false;
     if (fine.number == 0) fine.unknowns = fine.block_size;
     if (fine.unknowns == 1) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-    PetscCall(attempt(
-        A.comm,
-        [&] {
-          PetscFunctionBegin;
-          PetscCall(level.ghost_unknown.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
-          if (fine.number > 0) PetscFunctionReturn(PETSC_SUCCESS);
-          PetscCall(fine.unknown.allocate(ex, A.rows));
-          PetscCall(unknowns_of_blocks(ex, A.rows, A.first(rank), fine.unknowns, fine.unknown.data()));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(A.halo.begin(ex, static_cast<const int *>(fine.unknown.data())));
-    PetscCall(A.halo.template end<int>());
+    PetscCall(attempt(A.comm, [&] {
+      PetscFunctionBegin;
+      PetscCall(level.ghost_unknown.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
+      if (fine.number > 0) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(fine.unknown.allocate(ex, A.rows));
+      PetscCall(unknowns_of_blocks(ex, A.rows, A.first(rank), fine.unknowns, fine.unknown.data()));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    PetscCall(A.halo.exchange(ex, fine.unknown.data()));
     PetscCall(memory_copy(ex, level.ghost_unknown.data(), A.halo.template ghost<int>(), level.ghost_unknown.bytes()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // Collective
-  PetscErrorCode take_ghost_diagonal(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, bool *out_of_memory) const
+  PetscErrorCode take_ghost_diagonal(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level) const
   {
     DistMatrix<Ex> &A = fine.A;
 
     PetscFunctionBegin;
-    PetscCall(attempt(
-        A.comm, [&] { return level.ghost_diagonal.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())); }, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(A.halo.begin(ex, static_cast<const double *>(fine.diagonal.data())));
-    PetscCall(A.halo.template end<double>());
+    PetscCall(attempt(A.comm, [&] { return level.ghost_diagonal.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())); }));
+    PetscCall(A.halo.exchange(ex, fine.diagonal.data()));
     PetscCall(memory_copy(ex, level.ghost_diagonal.data(), A.halo.template ghost<double>(), level.ghost_diagonal.bytes()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // Collective: strength and C points.
-  PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, bool *out_of_memory) const
+  PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level) const
   {
     DistMatrix<Ex> &A = fine.A;
     StrengthRule rule = {parameters_.threshold, parameters_.max_row_sum, fine.unknown.data(), level.ghost_unknown.data()};
@@ -177,24 +156,22 @@ private:
     PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
     if (fine.uneven) rule.diagonal = fine.diagonal.data();
     if (fine.uneven) rule.ghost_diagonal = level.ghost_diagonal.data();
-    PetscCall(log_begin(Phase::strength));
-    PetscCall(attempt(
-        A.comm, [&] { return classical_strength(ex, A.diag, A.offd, ghosts_before(A.ghosts, A.first(rank)), rule, level.strength); },
-        out_of_memory));
-    PetscCall(log_end(Phase::strength));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    {
+      const LogPhase logged(Phase::strength);
+      PetscCall(attempt(
+          A.comm, [&] { return classical_strength(ex, A.diag, A.offd, ghosts_before(A.ghosts, A.first(rank)), rule, level.strength); }));
+    }
     const DistGraph<Ex> graph = graph_of(A, level.strength.diag.data(), level.strength.offd.data());
-    PetscCall(log_begin(Phase::coarsen));
-    PetscCall(pmis(ex, graph, Isolated::fine, is_coarse, out_of_memory));
-    if (!*out_of_memory) PetscCall(number_coarse_points(ex, graph, is_coarse.data(), level.points, out_of_memory));
-    if (!*out_of_memory && aggressive(fine)) PetscCall(coarsen_again(ex, A, graph, is_coarse, level, out_of_memory));
-    PetscCall(log_end(Phase::coarsen));
+    const LogPhase logged(Phase::coarsen);
+    PetscCall(pmis(ex, graph, Isolated::fine, is_coarse));
+    PetscCall(number_coarse_points(ex, graph, is_coarse.data(), level.points));
+    if (aggressive(fine)) PetscCall(coarsen_again(ex, A, graph, is_coarse, level));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // Collective: fewer C points, by PMIS on the paths between those that there are. One without a path to another stays.
   PetscErrorCode coarsen_again(Ex &ex, DistMatrix<Ex> &A, const DistGraph<Ex> &graph, Array<unsigned char, Ex> &is_coarse,
-                               Coarsening<Ex> &level, bool *out_of_memory) const
+                               Coarsening<Ex> &level) const
   {
     SecondStrengthRule rule;
     SecondStrength<Ex> second;
@@ -205,22 +182,21 @@ private:
     level.points = {};
     rule.kind = parameters_.agg_type;
     rule.spgemm = spgemm();
-    PetscCall(second_strength(ex, A, level.strength, level.first, rule, second, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(pmis(ex, second.graph(A.comm), Isolated::coarse, chosen, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(second_strength(ex, A, level.strength, level.first, rule, second));
+    PetscCall(pmis(ex, second.graph(A.comm), Isolated::coarse, chosen));
     PetscCall(spread_coarse(ex, A.rows, level.first.number.data(), chosen.data(), is_coarse.data()));
-    PetscCall(number_coarse_points(ex, graph, is_coarse.data(), level.points, out_of_memory));
+    PetscCall(number_coarse_points(ex, graph, is_coarse.data(), level.points));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // Collective: the blocks of P. Takes strength.
-  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, ClassicalTransfer<Ex> &transfer, bool *out_of_memory) const
+  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level, ClassicalTransfer<Ex> &transfer) const
   {
     TwoStageRule rule;
     InterpolationRule &one = rule.interpolation;
 
     PetscFunctionBegin;
+    const LogPhase logged(Phase::interp);
     one.kind = parameters_.interp_type;
     one.truncation = {parameters_.truncfactor, static_cast<int>(parameters_.p_max)};
     one.spgemm = spgemm();
@@ -230,10 +206,10 @@ private:
     if (aggressive(fine)) {
       rule.of_factors = {parameters_.truncfactor, static_cast<int>(parameters_.agg_p_max)};
       auto &two = transfer.interpolation.template emplace<2>();
-      PetscCall(two.create(ex, fine.A, level.strength, level.first, level.points, rule, transfer.P, out_of_memory));
+      PetscCall(two.create(ex, fine.A, level.strength, level.first, level.points, rule, transfer.P));
     } else {
       auto &direct = transfer.interpolation.template emplace<1>();
-      PetscCall(direct.create(ex, fine.A, std::move(level.strength), level.points, one, transfer.P, out_of_memory));
+      PetscCall(direct.create(ex, fine.A, std::move(level.strength), level.points, one, transfer.P));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

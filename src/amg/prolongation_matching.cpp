@@ -36,14 +36,12 @@ public:
     PetscCall(round_factors(ex, p.size(), p.data(), p_single.data(), fits));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
+  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound) override
   {
     PetscFunctionBegin;
     *sound = true;
-    PetscCall(log_begin(Phase::rap));
-    PetscCall(attempt(
-        fine.A.comm, [&] { return galerkin_values(ex, fine.A, aggregation, p.data(), slot, ghosts, coarse); }, out_of_memory));
-    PetscCall(log_end(Phase::rap));
+    const LogPhase logged(Phase::rap);
+    PetscCall(attempt(fine.A.comm, [&] { return galerkin_values(ex, fine.A, aggregation, p.data(), slot, ghosts, coarse); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode rows(Ex &ex, PetscInt first_coarse, HostRows &out) const override
@@ -91,16 +89,14 @@ template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const RowDat
 
   PetscFunctionBegin;
   PetscCall(mate.allocate(ex, A.rows));
-  PetscCall(log_begin(Phase::strength));
+  LogPhase logged(Phase::strength);
   if (data.bound.kappa > 0)
     PetscCall(bounded_edge_weights(ex, A, data.diagonal, data.w, data.bound, edges));
   else
     PetscCall(edge_weights(ex, A, data.diagonal, data.w, edges));
-  PetscCall(log_end(Phase::strength));
-  PetscCall(log_begin(Phase::coarsen));
+  logged.next(Phase::coarsen);
   PetscCall(match_paths(ex, A, edges, mate.data()));
   PetscCall(match_suitor(ex, A, edges, mate.data()));
-  PetscCall(log_end(Phase::coarsen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,9 +116,8 @@ PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, con
   PetscFunctionBegin;
   PetscCall(match(ex, nodes, data, mate));
   if (block.offd) PetscCall(leave_out_uncoupled(ex, nodes, *block.offd, block.block_size, mate.data()));
-  PetscCall(log_begin(Phase::interp));
+  const LogPhase logged(Phase::interp);
   PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), pairs));
-  PetscCall(log_end(Phase::interp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,13 +129,14 @@ template <class Ex> PetscErrorCode pair_blocks(Ex &ex, const Block &block, Aggre
   Aggregation<Ex> pairs_of_nodes;
 
   PetscFunctionBegin;
-  PetscCall(log_begin(Phase::strength));
-  PetscCall(condense_to_nodes(ex, block.A, block.block_size, nodes));
-  PetscCall(diagonal.allocate(ex, nodes.rows));
-  PetscCall(ones.allocate(ex, nodes.rows));
-  PetscCall(diagonal_of(ex, nodes.view(), diagonal.data()));
-  PetscCall(fill(ex, nodes.rows, 1, ones.data()));
-  PetscCall(log_end(Phase::strength));
+  {
+    const LogPhase logged(Phase::strength);
+    PetscCall(condense_to_nodes(ex, block.A, block.block_size, nodes));
+    PetscCall(diagonal.allocate(ex, nodes.rows));
+    PetscCall(ones.allocate(ex, nodes.rows));
+    PetscCall(diagonal_of(ex, nodes.view(), diagonal.data()));
+    PetscCall(fill(ex, nodes.rows, 1, ones.data()));
+  }
   PetscCall(pair_nodes(ex, block, nodes.view(), {diagonal.data(), ones.data(), {}}, pairs_of_nodes));
   PetscCall(expand_to_unknowns(ex, pairs_of_nodes, block.block_size, pairs));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -155,7 +151,7 @@ template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, con
     PetscCall(pair_nodes(ex, block, A, data, step.pairs));
   else
     PetscCall(pair_blocks(ex, block, step.pairs));
-  PetscCall(log_begin(Phase::interp));
+  const LogPhase logged(Phase::interp);
   PetscCall(step.p.allocate(ex, A.rows));
   PetscCall(step.w.allocate(ex, step.pairs.coarse));
   PetscCall(pair_weights(ex, step.pairs, data.w, step.p.data(), step.w.data()));
@@ -163,7 +159,6 @@ template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, con
     PetscCall(step.outside.allocate(ex, step.pairs.coarse));
     PetscCall(sum_over_aggregates(ex, step.pairs, data.bound.outside, step.outside.data()));
   }
-  PetscCall(log_end(Phase::interp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,11 +167,10 @@ template <class Ex> PetscErrorCode contract_step(Ex &ex, CsrView<double> A, Step
   Array<unsigned char, Ex> slot;
 
   PetscFunctionBegin;
-  PetscCall(log_begin(Phase::rap));
+  const LogPhase logged(Phase::rap);
   PetscCall(contract(ex, A, step.pairs, step.p.data(), step.pairs.id.data(), step.p.data(), step.pairs.coarse, step.A, slot));
   PetscCall(step.diagonal.allocate(ex, step.A.rows));
   PetscCall(diagonal_of(ex, step.A.view(), step.diagonal.data()));
-  PetscCall(log_end(Phase::rap));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,15 +178,13 @@ template <class Ex> class MatchingProlongation final : public Prolongation<Ex> {
 public:
   explicit MatchingProlongation(const MatchingParameters &parameters) : parameters_(parameters) {}
 
-  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse) const override
   {
     auto transfer = std::make_unique<AggregationTransfer<Ex>>();
 
     PetscFunctionBegin;
-    PetscCall(attempt(
-        fine.A.comm, [&] { return coarsen(ex, fine, *transfer, coarse); }, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(complete_galerkin(ex, fine.A, transfer->aggregation, transfer->p.data(), transfer->ghosts, coarse.A, out_of_memory));
+    PetscCall(attempt(fine.A.comm, [&] { return coarsen(ex, fine, *transfer, coarse); }));
+    PetscCall(complete_galerkin(ex, fine.A, transfer->aggregation, transfer->p.data(), transfer->ghosts, coarse.A));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -223,16 +215,14 @@ private:
       bound.outside = last.outside.data();
       PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size}, {last.diagonal.data(), last.w.data(), bound}, next));
       if (s + 1 < steps) PetscCall(contract_step(ex, last.A.view(), next));
-      PetscCall(log_begin(Phase::interp));
+      const LogPhase logged(Phase::interp);
       PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));
-      PetscCall(log_end(Phase::interp));
       last = std::move(next);
     }
     const Aggregation<Ex> &aggregation = total.aggregation;
     const double *p = total.p.data();
-    PetscCall(log_begin(Phase::rap));
+    const LogPhase logged(Phase::rap);
     PetscCall(contract(ex, fine.A.diag, aggregation, p, aggregation.id.data(), p, aggregation.coarse, coarse.A.own_diag, total.slot));
-    PetscCall(log_end(Phase::rap));
     coarse.block_size = fine.block_size;
     coarse.smooth_vector = std::move(last.w);
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -23,22 +23,19 @@ namespace
 {
 // Collective: the spectral radius of D⁻¹ A, D the diagonal, for the prolongator and for the smoother. Of A's entries as they are: those
 // that the cycle reads may be rounded to floats, and are not there yet when the level is made.
-template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, double *rho, bool *out_of_memory)
+template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, double *rho)
 {
   Array<double, Ex> inverse;
   Spectrum spectrum;
   StoredMatrix<Ex> aside;
 
   PetscFunctionBegin;
-  PetscCall(attempt(
-      level.A.comm, [&] { return inverse.allocate(ex, level.A.rows); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(log_begin(Phase::spectrum));
+  PetscCall(attempt(level.A.comm, [&] { return inverse.allocate(ex, level.A.rows); }));
+  const LogPhase logged(Phase::spectrum);
   PetscCall(invert_entries(ex, level.A.rows, level.diagonal.data(), inverse.data()));
   std::swap(level.A.stored, aside);
-  PetscCall(estimate_spectrum(ex, level.A, inverse.data(), &spectrum, out_of_memory));
+  PetscCall(estimate_spectrum(ex, level.A, inverse.data(), &spectrum));
   std::swap(level.A.stored, aside);
-  PetscCall(log_end(Phase::spectrum));
   level.smoother.set_spectrum(spectrum);
   *rho = std::isfinite(spectrum.radius) ? spectrum.radius : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,25 +50,22 @@ public:
   Array<unsigned char, Ex> zero;                   // coarse unknowns that P does not use, if there are any
 
   CoarseBlocks<Ex> &smoothed_blocks() { return filter ? unfiltered : this->P; }
-  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound, bool *out_of_memory) override
+  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound) override
   {
     Array<double, Ex> diagonal;
     double rho = 0;
 
     PetscFunctionBegin;
-    PetscCall(take_spectrum(ex, fine, &rho, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(take_spectrum(ex, fine, &rho));
     if (smoothed) {
-      PetscCall(log_begin(Phase::interp));
+      const LogPhase logged(Phase::interp);
       PetscCall(smoothed->update(ex, fine.A, rho, smoothed_blocks()));
       if (filter) PetscCall(filter->values(ex, unfiltered, this->P));
-      PetscCall(log_end(Phase::interp));
-      PetscCall(this->reweight(ex));
     }
-    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, sound, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    if (smoothed) PetscCall(this->reweight(ex));
+    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, sound));
     PetscCall(complete_coarse(ex, coarse));
-    PetscCall(check_coarse(ex, coarse, diagonal, sound, out_of_memory));
+    PetscCall(check_coarse(ex, coarse, diagonal, sound));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Local: Pᵀ A P is 0 in the rows and columns of unknowns that P does not use, and singular but for this.
@@ -100,37 +94,30 @@ public:
       : parameters_(parameters), coordinates_(coordinates)
   {}
 
-  PetscErrorCode begin(Ex &ex, Mat A, Level<Ex> &finest, bool *out_of_memory) const override
+  PetscErrorCode begin(Ex &ex, Mat A, Level<Ex> &finest) const override
   {
     PetscFunctionBegin;
-    PetscCall(near_null_space_of(ex, A, coordinates_, finest.near_null, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(attempt(
-        finest.A.comm, [&] { return set_smooth_vector(ex, finest); }, out_of_memory));
+    PetscCall(near_null_space_of(ex, A, coordinates_, finest.near_null));
+    PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse) const override
   {
     auto transfer = std::make_unique<SmoothedTransfer<Ex>>();
     Aggregated<Ex> level;
 
     PetscFunctionBegin;
-    PetscCall(aggregate(ex, fine, level, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(interpolate(ex, fine, level, *transfer, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(aggregate(ex, fine, level));
+    PetscCall(interpolate(ex, fine, level, *transfer));
     transfer->P.values_change = parameters_.reweight;
-    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine), fine.A, coarse.A, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine), fine.A, coarse.A));
     if (level.tentative.dropped > 0) transfer->zero = std::move(level.tentative.zero);
     PetscCall(transfer->complete_coarse(ex, coarse.A));
-    PetscCall(check_coarse(ex, coarse.A, coarse.diagonal, &coarse.sound, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(check_coarse(ex, coarse.A, coarse.diagonal, &coarse.sound));
     coarse.near_null = std::move(level.tentative.coarse);
     coarse.block_size = coarse.near_null.m;
-    PetscCall(attempt(
-        coarse.A.comm, [&] { return set_smooth_vector(ex, coarse); }, out_of_memory));
+    PetscCall(attempt(coarse.A.comm, [&] { return set_smooth_vector(ex, coarse); }));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -159,7 +146,7 @@ private:
   }
 
   // Collective: strength, roots, aggregates of nodes and their orthonormal vectors.
-  PetscErrorCode aggregate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level, bool *out_of_memory) const
+  PetscErrorCode aggregate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level) const
   {
     const auto kind = parameters_.strength_type;
     const double theta = parameters_.threshold * std::pow(parameters_.threshold_scale, fine.number);
@@ -168,22 +155,20 @@ private:
     Array<unsigned char, Ex> root;
 
     PetscFunctionBegin;
-    *out_of_memory = false;
-    PetscCall(log_begin(Phase::strength));
-    if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks, out_of_memory));
-    if (!*out_of_memory) PetscCall(symmetric_strength(ex, nodes, kind, theta, level.strength, out_of_memory));
-    PetscCall(log_end(Phase::strength));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    {
+      const LogPhase logged(Phase::strength);
+      if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks));
+      PetscCall(symmetric_strength(ex, nodes, kind, theta, level.strength));
+    }
     const DistGraph<Ex> graph = graph_of(nodes, level.strength.diag.data(), level.strength.offd.data());
-    PetscCall(log_begin(Phase::coarsen));
-    PetscCall(mis(ex, graph, reach, root, out_of_memory));
-    if (!*out_of_memory) PetscCall(root_aggregates(ex, graph, nodes, root.data(), reach, level.aggregates, out_of_memory));
-    PetscCall(log_end(Phase::coarsen));
+    const LogPhase logged(Phase::coarsen);
+    PetscCall(mis(ex, graph, reach, root));
+    PetscCall(root_aggregates(ex, graph, nodes, root.data(), reach, level.aggregates));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // Collective: the blocks of P
-  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level, SmoothedTransfer<Ex> &transfer, bool *out_of_memory) const
+  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level, SmoothedTransfer<Ex> &transfer) const
   {
     const int bs = fine.block_size, m = fine.near_null.m;
     const StrongNodes<Ex> strong = {bs > 1 ? &level.blocks : &fine.A, parameters_.lump_weak ? &level.strength : nullptr, bs};
@@ -193,19 +178,15 @@ private:
     PetscFunctionBegin;
     rule.steps = static_cast<int>(parameters_.agg_nsmooths);
     rule.spgemm = spgemm(fine);
-    PetscCall(take_spectrum(ex, fine, &rho, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(log_begin(Phase::interp));
-    PetscCall(tentative_prolongator(ex, fine.A.comm, level.aggregates, bs, fine.near_null, level.tentative, out_of_memory));
+    PetscCall(take_spectrum(ex, fine, &rho));
+    const LogPhase logged(Phase::interp);
+    PetscCall(tentative_prolongator(ex, fine.A.comm, level.aggregates, bs, fine.near_null, level.tentative));
     if (parameters_.prolongator_filter > 0) transfer.filter.emplace();
-    if (!*out_of_memory)
-      PetscCall(transfer.smoothed.emplace().create(ex, fine.A, strong, rho, rule, std::move(level.tentative.T), transfer.smoothed_blocks(),
-                                                   out_of_memory));
-    if (!*out_of_memory && transfer.filter)
+    PetscCall(transfer.smoothed.emplace().create(ex, fine.A, strong, rho, rule, std::move(level.tentative.T), transfer.smoothed_blocks()));
+    if (transfer.filter)
       PetscCall(transfer.filter->create(ex, fine.A.comm, transfer.unfiltered, level.tentative.coarse.B.data(),
-                                        {parameters_.prolongator_filter, bs, m}, transfer.P, out_of_memory));
-    PetscCall(log_end(Phase::interp));
-    if (*out_of_memory || parameters_.reweight) PetscFunctionReturn(PETSC_SUCCESS);
+                                        {parameters_.prolongator_filter, bs, m}, transfer.P));
+    if (parameters_.reweight) PetscFunctionReturn(PETSC_SUCCESS);
     transfer.smoothed.reset();
     transfer.filter.reset();
     transfer.unfiltered = {};

@@ -36,24 +36,22 @@ std::vector<RelaxStep> chebyshev_steps(PetscInt degree, double rho)
 }
 } // namespace
 
-template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters, bool *out_of_memory)
+template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters)
 {
   PetscFunctionBegin;
-  *out_of_memory = false;
   steps_ = {RelaxStep{}};
   spectrum_.reset();
   if (parameters.smoother == SmootherKind::l1jacobi) PetscFunctionReturn(PETSC_SUCCESS);
   if (parameters.smoother == SmootherKind::ilu0) {
     if (!ilu_) ilu_ = std::make_unique<BlockIlu<Ex>>();
-    PetscCall(ilu_->factor(ex, A, d_.data(), out_of_memory));
+    PetscCall(ilu_->factor(ex, A, d_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const bool chebyshev = parameters.smoother == SmootherKind::chebyshev;
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
     spectrum_ = known_;
-    if (!known_) PetscCall(estimate_spectrum(ex, A, d_.data(), &spectrum_.emplace(), out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!known_) PetscCall(estimate_spectrum(ex, A, d_.data(), &spectrum_.emplace()));
     omega = spectral_radius() > 0 ? 4 / (3 * spectral_radius()) : 1;
   }
   const bool polynomial = chebyshev && spectral_radius() > 0 && std::isfinite(spectral_radius());

@@ -47,9 +47,9 @@ public:
   bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
   // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
   void set_spectrum(const Spectrum &spectrum) { known_ = spectrum; }
-  // Collective, once after set_scaling(): rho or factors where they are needed, and the steps of a sweep; *out_of_memory as in attempt().
+  // Collective, once after set_scaling(): rho or factors where they are needed, and the steps of a sweep.
   // For new values of the same pattern factors are made by the analysis that is there.
-  PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool *out_of_memory);
+  PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &);
   // Local, once prepared, before the first apply() to a transposed matrix.
   PetscErrorCode prepare_transposed(Ex &, const DistMatrix<Ex> &A);
   // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it. Needed for vectors of floats.

@@ -62,20 +62,17 @@ PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *la
 template <class Ex> struct Work {
   Array<double, Ex> x, y, product, work, scalars;
 
-  PetscErrorCode allocate(Ex &ex, const DistMatrix<Ex> &A, bool *out_of_memory)
+  PetscErrorCode allocate(Ex &ex, const DistMatrix<Ex> &A)
   {
-    return attempt(
-        A.comm,
-        [&] {
-          PetscFunctionBegin;
-          PetscCall(x.allocate(ex, A.rows));
-          PetscCall(y.allocate(ex, A.rows));
-          PetscCall(product.allocate(ex, A.rows));
-          PetscCall(work.allocate(ex, 3 * sum_parts_of(A.rows)));
-          PetscCall(scalars.allocate(ex, (lanczos_steps + 1) * lanczos_scalars));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        out_of_memory);
+    return attempt(A.comm, [&] {
+      PetscFunctionBegin;
+      PetscCall(x.allocate(ex, A.rows));
+      PetscCall(y.allocate(ex, A.rows));
+      PetscCall(product.allocate(ex, A.rows));
+      PetscCall(work.allocate(ex, 3 * sum_parts_of(A.rows)));
+      PetscCall(scalars.allocate(ex, (lanczos_steps + 1) * lanczos_scalars));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
 };
 
@@ -87,7 +84,7 @@ PetscInt first_row(MPI_Comm comm, const std::vector<PetscInt> &range)
 }
 } // namespace
 
-template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, Spectrum *spectrum, bool *out_of_memory)
+template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, Spectrum *spectrum)
 {
   constexpr int half = lanczos_scalars / 2;
   Work<Ex> memory;
@@ -95,8 +92,7 @@ template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, 
 
   PetscFunctionBegin;
   *spectrum = {};
-  PetscCall(memory.allocate(ex, A, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(memory.allocate(ex, A));
   double *w = memory.x.data(), *w_before = memory.y.data(), *Aw = memory.product.data(), *s = memory.scalars.data();
   PetscCall(lanczos_start(ex, A.rows, first_row(A.comm, A.range), d, w, memory.work.data(), s));
   for (int k = 0; k < lanczos_steps; k++) {
@@ -115,15 +111,14 @@ template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool *symmetric, bool *out_of_memory)
+template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool *symmetric)
 {
   Work<Ex> memory;
   std::vector<double> xAy, yAx;
 
   PetscFunctionBegin;
   *symmetric = false;
-  PetscCall(memory.allocate(ex, A, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(memory.allocate(ex, A));
   double *x = memory.x.data(), *y = memory.y.data(), *product = memory.product.data(), *s = memory.scalars.data();
   PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 1, x));
   PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 2, y));
@@ -139,8 +134,8 @@ template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &, const double *, Spectrum *, bool *);                                   \
-  template PetscErrorCode test_symmetry(Ex &, DistMatrix<Ex> &, bool *, bool *);
+  template PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &, const double *, Spectrum *);                                           \
+  template PetscErrorCode test_symmetry(Ex &, DistMatrix<Ex> &, bool *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

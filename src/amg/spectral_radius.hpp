@@ -13,9 +13,9 @@ struct Spectrum {
 // symmetric A mostly from above, by a few per cent. (Without the residual 8 steps serve less well.) For other matrices the recurrence
 // ignores the skew part. symmetric: xᵀ A y and yᵀ A x are the same to rounding for the first two vectors, which they
 // practically never are for another matrix. The start vector is a hash of the global index, so the number of ranks changes only the
-// rounding. Collective; *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const double *d, Spectrum *, bool *out_of_memory);
+// rounding. Collective.
+template <class Ex> PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const double *d, Spectrum *);
 
-// The test for symmetry alone, on two hash vectors. Collective; *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode test_symmetry(Ex &, DistMatrix<Ex> &A, bool *symmetric, bool *out_of_memory);
+// The test for symmetry alone, on two hash vectors. Collective.
+template <class Ex> PetscErrorCode test_symmetry(Ex &, DistMatrix<Ex> &A, bool *symmetric);
 } // namespace amgkit

@@ -40,6 +40,12 @@ PetscErrorCode log_register()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode log_begin(Phase phase) { return PetscLogEventBegin(events().id[static_cast<std::size_t>(phase)], 0, 0, 0, 0); }
-PetscErrorCode log_end(Phase phase) { return PetscLogEventEnd(events().id[static_cast<std::size_t>(phase)], 0, 0, 0, 0); }
+void LogPhase::begin() { static_cast<void>(PetscLogEventBegin(events().id[static_cast<std::size_t>(phase_)], 0, 0, 0, 0)); }
+void LogPhase::end() { static_cast<void>(PetscLogEventEnd(events().id[static_cast<std::size_t>(phase_)], 0, 0, 0, 0)); }
+void LogPhase::next(Phase phase)
+{
+  end();
+  phase_ = phase;
+  begin();
+}
 } // namespace amgkit

@@ -25,9 +25,21 @@ enum class Phase {
 
 // Registers the events with PETSc once per PetscInitialize/PetscFinalize; idempotent.
 PetscErrorCode log_register();
-// Only halo stands inside other phases.
-PetscErrorCode log_begin(Phase);
-PetscErrorCode log_end(Phase);
+// Logs the time from here to the end of the scope as this phase. Only halo stands inside other phases.
+class LogPhase {
+public:
+  explicit LogPhase(Phase phase) : phase_(phase) { begin(); }
+  LogPhase(const LogPhase &) = delete;
+  LogPhase &operator=(const LogPhase &) = delete;
+  ~LogPhase() { end(); }
+  // This phase ends here, and another begins.
+  void next(Phase);
+
+private:
+  void begin();
+  void end();
+  Phase phase_;
+};
 // Floating-point operations, counted for the CPU or the GPU.
 template <class Ex> PetscErrorCode log_flops(Ex &, double flops) { return Ex::on_device ? PetscLogGpuFlops(flops) : PetscLogFlops(flops); }
 } // namespace amgkit

@@ -7,9 +7,16 @@
 namespace amgkit
 {
 // Collective. Runs work() on every rank; its errors are not printed. work makes no collective call, unless on other communicators and with
-// failures that all of their ranks return. Then
-//   no rank failed:                       *out_of_memory = false;
-//   some rank had no memory left:         *out_of_memory = true on every rank, the caller cleans up and reports;
-//   some rank failed in another way:      that error, with the message of the first such rank, on every rank.
-PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &work, bool *out_of_memory);
+// failures that all of their ranks return. Returns the same on every rank:
+//   no rank failed:                       PETSC_SUCCESS;
+//   some rank had no memory left:         PETSC_ERR_MEM, without a message: out_of_memory() below makes an outcome of it;
+//   some rank failed in another way:      that error, with the message of the first such rank.
+PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &work);
+
+// Runs work(). *out_of_memory: whether some attempt() in it found that memory was lacking and work() returned that, which is then no error
+// and not printed. Every other error is as usual. Collective where work is.
+PetscErrorCode out_of_memory(const std::function<PetscErrorCode()> &work, bool *out_of_memory);
+
+// The same, where lack of memory is an error that names what it was for.
+PetscErrorCode need_memory_for(const char *what, MPI_Comm comm, const std::function<PetscErrorCode()> &work);
 } // namespace amgkit

@@ -12,8 +12,7 @@ namespace
 template <class Ex, class T> PetscErrorCode exchange(Ex &ex, DistMatrix<Ex> &A, const T *owned, Array<T, Ex> &ghost)
 {
   PetscFunctionBegin;
-  PetscCall(A.halo.begin(ex, owned));
-  PetscCall(A.halo.template end<T>());
+  PetscCall(A.halo.exchange(ex, owned));
   PetscCall(memory_copy(ex, ghost.data(), A.halo.template ghost<T>(), ghost.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -35,36 +34,28 @@ template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A
 
 template <class Ex>
 PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex> &aggregation, const double *p,
-                                 GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse, bool *out_of_memory)
+                                 GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
   PetscCall(coarse.set_rows(A.comm, aggregation.coarse));
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(ghosts.column.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
-        PetscCall(ghosts.weight.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(ghosts.column.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
+    PetscCall(ghosts.weight.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   if (A.halo.active()) {
     PetscCall(exchange(ex, A, aggregation.id.data(), ghosts.column));
     PetscCall(exchange(ex, A, p, ghosts.weight));
   }
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(number_ghosts(ex, A, ghosts, coarse));
-        PetscCall(contract(ex, A.offd, aggregation, p, ghosts.column.data(), ghosts.weight.data(), static_cast<int>(coarse.ghosts.size()),
-                           coarse.own_offd, ghosts.slot));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(coarse.complete(ex, out_of_memory));
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(number_ghosts(ex, A, ghosts, coarse));
+    PetscCall(contract(ex, A.offd, aggregation, p, ghosts.column.data(), ghosts.weight.data(), static_cast<int>(coarse.ghosts.size()),
+                       coarse.own_offd, ghosts.slot));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(coarse.complete(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,7 +71,7 @@ PetscErrorCode galerkin_values(Ex &ex, const DistMatrix<Ex> &A, const Aggregatio
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &, const Aggregation<Ex> &, const double *, GhostAggregates<Ex> &,        \
-                                            DistMatrix<Ex> &, bool *);                                                                     \
+                                            DistMatrix<Ex> &);                                                                             \
   template PetscErrorCode galerkin_values(Ex &, const DistMatrix<Ex> &, const Aggregation<Ex> &, const double *,                           \
                                           const Array<unsigned char, Ex> &, const GhostAggregates<Ex> &, DistMatrix<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)

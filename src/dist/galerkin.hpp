@@ -16,10 +16,10 @@ template <class Ex> struct GhostAggregates {
 
 // Completes coarse = Pᵀ A P for a prolongator with one entry a row, p, and aggregates that do not cross ranks.
 // On entry coarse.own_diag holds the block of own columns; this adds range, ghosts, the block of ghost columns and the halo.
-// Collective. *out_of_memory as in attempt().
+// Collective.
 template <class Ex>
 PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &A, const Aggregation<Ex> &, const double *p, GhostAggregates<Ex> &,
-                                 DistMatrix<Ex> &coarse, bool *out_of_memory);
+                                 DistMatrix<Ex> &coarse);
 // Both blocks' values anew, for other values of A on the same pattern; slot: of diag's entries, as contract() gave it. Local.
 template <class Ex>
 PetscErrorCode galerkin_values(Ex &, const DistMatrix<Ex> &A, const Aggregation<Ex> &, const double *p,

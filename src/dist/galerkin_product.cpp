@@ -58,18 +58,17 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
 }
 
 // Collective: P's rows of A's ghosts.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const Prolongator<Ex> &P)
 {
   int any = !A.ghosts.empty() || !P.ghosts.empty(), rank;
 
   PetscFunctionBegin;
-  *out_of_memory = false;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, A.comm));
   alone_ = !any;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   ghosts_before_ = ghosts_before(A.ghosts, A.first(rank));
-  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(P), ghosts_before_, out_of_memory));
+  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(P), ghosts_before_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,21 +184,17 @@ PetscErrorCode GalerkinProduct<Ex>::note_places(Ex &ex, const DistMatrix<Ex> &A,
 }
 
 // Collective: others_ to the owners.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const Prolongator<Ex> &P, bool *out_of_memory)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const Prolongator<Ex> &P)
 {
   std::vector<PetscInt> range, wanted;
 
   PetscFunctionBegin;
-  PetscCall(attempt(
-      P.comm, [&] { return split_rows(ex, sent_rows(P), static_cast<int>(rows_of_P_.ghosts().size()), sent_diag_, sent_offd_); },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      attempt(P.comm, [&] { return split_rows(ex, sent_rows(P), static_cast<int>(rows_of_P_.ghosts().size()), sent_diag_, sent_offd_); }));
   PetscCall(number_returned(P.comm, P.halo, others_.rows, range, wanted));
   PetscCall(back_.create(P.comm, range, wanted));
-  PetscCall(attempt(
-      P.comm, [&] { return back_.allocate(ex); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(arrived_.create(ex, P.comm, back_, sent(P), out_of_memory));
+  PetscCall(attempt(P.comm, [&] { return back_.allocate(ex); }));
+  PetscCall(arrived_.create(ex, P.comm, back_, sent(P)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,56 +233,44 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals_again(Ex &e
 
 template <class Ex>
 PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const SpgemmOptions &options, DistMatrix<Ex> &A,
-                                           const Prolongator<Ex> &P, DistMatrix<Ex> &coarse, bool *out_of_memory)
+                                           const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
   form_ = form;
   options_ = options;
   PetscCall(coarse.set_rows(A.comm, P.diag.cols));
-  PetscCall(connect(ex, A, P, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
-        PetscCall(find_patterns(ex, A, P, own_rows(coarse)));
-        PetscCall(multiply(ex, A, P, own_rows(coarse)));
-        PetscCall(forget_AP(ex, false));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (!*out_of_memory && !alone_) PetscCall(send_rows(ex, P, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      A.comm, [&] { return alone_ ? make_empty(ex, coarse.rows, coarse.own_offd) : add_arrivals(ex, P, coarse); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(coarse.complete(ex, out_of_memory));
+  PetscCall(connect(ex, A, P));
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
+    PetscCall(find_patterns(ex, A, P, own_rows(coarse)));
+    PetscCall(multiply(ex, A, P, own_rows(coarse)));
+    PetscCall(forget_AP(ex, false));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  if (!alone_) PetscCall(send_rows(ex, P));
+  PetscCall(attempt(A.comm, [&] { return alone_ ? make_empty(ex, coarse.rows, coarse.own_offd) : add_arrivals(ex, P, coarse); }));
+  PetscCall(coarse.complete(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
-                                            bool *out_of_memory)
+PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
-        PetscCall(prepare_AP(ex, A, P));
-        PetscCall(multiply(ex, A, P, own_rows(coarse)));
-        PetscCall(forget_AP(ex, true));
-        if (AP_stays_) PetscCall(note_places(ex, A, P, own_rows(coarse)));
-        if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory || alone_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
+    PetscCall(prepare_AP(ex, A, P));
+    PetscCall(multiply(ex, A, P, own_rows(coarse)));
+    PetscCall(forget_AP(ex, true));
+    if (AP_stays_) PetscCall(note_places(ex, A, P, own_rows(coarse)));
+    if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(arrived_.update(ex, sent(P)));
-  PetscCall(attempt(
-      A.comm, [&] { return add_arrivals_again(ex, P, coarse); }, out_of_memory));
+  PetscCall(attempt(A.comm, [&] { return add_arrivals_again(ex, P, coarse); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,13 +31,10 @@ template <class Ex> class GalerkinProduct {
 public:
   // Collective, once: coarse = Pᵀ A P, complete but for what the cycle stores. Its pattern is that of the product, entries that are 0 by
   // chance included. P must be created on A's communicator; A and P must stay where they are. The options' blocks are those of A P.
-  // *out_of_memory as in attempt().
-  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse,
-                        bool *out_of_memory);
+  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
   // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P's values,
   // and the first time its pattern, or a slice of both, the places of products, and what a back end other than native needs.
-  // *out_of_memory as in attempt().
-  PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse, bool *out_of_memory);
+  PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
   // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
   PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
   // Local, after create(): false where the options promise blocks of A, and one that this rank has is not complete, so that its products
@@ -46,14 +43,14 @@ public:
   std::size_t bytes() const;
 
 private:
-  PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, bool *out_of_memory);
+  PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const Prolongator<Ex> &P);
   PetscErrorCode find_patterns(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P);
   PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
   PetscErrorCode forget_AP(Ex &, bool again);
   PetscErrorCode note_places(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, const Csr<double, Ex> &own);
-  PetscErrorCode send_rows(Ex &, const Prolongator<Ex> &P, bool *out_of_memory);
+  PetscErrorCode send_rows(Ex &, const Prolongator<Ex> &P);
   PetscErrorCode add_arrivals(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
   PetscErrorCode add_arrivals_again(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
 

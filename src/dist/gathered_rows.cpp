@@ -4,15 +4,12 @@
 
 namespace amgkit
 {
-template <class Ex>
-PetscErrorCode GatheredRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B, int before, bool *out_of_memory)
+template <class Ex> PetscErrorCode GatheredRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B, int before)
 {
   PetscFunctionBegin;
   rows_before_ = before;
-  PetscCall(ghost_.create(ex, comm, halo, B, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      comm, [&] { return apart(B) ? PETSC_SUCCESS : stack_rows(ex, ghost_.around(B, rows_before_), stacked_); }, out_of_memory));
+  PetscCall(ghost_.create(ex, comm, halo, B));
+  PetscCall(attempt(comm, [&] { return apart(B) ? PETSC_SUCCESS : stack_rows(ex, ghost_.around(B, rows_before_), stacked_); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -94,10 +94,9 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::exchange()
   std::uint64_t *to = arrived_.buffer.data();
 
   PetscFunctionBegin;
-  PetscCall(log_begin(Phase::halo));
+  const LogPhase logged(Phase::halo);
   PetscCall(PetscSFBcastWithMemTypeBegin(sf_, block_, memory_type<Ex>, from, memory_type<Ex>, to, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf_, block_, from, to, MPI_REPLACE));
-  PetscCall(log_end(Phase::halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,34 +133,25 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const D
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B, bool *out_of_memory)
+template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B)
 {
   Array<int, Ex> length;
 
   PetscFunctionBegin;
   halo_ = &halo;
-  PetscCall(attempt(
-      comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(length.allocate(ex, B.diag.rows));
-        PetscCall(row_lengths(ex, {B.diag, B.offd}, length.data()));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(halo.begin(ex, static_cast<const int *>(length.data())));
-  PetscCall(halo.template end<int>());
-  PetscCall(attempt(
-      comm, [&] { return pack_pattern(ex, length.data(), B); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(length.allocate(ex, B.diag.rows));
+    PetscCall(row_lengths(ex, {B.diag, B.offd}, length.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(halo.exchange(ex, length.data()));
+  PetscCall(attempt(comm, [&] { return pack_pattern(ex, length.data(), B); }));
   if (halo.active()) {
     PetscCall(connect(comm));
     PetscCall(exchange());
   }
-  PetscCall(attempt(
-      comm, [&] { return number_columns(ex, B); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(comm, [&] { return number_columns(ex, B); }));
   PetscCall(update(ex, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,8 +17,8 @@ public:
   ~GhostRows();
 
   // Collective over the halo's ranks, once: the rows of B that are the halo's ghosts, pattern and values. The halo must outlive this
-  // object. *out_of_memory as in attempt().
-  PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B, bool *out_of_memory);
+  // object.
+  PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B);
   // Collective: the values anew, for other values of B on the same pattern. One exchange, and nothing is allocated.
   PetscErrorCode update(Ex &, const DistRows &B);
 

@@ -5,6 +5,8 @@
 #include "sparse/spmv.hpp"
 #include "sparse/transpose.hpp"
 
+#include <utility>
+
 namespace amgkit
 {
 // Tells every owner which of its rows this rank needs, and makes the SF whose roots are the entries of the owners' send buffers.
@@ -73,42 +75,62 @@ template <class Ex> PetscErrorCode Halo<Ex>::allocate(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class T> PetscErrorCode Halo<Ex>::begin(Ex &ex, const int *place, const T *owned)
+template <class Ex> template <class T> PetscErrorCode Halo<Ex>::exchange(Ex &ex, const T *owned)
 {
+  HaloExchange<Ex> exchange(*this);
+
   PetscFunctionBegin;
-  if (!sf_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(log_begin(Phase::halo));
-  PetscCall(gather(ex, send_row_.size(), place, owned, send_.template as<T>()));
-  PetscCall(PetscSFBcastWithMemTypeBegin(sf_, mpi_type<T>(), memory_type<Ex>, send_.data(), memory_type<Ex>, ghost_.data(), MPI_REPLACE));
-  PetscCall(log_end(Phase::halo));
+  PetscCall(exchange.begin(ex, owned));
+  PetscCall(exchange.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class T> PetscErrorCode Halo<Ex>::end()
+template <class Ex> template <class T> PetscErrorCode Halo<Ex>::exchange_back()
 {
+  HaloExchange<Ex> exchange(*this);
+
   PetscFunctionBegin;
-  if (!sf_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(log_begin(Phase::halo));
-  PetscCall(PetscSFBcastEnd(sf_, mpi_type<T>(), send_.data(), ghost_.data(), MPI_REPLACE));
-  PetscCall(log_end(Phase::halo));
+  PetscCall(exchange.template begin_back<T>());
+  PetscCall(exchange.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class T> PetscErrorCode Halo<Ex>::return_begin()
+template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin(Ex &ex, const int *place, const T *owned)
 {
+  T *packed = halo_.send_.template as<T>();
+
   PetscFunctionBegin;
-  PetscCall(log_begin(Phase::halo));
-  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, mpi_type<T>(), memory_type<Ex>, ghost_.data(), memory_type<Ex>, send_.data(), MPI_REPLACE));
-  PetscCall(log_end(Phase::halo));
+  if (!halo_.active()) PetscFunctionReturn(PETSC_SUCCESS);
+  const LogPhase logged(Phase::halo);
+  PetscCall(gather(ex, halo_.send_row_.size(), place, owned, packed));
+  PetscCall(
+      PetscSFBcastWithMemTypeBegin(halo_.sf_, mpi_type<T>(), memory_type<Ex>, packed, memory_type<Ex>, halo_.ghost_.data(), MPI_REPLACE));
+  type_ = mpi_type<T>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class T> PetscErrorCode Halo<Ex>::return_end()
+template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin_back()
 {
   PetscFunctionBegin;
-  PetscCall(log_begin(Phase::halo));
-  PetscCall(PetscSFReduceEnd(sf_, mpi_type<T>(), ghost_.data(), send_.data(), MPI_REPLACE));
-  PetscCall(log_end(Phase::halo));
+  const LogPhase logged(Phase::halo);
+  PetscCall(PetscSFReduceWithMemTypeBegin(halo_.sf_, mpi_type<T>(), memory_type<Ex>, halo_.ghost_.data(), memory_type<Ex>,
+                                          halo_.send_.data(), MPI_REPLACE));
+  type_ = mpi_type<T>();
+  back_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode HaloExchange<Ex>::end()
+{
+  MPI_Datatype type = std::exchange(type_, MPI_DATATYPE_NULL);
+
+  PetscFunctionBegin;
+  if (type == MPI_DATATYPE_NULL) PetscFunctionReturn(PETSC_SUCCESS);
+  const LogPhase logged(Phase::halo);
+  if (back_)
+    PetscCall(PetscSFReduceEnd(halo_.sf_, type, halo_.ghost_.data(), halo_.send_.data(), MPI_REPLACE));
+  else
+    PetscCall(PetscSFBcastEnd(halo_.sf_, type, halo_.send_.data(), halo_.ghost_.data(), MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,22 +150,24 @@ template <class Ex> PetscErrorCode Halo<Ex>::arrivals(Ex &ex, int rows, Csr<doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define INSTANTIATE_TYPE(Ex, T)                                                                                                            \
+  template PetscErrorCode Halo<Ex>::exchange(Ex &, const T *);                                                                             \
+  template PetscErrorCode HaloExchange<Ex>::begin(Ex &, const int *, const T *);
+#define INSTANTIATE_BACK(Ex, T)                                                                                                            \
+  template PetscErrorCode Halo<Ex>::exchange_back<T>();                                                                                    \
+  template PetscErrorCode HaloExchange<Ex>::begin_back<T>();
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Halo<Ex>;                                                                                                                 \
-  template PetscErrorCode Halo<Ex>::begin(Ex &, const int *, const double *);                                                              \
-  template PetscErrorCode Halo<Ex>::begin(Ex &, const int *, const float *);                                                               \
-  template PetscErrorCode Halo<Ex>::begin(Ex &, const int *, const int *);                                                                 \
-  template PetscErrorCode Halo<Ex>::begin(Ex &, const int *, const std::uint64_t *);                                                       \
-  template PetscErrorCode Halo<Ex>::end<double>();                                                                                         \
-  template PetscErrorCode Halo<Ex>::end<float>();                                                                                          \
-  template PetscErrorCode Halo<Ex>::end<int>();                                                                                            \
-  template PetscErrorCode Halo<Ex>::end<std::uint64_t>();                                                                                  \
-  template PetscErrorCode Halo<Ex>::return_begin<double>();                                                                                \
-  template PetscErrorCode Halo<Ex>::return_begin<float>();                                                                                 \
-  template PetscErrorCode Halo<Ex>::return_begin<int>();                                                                                   \
-  template PetscErrorCode Halo<Ex>::return_end<double>();                                                                                  \
-  template PetscErrorCode Halo<Ex>::return_end<float>();                                                                                   \
-  template PetscErrorCode Halo<Ex>::return_end<int>();
+  template class HaloExchange<Ex>;                                                                                                         \
+  INSTANTIATE_TYPE(Ex, double)                                                                                                             \
+  INSTANTIATE_TYPE(Ex, float)                                                                                                              \
+  INSTANTIATE_TYPE(Ex, int)                                                                                                                \
+  INSTANTIATE_TYPE(Ex, std::uint64_t)                                                                                                      \
+  INSTANTIATE_BACK(Ex, double)                                                                                                             \
+  INSTANTIATE_BACK(Ex, float)                                                                                                              \
+  INSTANTIATE_BACK(Ex, int)
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
+#undef INSTANTIATE_TYPE
+#undef INSTANTIATE_BACK
 } // namespace amgkit

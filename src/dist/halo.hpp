@@ -26,6 +26,8 @@ template <class T> MPI_Datatype mpi_type()
   }
 }
 
+template <class Ex> class HaloExchange;
+
 // The rows that others need are packed into a buffer of the halo's own, one piece for each neighbour, and arrive in another: MPI
 // sees these two small buffers only, for the life of the halo, never a level's vectors.
 template <class Ex> class Halo {
@@ -41,20 +43,16 @@ public:
   PetscErrorCode create(MPI_Comm comm, const std::vector<PetscInt> &range, const std::vector<PetscInt> &ghosts);
   // Local: the buffers. Before the first exchange.
   PetscErrorCode allocate(Ex &);
-  // Whether any rank needs anything: else begin and end do nothing.
+  // Whether any rank needs anything: else nothing is exchanged.
   bool active() const { return sf_ != nullptr; }
-  // begin: starts sending owned[...]. end: ghost<T>() holds the ghosts' values, until the next begin. T is double, float, int or
-  // std::uint64_t.
-  template <class T> PetscErrorCode begin(Ex &ex, const T *owned) { return begin(ex, send_row_.data(), owned); }
-  // The same with place[k], the place in owned of the k-th of sent_rows(), where the rows are kept in another order, or only these.
-  template <class T> PetscErrorCode begin(Ex &, const int *place, const T *owned);
-  template <class T> PetscErrorCode end();
+  // Collective: ghost<T>() <- the ghosts' values, until the next exchange. T is double, float, int or std::uint64_t. HaloExchange does the
+  // same in two steps.
+  template <class T> PetscErrorCode exchange(Ex &, const T *owned);
   template <class T> const T *ghost() const { return ghost_.template as<T>(); }
-  // The way back: what is put into to_return<T>(), a T a ghost, arrives in returned<T>() of the ghosts' owners, a T for each of
+  // Collective, the way back: what is put into to_return<T>(), a T a ghost, arrives in returned<T>() of the ghosts' owners, a T for each of
   // sent_rows(), in which a row stands once for every rank that has it as a ghost. Only while active. T is double, float or int.
   template <class T> T *to_return() { return ghost_.template as<T>(); }
-  template <class T> PetscErrorCode return_begin();
-  template <class T> PetscErrorCode return_end();
+  template <class T> PetscErrorCode exchange_back();
   template <class T> const T *returned() const { return send_.template as<T>(); }
   const Array<int, Ex> &sent_rows() const { return send_row_; }
   // Local: arrivals(i, k) = 1 where the k-th value of returned() is for row i of these `rows`; receiving: the rows for which any come.
@@ -66,6 +64,7 @@ public:
   std::size_t bytes() const { return send_row_.bytes() + send_.bytes() + ghost_.bytes(); }
 
 private:
+  friend class HaloExchange<Ex>;
   PetscErrorCode exchange_requests(MPI_Comm, PetscInt first, const std::vector<PetscInt> &ghosts, const std::vector<PetscSFNode> &owners);
 
   PetscSF sf_ = nullptr;          // roots: entries of send_; leaves: ghosts
@@ -74,5 +73,27 @@ private:
   std::int64_t ghosts_ = 0;
   Array<int, Ex> send_row_;
   Array<double, Ex> send_, ghost_;
+};
+
+// An exchange that other work goes on beside, from begin() or begin_back() to end(). Where an error leaves it under way, the destructor
+// ends it, so that its messages do not meet those of the next one.
+template <class Ex> class HaloExchange {
+public:
+  explicit HaloExchange(Halo<Ex> &halo) : halo_(halo) {}
+  HaloExchange(const HaloExchange &) = delete;
+  HaloExchange &operator=(const HaloExchange &) = delete;
+  ~HaloExchange() { static_cast<void>(end()); }
+
+  // As Halo's exchange() and exchange_back().
+  template <class T> PetscErrorCode begin(Ex &ex, const T *owned) { return begin(ex, halo_.send_row_.data(), owned); }
+  // The same with place[k], the place in owned of the k-th of sent_rows(), where the rows are kept in another order, or only these.
+  template <class T> PetscErrorCode begin(Ex &, const int *place, const T *owned);
+  template <class T> PetscErrorCode begin_back();
+  PetscErrorCode end();
+
+private:
+  Halo<Ex> &halo_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL; // of what is under way; MPI_DATATYPE_NULL: nothing is
+  bool back_ = false;
 };
 } // namespace amgkit

@@ -138,7 +138,7 @@ bool on_cuda(Mat A)
 #endif
 }
 
-template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, int sought, double *a, bool *out_of_memory)
+template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, int sought, double *a)
 {
   RowCheck check;
   int rank;
@@ -146,9 +146,7 @@ template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  PetscCall(attempt(
-      A.comm, [&] { return check_rows(ex, A.diag, A.offd, a, &check, sought & row_faults); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] { return check_rows(ex, A.diag, A.offd, a, &check, sought & row_faults); }));
   std::array<PetscInt, 2> first = {check.first_fault < 0 ? none : A.first(rank) + check.first_fault,
                                    check.first_negative < 0 ? none : A.first(rank) + check.first_negative};
   const PetscInt mine = first[0];
@@ -367,7 +365,7 @@ PetscErrorCode rcm_order(const std::vector<int> &ptr, const std::vector<int> &co
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int, double *, bool *);                                              \
+  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int, double *);                                                      \
   template PetscErrorCode download_rows(Ex &, const DistRows &, HostRows &);                                                               \
   template class MatView<Ex>;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)

@@ -17,8 +17,8 @@ PetscErrorCode check_type_and_size(Mat A);
 bool on_cuda(Mat A);
 
 // Rows of A with one of these faults, RowFault bits of sparse/rows.hpp, where row_negative_diagonal stands for diagonals of both signs: a
-// named error on every rank, with the global row. a[i] = a_ii besides, unless a is nullptr. Collective; *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int sought, double *a, bool *out_of_memory);
+// named error on every rank, with the global row. a[i] = a_ii besides, unless a is nullptr. Collective.
+template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int sought, double *a);
 
 // What tells a matrix and its nonzero pattern from any other. MatHeaderReplace() leaves a Mat where it is and may leave its nonzero state,
 // but gives it the other's id; new preallocation gives a parallel Mat other blocks, and nothing else may tell of it.
@@ -28,7 +28,7 @@ struct MatIdentity {
   bool operator==(const MatIdentity &) const = default;
 };
 
-// Keeps a reference to A; its memory is read only between access() and release().
+// Keeps a reference to A; its memory is read only between access() and release(), which may follow when nothing was accessed, too.
 template <class Ex> class MatView {
 public:
   MatView() = default;
@@ -66,6 +66,18 @@ private:
   Mat mat_ = nullptr;
   std::array<MatIdentity, 3> identity_; // of A and its blocks
   Block diag_, offd_;
+};
+
+// Releases the view's memory at the end of the scope, also after an error.
+template <class Ex> class ReleaseAtEnd {
+public:
+  explicit ReleaseAtEnd(MatView<Ex> &view) : view_(view) {}
+  ReleaseAtEnd(const ReleaseAtEnd &) = delete;
+  ReleaseAtEnd &operator=(const ReleaseAtEnd &) = delete;
+  ~ReleaseAtEnd() { static_cast<void>(view_.release()); }
+
+private:
+  MatView<Ex> &view_;
 };
 
 // A rank's rows with global columns that ascend in each row, on the host.

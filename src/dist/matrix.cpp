@@ -44,14 +44,13 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::allocate(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::complete(Ex &ex, bool *out_of_memory)
+template <class Ex> PetscErrorCode DistMatrix<Ex>::complete(Ex &ex)
 {
   PetscFunctionBegin;
   diag = own_diag.view();
   offd = own_offd.view();
   PetscCall(halo.create(comm, range, ghosts));
-  PetscCall(attempt(
-      comm, [&] { return allocate(ex); }, out_of_memory));
+  PetscCall(attempt(comm, [&] { return allocate(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,10 +99,12 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::compressed_rows(Ex &ex, Csr<d
 // Rows that need no ghost are computed while the halo travels.
 template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(Ex &ex, const V *b, const V *x, V *r)
 {
+  HaloExchange<Ex> exchange(halo);
+
   PetscFunctionBegin;
-  PetscCall(halo.begin(ex, x));
+  PetscCall(exchange.begin(ex, x));
   PetscCall(stored.residual(ex, diag, b, x, r));
-  PetscCall(halo.template end<V>());
+  PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, unscaled<V>, halo.template ghost<V>(), r));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,10 +112,12 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(E
 
 template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const V *x, V *y)
 {
+  HaloExchange<Ex> exchange(halo);
+
   PetscFunctionBegin;
-  PetscCall(halo.begin(ex, x));
+  PetscCall(exchange.begin(ex, x));
   PetscCall(stored.multiply(ex, diag, x, y));
-  PetscCall(halo.template end<V>());
+  PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,10 +127,12 @@ template <class Ex>
 template <class D, class V>
 PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
 {
+  HaloExchange<Ex> exchange(halo);
+
   PetscFunctionBegin;
-  PetscCall(halo.begin(ex, x));
+  PetscCall(exchange.begin(ex, x));
   PetscCall(stored.relax(ex, diag, d, step, b, x, previous, y));
-  PetscCall(halo.template end<V>());
+  PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), step.factor, d, halo.template ghost<V>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 3.0 * rows));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -35,8 +35,8 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode set_rows(MPI_Comm comm, int rows);
   // Local: boundary and the halo's buffers, once diag, offd and halo are set.
   PetscErrorCode allocate(Ex &);
-  // Collective, once rows, own blocks and ghosts are set: the rest of a matrix that has its own memory. *out_of_memory as in attempt().
-  PetscErrorCode complete(Ex &, bool *out_of_memory);
+  // Collective, once rows, own blocks and ghosts are set: the rest of a matrix that has its own memory.
+  PetscErrorCode complete(Ex &);
   // Local: stored, with blocks of this size where they fit; fold: and diag folded, if stored can give its rows back.
   PetscErrorCode store(Ex &, Storage, int block, bool fold);
   // Local: stored takes new values of the same pattern; diag is not folded.

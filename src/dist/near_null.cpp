@@ -99,28 +99,24 @@ struct Origin {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Collective: rigid body modes, if it can be.
-  PetscErrorCode locate(const Coordinates &x, bool *out_of_memory)
+  PetscErrorCode locate(const Coordinates &x)
   {
     const PetscInt nodes = rows / bs;
     std::array<int, 2> dims = {x.dim, -x.dim};
     std::array<double, 4> sums{}; // the last: nodes
 
     PetscFunctionBegin;
-    *out_of_memory = false;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, dims.data(), 2, MPI_INT, MPI_MAX, comm));
     PetscCheck(dims[0] == -dims[1], comm, PETSC_ERR_ARG_WRONG, "Coordinates have %d dimensions on some ranks, %d on others", -dims[1],
                dims[0]);
     if (x.dim == 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(attempt(
-        comm,
-        [&] {
-          PetscFunctionBegin;
-          PetscCall(check(x));
-          centred = x.of_nodes;
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        out_of_memory));
-    if (*out_of_memory || x.dim != bs || x.dim < 2 || x.dim > 3) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(attempt(comm, [&] {
+      PetscFunctionBegin;
+      PetscCall(check(x));
+      centred = x.of_nodes;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    if (x.dim != bs || x.dim < 2 || x.dim > 3) PetscFunctionReturn(PETSC_SUCCESS);
     dim = x.dim;
     for (auto node = centred.cbegin(); node != centred.cend(); node += dim) { // k % dim for each number k would take three times as long
       for (int d = 0; d < dim; d++) sums[d] += node[d];
@@ -202,28 +198,25 @@ template <class Ex> PetscErrorCode smooth_vector_of(Ex &ex, Mat A, Array<double,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex>
-PetscErrorCode near_null_space_of(Ex &ex, Mat A, const Coordinates &coordinates, NearNull<Ex> &space, bool *out_of_memory)
+template <class Ex> PetscErrorCode near_null_space_of(Ex &ex, Mat A, const Coordinates &coordinates, NearNull<Ex> &space)
 {
   Origin origin;
 
   PetscFunctionBegin;
   PetscCall(origin.ask(A, coordinates.dm));
   if (!origin.attached()) {
-    PetscCall(origin.locate(coordinates, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(origin.locate(coordinates));
   }
   PetscCheck(origin.size() <= most_near_null_vectors, origin.comm, PETSC_ERR_SUP,
              "A near-null space of %" PetscInt_FMT " vectors; at most %d are possible: attach fewer with MatSetNearNullSpace()",
              origin.size(), most_near_null_vectors);
-  PetscCall(attempt(
-      origin.comm, [&] { return make_space(ex, origin, space); }, out_of_memory));
+  PetscCall(attempt(origin.comm, [&] { return make_space(ex, origin, space); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template PetscErrorCode smooth_vector_of(Ex &, Mat, Array<double, Ex> &);                                                                \
-  template PetscErrorCode near_null_space_of(Ex &, Mat, const Coordinates &, NearNull<Ex> &, bool *);
+  template PetscErrorCode near_null_space_of(Ex &, Mat, const Coordinates &, NearNull<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

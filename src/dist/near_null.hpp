@@ -32,6 +32,6 @@ struct Coordinates {
 // or else "nullspace", of the first field of the DM, its own or the matrix's, unless they are of another length; without any, where
 // dim = bs is 2 or 3, the rigid body modes about the mean of all coordinates; else the constants of the bs components. MatSetNullSpace()
 // is not asked. All that is as PCGAMG has it. Errors, the same on every rank: vectors or coordinates of another length than the matrix's,
-// entries that are not finite, too many vectors. *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode near_null_space_of(Ex &, Mat A, const Coordinates &, NearNull<Ex> &, bool *out_of_memory);
+// entries that are not finite, too many vectors.
+template <class Ex> PetscErrorCode near_null_space_of(Ex &, Mat A, const Coordinates &, NearNull<Ex> &);
 } // namespace amgkit

@@ -97,7 +97,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_all(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Prolongator<Ex>::create(Ex &ex, MPI_Comm c, bool *out_of_memory)
+template <class Ex> PetscErrorCode Prolongator<Ex>::create(Ex &ex, MPI_Comm c)
 {
   int rank;
 
@@ -107,8 +107,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::create(Ex &ex, MPI_Comm c, b
   PetscCall(number_over_ranks(comm, diag.cols, range));
   first = range[static_cast<std::size_t>(rank)];
   PetscCall(halo.create(comm, range, ghosts));
-  PetscCall(attempt(
-      comm, [&] { return transpose_all(ex); }, out_of_memory));
+  PetscCall(attempt(comm, [&] { return transpose_all(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,13 +127,15 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_values(Ex &ex)
 // Rows without ghosts are done while the halo travels.
 template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::add_product(Ex &ex, const V *e, V *x)
 {
+  HaloExchange<Ex> exchange(halo);
+
   PetscFunctionBegin;
-  PetscCall(halo.begin(ex, e));
+  PetscCall(exchange.begin(ex, e));
   if (folded())
     PetscCall(amgkit::add_product(ex, in_floats(diag.view(), single_diag_.data()), e, x));
   else
     PetscCall(amgkit::add_product(ex, diag.view(), e, x));
-  PetscCall(halo.template end<V>());
+  PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd.view(), boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), x));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.col.size() + offd.col.size())));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -142,18 +143,20 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::add_produ
 
 template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::multiply_transposed(Ex &ex, const V *r, V *b)
 {
+  HaloExchange<Ex> exchange(halo);
+
   PetscFunctionBegin;
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.col.size() + offd.col.size())));
   if (halo.active()) {
     PetscCall(spmv(ex, to_ghosts.view(), r, halo.template to_return<V>()));
-    PetscCall(halo.template return_begin<V>());
+    PetscCall(exchange.template begin_back<V>());
   }
   if (folded())
     PetscCall(spmv(ex, in_floats(to_own.view(), single_own_.data()), r, b));
   else
     PetscCall(spmv(ex, to_own.view(), r, b));
   if (halo.active()) {
-    PetscCall(halo.template return_end<V>());
+    PetscCall(exchange.end());
     PetscCall(subtract_rows(ex, arrivals.view(), receiving.size(), receiving.data(), -1, unscaled<V>, halo.template returned<V>(), b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -36,8 +36,8 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   Array<int, Ex> boundary;           // rows with entries in offd
 
   std::size_t bytes() const;
-  // Collective: all but what the caller has set. *out_of_memory as in attempt().
-  PetscErrorCode create(Ex &, MPI_Comm comm, bool *out_of_memory);
+  // Collective: all but what the caller has set.
+  PetscErrorCode create(Ex &, MPI_Comm comm);
   // Local: R's values anew, for other values of P on the same pattern; with values_change. P's are rounded if they are kept so.
   PetscErrorCode transpose_values(Ex &);
   // Local: folded, the values of diag and to_own are kept in single precision alone, if they have been rounded to it: the cycle's products

@@ -108,12 +108,11 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::create_maps(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Redistribution<Ex>::create(Ex &ex, const DistMatrix<Ex> &A, int heads, bool *out_of_memory)
+template <class Ex> PetscErrorCode Redistribution<Ex>::create(Ex &ex, const DistMatrix<Ex> &A, int heads)
 {
   PetscFunctionBegin;
   PetscCall(create_groups(A, heads));
-  PetscCall(attempt(
-      A.comm, [&] { return create_maps(ex); }, out_of_memory));
+  PetscCall(attempt(A.comm, [&] { return create_maps(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,7 +179,7 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::unpack(Ex &ex, const Mess
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const DistMatrix<Ex> &A, DistMatrix<Ex> *to, bool *out_of_memory)
+template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const DistMatrix<Ex> &A, DistMatrix<Ex> *to)
 {
   Message message;
   const bool anew = receives() && to->comm == MPI_COMM_NULL;
@@ -188,18 +187,13 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const
   PetscFunctionBegin;
   PetscCall(largest(A.comm, std::max<std::int64_t>(A.diag.nnz + A.offd.nnz, 1), &message.most_entries));
   if (anew) PetscCall(to->set_rows(heads_, rows_));
-  PetscCall(attempt(
-      A.comm, [&] { return pack(ex, A, message); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] { return pack(ex, A, message); }));
   PetscCall(send(message.length, message.lengths));
   PetscCall(send(message.col, message.cols));
   PetscCall(send(message.val, message.vals));
-  PetscCall(attempt(
-      A.comm, [&] { return receives() ? unpack(ex, message, *to) : PETSC_SUCCESS; }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] { return receives() ? unpack(ex, message, *to) : PETSC_SUCCESS; }));
   if (anew) PetscCall(to->halo.create(heads_, to->range, to->ghosts));
-  PetscCall(attempt(
-      A.comm, [&] { return anew ? to->allocate(ex) : PETSC_SUCCESS; }, out_of_memory));
+  PetscCall(attempt(A.comm, [&] { return anew ? to->allocate(ex) : PETSC_SUCCESS; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,14 +15,14 @@ public:
   Redistribution &operator=(Redistribution &&) = delete;
   ~Redistribution();
 
-  // Collective: A's rows for `heads` of its ranks, 1 <= heads <= A's ranks. *out_of_memory as in attempt().
-  PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, int heads, bool *out_of_memory);
+  // Collective: A's rows for `heads` of its ranks, 1 <= heads <= A's ranks.
+  PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, int heads);
   // Whether this rank is a head: rows of the group are here afterwards, if it has any.
   bool receives() const { return heads_ != MPI_COMM_NULL; }
 
   // Collective over A's ranks: on the heads, *to becomes A on a communicator of the heads, which this object owns; elsewhere to is not
   // read. Once more for new values of A.
-  PetscErrorCode move_matrix(Ex &, const DistMatrix<Ex> &A, DistMatrix<Ex> *to, bool *out_of_memory);
+  PetscErrorCode move_matrix(Ex &, const DistMatrix<Ex> &A, DistMatrix<Ex> *to);
   // This rank's part of a vector, where the next two read and write it. V is float or double; int for collect() alone.
   template <class V> V *part() { return part_.template as<V>(); }
   // Collective: all <- the members' parts, on the heads; elsewhere all is not read.

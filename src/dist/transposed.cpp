@@ -21,41 +21,47 @@ template <class Ex> PetscErrorCode TransposedMatrix<Ex>::create(Ex &ex, DistMatr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode TransposedMatrix<Ex>::begin(Ex &ex, const double *x)
+template <class Ex> PetscErrorCode TransposedMatrix<Ex>::begin(Ex &ex, const double *x, HaloExchange<Ex> &back)
 {
   PetscFunctionBegin;
   if (!halo_->active()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(spmv(ex, offd_.view(), x, halo_->template to_return<double>()));
-  PetscCall(halo_->template return_begin<double>());
+  PetscCall(back.template begin_back<double>());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // y -= factor s (what arrives)
-template <class Ex> template <class D> PetscErrorCode TransposedMatrix<Ex>::end(Ex &ex, double factor, const D *s, double *y)
+template <class Ex>
+template <class D>
+PetscErrorCode TransposedMatrix<Ex>::end(Ex &ex, HaloExchange<Ex> &back, double factor, const D *s, double *y)
 {
   PetscFunctionBegin;
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag_.col.size() + offd_.col.size())));
   if (!halo_->active()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(halo_->template return_end<double>());
+  PetscCall(back.end());
   PetscCall(subtract_rows(ex, arrivals_.view(), boundary_.size(), boundary_.data(), factor, s, halo_->template returned<double>(), y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode TransposedMatrix<Ex>::residual(Ex &ex, const double *b, const double *x, double *r)
 {
+  HaloExchange<Ex> back(*halo_);
+
   PetscFunctionBegin;
-  PetscCall(begin(ex, x));
+  PetscCall(begin(ex, x, back));
   PetscCall(amgkit::residual(ex, diag_.view(), b, x, r));
-  PetscCall(end<double>(ex, 1, nullptr, r));
+  PetscCall(end<double>(ex, back, 1, nullptr, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode TransposedMatrix<Ex>::multiply(Ex &ex, const double *x, double *y)
 {
+  HaloExchange<Ex> back(*halo_);
+
   PetscFunctionBegin;
-  PetscCall(begin(ex, x));
+  PetscCall(begin(ex, x, back));
   PetscCall(spmv(ex, diag_.view(), x, y));
-  PetscCall(end<double>(ex, -1, nullptr, y));
+  PetscCall(end<double>(ex, back, -1, nullptr, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,10 +70,12 @@ template <class D>
 PetscErrorCode TransposedMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const double *b, const double *x, const double *previous,
                                            double *y)
 {
+  HaloExchange<Ex> back(*halo_);
+
   PetscFunctionBegin;
-  PetscCall(begin(ex, x));
+  PetscCall(begin(ex, x, back));
   PetscCall(amgkit::relax(ex, diag_.view(), d, step, b, x, previous, y));
-  PetscCall(end(ex, step.factor, d, y));
+  PetscCall(end(ex, back, step.factor, d, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,8 +18,8 @@ public:
   std::size_t bytes() const { return diag_.bytes() + offd_.bytes() + arrivals_.bytes() + boundary_.bytes(); }
 
 private:
-  PetscErrorCode begin(Ex &, const double *x);
-  template <class D> PetscErrorCode end(Ex &, double factor, const D *s, double *y);
+  PetscErrorCode begin(Ex &, const double *x, HaloExchange<Ex> &back);
+  template <class D> PetscErrorCode end(Ex &, HaloExchange<Ex> &back, double factor, const D *s, double *y);
 
   Halo<Ex> *halo_ = nullptr;
   Csr<double, Ex> diag_;

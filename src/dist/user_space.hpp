@@ -23,12 +23,7 @@ template <class F> PetscErrorCode in_space_of(Mat A, SpaceKind choice, F f)
 // Collective
 template <class Ex> PetscErrorCode open_on_all(MPI_Comm comm, Ex &ex)
 {
-  bool out_of_memory = false;
-
-  PetscFunctionBegin;
-  PetscCall(attempt(
-      comm, [&] { return open(ex); }, &out_of_memory));
-  PetscCheck(!out_of_memory, comm, PETSC_ERR_MEM, "No memory left to open the %s space", Ex::name);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  const std::string what = std::string("the ") + Ex::name + " space";
+  return need_memory_for(what.c_str(), comm, [&] { return attempt(comm, [&] { return open(ex); }); });
 }
 } // namespace amgkit

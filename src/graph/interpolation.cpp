@@ -55,8 +55,7 @@ template <class Ex> PetscErrorCode Interpolation<Ex>::exchange_means(Ex &ex, Dis
 {
   PetscFunctionBegin;
   if (kind_ != InterpolationKind::ext_e) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(A.halo.begin(ex, static_cast<const double *>(own_mean_.data())));
-  PetscCall(A.halo.template end<double>());
+  PetscCall(A.halo.exchange(ex, own_mean_.data()));
   PetscCall(stack_vector(ex, A.rows, own_mean_.data(), ghosts_, A.halo.template ghost<double>(), ghosts_before_, mean_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -166,7 +165,7 @@ template <class Ex> void Interpolation<Ex>::forget_product()
 
 template <class Ex>
 PetscErrorCode Interpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &S, const CoarsePoints<Ex> &points,
-                                         const InterpolationRule &rule, CoarseBlocks<Ex> &P, bool *out_of_memory)
+                                         const InterpolationRule &rule, CoarseBlocks<Ex> &P)
 {
   int rank;
 
@@ -176,23 +175,16 @@ PetscErrorCode Interpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const Streng
   first_row_ = A.first(rank);
   ghosts_ = static_cast<int>(A.ghosts.size());
   ghosts_before_ = ghosts_before(A.ghosts, first_row_);
-  PetscCall(attempt(
-      A.comm, [&] { return choose(ex, A, S, points, rule); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  if (paths()) PetscCall(gathered_.create(ex, A.comm, A.halo, B_.rows(), ghosts_before_, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kind_ == InterpolationKind::ext_i) PetscCall(ghost_F_.create(ex, A.comm, A.halo, couplings(A), out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] { return choose(ex, A, S, points, rule); }));
+  if (paths()) PetscCall(gathered_.create(ex, A.comm, A.halo, B_.rows(), ghosts_before_));
+  if (kind_ == InterpolationKind::ext_i) PetscCall(ghost_F_.create(ex, A.comm, A.halo, couplings(A)));
   PetscCall(exchange_means(ex, A));
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        if (!rule.keep) forget_own_rows();
-        PetscCall(make_rows(ex, A, rule, P));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    if (!rule.keep) forget_own_rows();
+    PetscCall(make_rows(ex, A, rule, P));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -45,15 +45,14 @@ struct InterpolationRule {
 template <class Ex> class Interpolation {
 public:
   // Collective, once. A's rows store their diagonals, and A's halo has its buffers; A's halo must outlive this object.
-  // *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &, const InterpolationRule &,
-                        CoarseBlocks<Ex> &P, bool *out_of_memory);
+                        CoarseBlocks<Ex> &P);
   // The same; frees strength when it has been read.
   PetscErrorCode create(Ex &ex, DistMatrix<Ex> &A, Strength<Ex> &&S, const CoarsePoints<Ex> &points, const InterpolationRule &rule,
-                        CoarseBlocks<Ex> &P, bool *out_of_memory)
+                        CoarseBlocks<Ex> &P)
   {
     strength_ = std::move(S);
-    return create(ex, A, strength_, points, rule, P, out_of_memory);
+    return create(ex, A, strength_, points, rule, P);
   }
   // Collective, after create() with keep: P's values for other values of A on the same pattern; splitting, strength and the entries that
   // truncation kept stay what they are. Allocates nothing with native products.

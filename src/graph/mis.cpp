@@ -45,8 +45,7 @@ template <class Ex> struct Vertices {
       from = reach[0].data();
     }
     for (int round = 0; round < k; round++) {
-      PetscCall(G.halo->begin(ex, from));
-      PetscCall(G.halo->template end<VertexWord>());
+      PetscCall(G.halo->exchange(ex, from));
       const auto *ghost = G.halo->template ghost<VertexWord>();
       if (round == k - 1) {
         PetscCall(decide_vertices(ex, left, list.data(), G.diag, G.offd, from, ghost, word.data()));
@@ -61,16 +60,14 @@ template <class Ex> struct Vertices {
 };
 } // namespace
 
-template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Array<unsigned char, Ex> &root, bool *out_of_memory)
+template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Array<unsigned char, Ex> &root)
 {
   Vertices<Ex> vertices;
   int rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(G.comm, &rank));
-  PetscCall(attempt(
-      G.comm, [&] { return vertices.create(ex, G, k, (*G.range)[static_cast<std::size_t>(rank)], root); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(G.comm, [&] { return vertices.create(ex, G, k, (*G.range)[static_cast<std::size_t>(rank)], root); }));
   for (;;) {
     std::int64_t left = vertices.left;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT64_T, MPI_SUM, G.comm));
@@ -82,7 +79,7 @@ template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Ar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode mis(Ex &, const DistGraph<Ex> &, int, Array<unsigned char, Ex> &, bool *);
+#define INSTANTIATE(Ex) template PetscErrorCode mis(Ex &, const DistGraph<Ex> &, int, Array<unsigned char, Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

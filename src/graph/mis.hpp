@@ -23,8 +23,8 @@
 
 namespace amgkit
 {
-// root[i] <- 1: a root, 0: none. k >= 1. Collective; *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode mis(Ex &, const DistGraph<Ex> &, int k, Array<unsigned char, Ex> &root, bool *out_of_memory);
+// root[i] <- 1: a root, 0: none. k >= 1. Collective.
+template <class Ex> PetscErrorCode mis(Ex &, const DistGraph<Ex> &, int k, Array<unsigned char, Ex> &root);
 
 // The local steps of the above. A vertex's word, or the largest in a reach: word_out and word_root are the hashes of numbers above 2^61
 // only.

@@ -27,18 +27,16 @@ template <class Ex> PetscErrorCode condense_blocks(Ex &ex, const DistMatrix<Ex> 
 }
 } // namespace
 
-template <class Ex> PetscErrorCode condense(Ex &ex, const DistMatrix<Ex> &A, int bs, DistMatrix<Ex> &nodes, bool *out_of_memory)
+template <class Ex> PetscErrorCode condense(Ex &ex, const DistMatrix<Ex> &A, int bs, DistMatrix<Ex> &nodes)
 {
   PetscFunctionBegin;
   PetscCall(nodes.set_rows(A.comm, A.rows / bs));
-  PetscCall(attempt(
-      A.comm, [&] { return condense_blocks(ex, A, bs, nodes); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(nodes.complete(ex, out_of_memory));
+  PetscCall(attempt(A.comm, [&] { return condense_blocks(ex, A, bs, nodes); }));
+  PetscCall(nodes.complete(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode condense(Ex &, const DistMatrix<Ex> &, int, DistMatrix<Ex> &, bool *);
+#define INSTANTIATE(Ex) template PetscErrorCode condense(Ex &, const DistMatrix<Ex> &, int, DistMatrix<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

@@ -54,8 +54,7 @@ template <class Ex> struct Points {
   PetscErrorCode round(Ex &ex, const DistGraph<Ex> &G)
   {
     PetscFunctionBegin;
-    PetscCall(G.halo->begin(ex, word.data()));
-    PetscCall(G.halo->template end<PointWord>());
+    PetscCall(G.halo->exchange(ex, word.data()));
     if (left == 0) PetscFunctionReturn(PETSC_SUCCESS);
     for (int pass = 0; pass < passes_a_round; pass++) {
       PetscCall(
@@ -67,8 +66,7 @@ template <class Ex> struct Points {
 };
 } // namespace
 
-template <class Ex>
-PetscErrorCode pmis(Ex &ex, const DistGraph<Ex> &G, Isolated isolated, Array<unsigned char, Ex> &coarse, bool *out_of_memory)
+template <class Ex> PetscErrorCode pmis(Ex &ex, const DistGraph<Ex> &G, Isolated isolated, Array<unsigned char, Ex> &coarse)
 {
   Points<Ex> points;
   int rank;
@@ -76,16 +74,11 @@ PetscErrorCode pmis(Ex &ex, const DistGraph<Ex> &G, Isolated isolated, Array<uns
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(G.comm, &rank));
   points.first = (*G.range)[static_cast<std::size_t>(rank)];
-  PetscCall(attempt(
-      G.comm, [&] { return points.create(ex, G, coarse); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(G.comm, [&] { return points.create(ex, G, coarse); }));
   if (G.halo->active()) {
-    PetscCall(G.halo->template return_begin<int>());
-    PetscCall(G.halo->template return_end<int>());
+    PetscCall(G.halo->template exchange_back<int>());
   }
-  PetscCall(attempt(
-      G.comm, [&] { return points.begin(ex, G, isolated); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(G.comm, [&] { return points.begin(ex, G, isolated); }));
   for (;;) { // the largest key of all that are left is decided in every round
     std::int64_t left = points.left;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT64_T, MPI_SUM, G.comm));
@@ -97,34 +90,27 @@ PetscErrorCode pmis(Ex &ex, const DistGraph<Ex> &G, Isolated isolated, Array<uns
 }
 
 template <class Ex>
-PetscErrorCode number_coarse_points(Ex &ex, const DistGraph<Ex> &G, const unsigned char *coarse, CoarsePoints<Ex> &points,
-                                    bool *out_of_memory)
+PetscErrorCode number_coarse_points(Ex &ex, const DistGraph<Ex> &G, const unsigned char *coarse, CoarsePoints<Ex> &points)
 {
   const int n = G.diag.rows;
 
   PetscFunctionBegin;
-  PetscCall(attempt(
-      G.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(points.number.allocate(ex, n + 1));
-        PetscCall(count_coarse_points(ex, n, coarse, points.number.data(), &points.count));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(G.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(points.number.allocate(ex, n + 1));
+    PetscCall(count_coarse_points(ex, n, coarse, points.number.data(), &points.count));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscCall(number_over_ranks(G.comm, points.count, points.range));
-  PetscCall(G.halo->begin(ex, static_cast<const int *>(points.number.data())));
-  PetscCall(G.halo->template end<int>());
-  PetscCall(attempt(
-      G.comm, [&] { return global_numbers(ex, *G.range, *G.ghosts, points.range, G.halo->template ghost<int>(), points.ghosts); },
-      out_of_memory));
+  PetscCall(G.halo->exchange(ex, points.number.data()));
+  PetscCall(
+      attempt(G.comm, [&] { return global_numbers(ex, *G.range, *G.ghosts, points.range, G.halo->template ghost<int>(), points.ghosts); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode pmis(Ex &, const DistGraph<Ex> &, Isolated, Array<unsigned char, Ex> &, bool *);                                 \
-  template PetscErrorCode number_coarse_points(Ex &, const DistGraph<Ex> &, const unsigned char *, CoarsePoints<Ex> &, bool *);
+  template PetscErrorCode pmis(Ex &, const DistGraph<Ex> &, Isolated, Array<unsigned char, Ex> &);                                         \
+  template PetscErrorCode number_coarse_points(Ex &, const DistGraph<Ex> &, const unsigned char *, CoarsePoints<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

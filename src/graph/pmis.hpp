@@ -20,8 +20,8 @@ namespace amgkit
 // What becomes of a point that depends on nothing: F, left to the smoother; or C, before all others, where nothing could interpolate it.
 enum class Isolated { fine, coarse };
 
-// coarse[i] <- 1: C, 0: F. Collective; *out_of_memory as in attempt().
-template <class Ex> PetscErrorCode pmis(Ex &, const DistGraph<Ex> &, Isolated, Array<unsigned char, Ex> &coarse, bool *out_of_memory);
+// coarse[i] <- 1: C, 0: F. Collective.
+template <class Ex> PetscErrorCode pmis(Ex &, const DistGraph<Ex> &, Isolated, Array<unsigned char, Ex> &coarse);
 
 // The C points of all ranks, numbered in the order of the global indices.
 template <class Ex> struct CoarsePoints {
@@ -32,9 +32,8 @@ template <class Ex> struct CoarsePoints {
 
   std::size_t bytes() const { return number.bytes() + ghosts.bytes(); }
 };
-// Collective; *out_of_memory as in attempt().
-template <class Ex>
-PetscErrorCode number_coarse_points(Ex &, const DistGraph<Ex> &, const unsigned char *coarse, CoarsePoints<Ex> &, bool *out_of_memory);
+// Collective.
+template <class Ex> PetscErrorCode number_coarse_points(Ex &, const DistGraph<Ex> &, const unsigned char *coarse, CoarsePoints<Ex> &);
 // of_coarse[c] <- x[i] where c is number[i]: what fine rows say of themselves, like their unknown, for the next level. Local.
 template <class Ex, class T> PetscErrorCode inject(Ex &, int n, const int *number, const T *x, T *of_coarse);
 

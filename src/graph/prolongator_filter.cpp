@@ -29,7 +29,7 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::begin(Ex &ex, const Co
 }
 
 // Collective: the ghosts' B_c, by a halo in which every one of the m numbers of a coarse point is a row.
-template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm comm, const CoarseBlocks<Ex> &P, bool *out_of_memory)
+template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm comm, const CoarseBlocks<Ex> &P)
 {
   Halo<Ex> halo;
   std::vector<PetscInt> range, ghosts;
@@ -42,11 +42,8 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm
     for (int c = 0; c < rule_.m; c++) ghosts.push_back(g * rule_.m + c);
   }
   PetscCall(halo.create(comm, range, ghosts));
-  PetscCall(attempt(
-      comm, [&] { return halo.allocate(ex); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(halo.begin(ex, static_cast<const double *>(B_.data())));
-  PetscCall(halo.template end<double>());
+  PetscCall(attempt(comm, [&] { return halo.allocate(ex); }));
+  PetscCall(halo.exchange(ex, B_.data()));
   PetscCall(memory_copy(ex, ghost_B_.data(), halo.template ghost<double>(), ghost_B_.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,17 +71,13 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::choose(Ex &ex, const C
 
 template <class Ex>
 PetscErrorCode ProlongatorFilter<Ex>::create(Ex &ex, MPI_Comm comm, const CoarseBlocks<Ex> &P, const double *B_c, const FilterRule &rule,
-                                             CoarseBlocks<Ex> &F, bool *out_of_memory)
+                                             CoarseBlocks<Ex> &F)
 {
   PetscFunctionBegin;
   rule_ = rule;
-  PetscCall(attempt(
-      comm, [&] { return begin(ex, P, B_c); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(fetch(ex, comm, P, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      comm, [&] { return choose(ex, P, F); }, out_of_memory));
+  PetscCall(attempt(comm, [&] { return begin(ex, P, B_c); }));
+  PetscCall(fetch(ex, comm, P));
+  PetscCall(attempt(comm, [&] { return choose(ex, P, F); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -24,10 +24,8 @@ public:
   static constexpr int most_m = 32;
 
   // Collective over comm, the ranks of P, once: F = what stays. P's rows have their entries in whole runs of columns m J, ..., m J + m - 1.
-  // bs divides every rank's rows, m its coarse points. B_c: of the rank's own coarse points, m numbers each. *out_of_memory as in
-  // attempt().
-  PetscErrorCode create(Ex &, MPI_Comm comm, const CoarseBlocks<Ex> &P, const double *B_c, const FilterRule &, CoarseBlocks<Ex> &F,
-                        bool *out_of_memory);
+  // bs divides every rank's rows, m its coarse points. B_c: of the rank's own coarse points, m numbers each.
+  PetscErrorCode create(Ex &, MPI_Comm comm, const CoarseBlocks<Ex> &P, const double *B_c, const FilterRule &, CoarseBlocks<Ex> &F);
   // Local: the same entries when P's values have changed, for the same B_c. A row that scaling cannot correct takes the smallest change.
   // Neither waits nor allocates.
   PetscErrorCode values(Ex &, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F);
@@ -35,7 +33,7 @@ public:
 
 private:
   PetscErrorCode begin(Ex &, const CoarseBlocks<Ex> &P, const double *B_c);
-  PetscErrorCode fetch(Ex &, MPI_Comm, const CoarseBlocks<Ex> &P, bool *out_of_memory);
+  PetscErrorCode fetch(Ex &, MPI_Comm, const CoarseBlocks<Ex> &P);
   PetscErrorCode choose(Ex &, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F);
 
   FilterRule rule_;

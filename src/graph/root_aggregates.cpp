@@ -34,8 +34,7 @@ template <class Ex> struct Joining {
     PetscFunctionBegin;
     for (int round = 0; round < k; round++) {
       if (round > 0) {
-        PetscCall(G.halo->begin(ex, static_cast<const std::uint64_t *>(joined.data())));
-        PetscCall(G.halo->template end<std::uint64_t>());
+        PetscCall(G.halo->exchange(ex, joined.data()));
         ghost_joined = G.halo->template ghost<std::uint64_t>();
       }
       PetscCall(join_neighbours(ex, couplings, joined.data(), ghost_joined, next.data()));
@@ -67,30 +66,26 @@ template <class Ex> struct Joining {
 
 template <class Ex>
 PetscErrorCode root_aggregates(Ex &ex, const DistGraph<Ex> &G, const DistMatrix<Ex> &nodes, const unsigned char *root, int k,
-                               NodeAggregates<Ex> &aggregates, bool *out_of_memory)
+                               NodeAggregates<Ex> &aggregates)
 {
   Joining<Ex> joining;
   int rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(G.comm, &rank));
-  PetscCall(number_coarse_points(ex, G, root, joining.roots, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(number_coarse_points(ex, G, root, joining.roots));
   joining.first = joining.roots.range[static_cast<std::size_t>(rank)];
-  PetscCall(attempt(
-      G.comm, [&] { return joining.begin(ex, G); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(G.comm, [&] { return joining.begin(ex, G); }));
   const CouplingsView couplings = {
       G.diag, G.offd, nodes.diag.val, nodes.offd.val, (*G.range)[static_cast<std::size_t>(rank)], joining.ghost.data()};
   PetscCall(joining.rounds(ex, G, couplings, k));
-  PetscCall(attempt(
-      G.comm, [&] { return joining.finish(ex, aggregates); }, out_of_memory));
+  PetscCall(attempt(G.comm, [&] { return joining.finish(ex, aggregates); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template PetscErrorCode root_aggregates(Ex &, const DistGraph<Ex> &, const DistMatrix<Ex> &, const unsigned char *, int,                 \
-                                          NodeAggregates<Ex> &, bool *);
+                                          NodeAggregates<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

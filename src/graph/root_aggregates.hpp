@@ -11,10 +11,10 @@
 
 namespace amgkit
 {
-// nodes: the matrix of which G is a graph. root: of this rank's vertices. Collective; *out_of_memory as in attempt().
+// nodes: the matrix of which G is a graph. root: of this rank's vertices. Collective.
 template <class Ex>
 PetscErrorCode root_aggregates(Ex &, const DistGraph<Ex> &G, const DistMatrix<Ex> &nodes, const unsigned char *root, int k,
-                               NodeAggregates<Ex> &, bool *out_of_memory);
+                               NodeAggregates<Ex> &);
 
 // The local steps. What vertices belong to are global numbers of aggregates, no_key: none.
 // joined[i] <- first + number[i], none for number[i] < 0

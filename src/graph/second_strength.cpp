@@ -76,7 +76,7 @@ template <class Ex> struct Counting {
 
 template <class Ex>
 PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &marks, const CoarsePoints<Ex> &points,
-                               const SecondStrengthRule &rule, SecondStrength<Ex> &S2, bool *out_of_memory)
+                               const SecondStrengthRule &rule, SecondStrength<Ex> &S2)
 {
   Counting<Ex> counting;
   int rank;
@@ -85,23 +85,17 @@ PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &ma
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   counting.before = ghosts_before(A.ghosts, A.first(rank));
   S2.range = points.range;
-  PetscCall(attempt(
-      A.comm, [&] { return counting.begin(ex, A, marks, points, points.range[static_cast<std::size_t>(rank)]); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(counting.gathered.create(ex, A.comm, A.halo, counting.B.rows(), counting.before, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      A.comm, [&] { return counting.count(ex, A, points, rule, S2.edges); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] { return counting.begin(ex, A, marks, points, points.range[static_cast<std::size_t>(rank)]); }));
+  PetscCall(counting.gathered.create(ex, A.comm, A.halo, counting.B.rows(), counting.before));
+  PetscCall(attempt(A.comm, [&] { return counting.count(ex, A, points, rule, S2.edges); }));
   PetscCall(S2.halo.create(A.comm, S2.range, S2.edges.ghosts));
-  PetscCall(attempt(
-      A.comm, [&] { return S2.halo.allocate(ex); }, out_of_memory));
+  PetscCall(attempt(A.comm, [&] { return S2.halo.allocate(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template PetscErrorCode second_strength(Ex &, DistMatrix<Ex> &, const Strength<Ex> &, const CoarsePoints<Ex> &,                          \
-                                          const SecondStrengthRule &, SecondStrength<Ex> &, bool *);
+                                          const SecondStrengthRule &, SecondStrength<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

@@ -32,10 +32,10 @@ struct SecondStrengthRule {
   SpgemmOptions spgemm;
   std::int64_t slice_bytes = 0; // as in InterpolationRule
 };
-// Collective, once. marks: of A's entries, the strong ones. A stores its diagonal. *out_of_memory as in attempt().
+// Collective, once. marks: of A's entries, the strong ones. A stores its diagonal.
 template <class Ex>
 PetscErrorCode second_strength(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &marks, const CoarsePoints<Ex> &, const SecondStrengthRule &,
-                               SecondStrength<Ex> &, bool *out_of_memory);
+                               SecondStrength<Ex> &);
 
 // second[i] <- whether row i's C point, number[i], is coarse[number[i]]; 0 for F points
 template <class Ex> PetscErrorCode spread_coarse(Ex &, int n, const int *number, const unsigned char *coarse, unsigned char *second);

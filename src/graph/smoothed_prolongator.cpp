@@ -55,16 +55,14 @@ PetscErrorCode SmoothingStep<Ex>::make_product(Ex &ex, CsrView<double> S, const 
 
 template <class Ex>
 PetscErrorCode SmoothingStep<Ex>::create(Ex &ex, DistMatrix<Ex> &A, CsrView<double> S, const CoarseBlocks<Ex> &T,
-                                         const SpgemmOptions &options, CoarseBlocks<Ex> &Q, bool *out_of_memory)
+                                         const SpgemmOptions &options, CoarseBlocks<Ex> &Q)
 {
   int rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  PetscCall(right_.create(ex, A.comm, A.halo, T.rows(), ghosts_before(A.ghosts, A.first(rank)), out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      A.comm, [&] { return make_product(ex, S, T, options, Q); }, out_of_memory));
+  PetscCall(right_.create(ex, A.comm, A.halo, T.rows(), ghosts_before(A.ghosts, A.first(rank))));
+  PetscCall(attempt(A.comm, [&] { return make_product(ex, S, T, options, Q); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,7 +127,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::take_values(Ex &ex, 
 
 template <class Ex>
 PetscErrorCode SmoothedProlongator<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const StrongNodes<Ex> &strong, double rho,
-                                               const SmoothingRule &rule, CoarseBlocks<Ex> &&T, CoarseBlocks<Ex> &P, bool *out_of_memory)
+                                               const SmoothingRule &rule, CoarseBlocks<Ex> &&T, CoarseBlocks<Ex> &P)
 {
   const auto steps = static_cast<std::size_t>(std::max(rule.steps, 0));
   int rank;
@@ -139,28 +137,22 @@ PetscErrorCode SmoothedProlongator<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const 
   omega_ = rule.omega;
   bs_ = strong.bs;
   ghosts_before_ = ghosts_before(A.ghosts, A.first(rank));
-  *out_of_memory = false;
   if (steps == 0) {
     P = std::move(T);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   T_ = std::move(T);
   between_.resize(steps - 1);
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(choose(ex, A, strong));
-        PetscCall(take_values(ex, A, rho));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  for (std::size_t k = 0; k < steps && !*out_of_memory; k++) {
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(choose(ex, A, strong));
+    PetscCall(take_values(ex, A, rho));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  for (std::size_t k = 0; k < steps; k++) {
     step_.push_back(std::make_unique<SmoothingStep<Ex>>());
-    PetscCall(
-        step_[k]->create(ex, A, S_of(A), k == 0 ? T_ : between_[k - 1], rule.spgemm, k + 1 == steps ? P : between_[k], out_of_memory));
+    PetscCall(step_[k]->create(ex, A, S_of(A), k == 0 ? T_ : between_[k - 1], rule.spgemm, k + 1 == steps ? P : between_[k]));
   }
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   if (step_[0]->has_copy(T_)) T_.diag = {};
   T_.offd = {};
   PetscFunctionReturn(PETSC_SUCCESS);

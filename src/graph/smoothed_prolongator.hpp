@@ -43,9 +43,8 @@ template <class Ex> struct Lumping {
 // One step, Q = S T.
 template <class Ex> class SmoothingStep {
 public:
-  // Collective, once; S has A's rows, its columns in the order of the global indices. *out_of_memory as in attempt().
-  PetscErrorCode create(Ex &, DistMatrix<Ex> &A, CsrView<double> S, const CoarseBlocks<Ex> &T, const SpgemmOptions &, CoarseBlocks<Ex> &Q,
-                        bool *out_of_memory);
+  // Collective, once; S has A's rows, its columns in the order of the global indices.
+  PetscErrorCode create(Ex &, DistMatrix<Ex> &A, CsrView<double> S, const CoarseBlocks<Ex> &T, const SpgemmOptions &, CoarseBlocks<Ex> &Q);
   // Collective: T's values have changed.
   PetscErrorCode take(Ex &ex, const CoarseBlocks<Ex> &T) { return right_.update(ex, T.rows()); }
   // Local: Q's values, for S's on the same pattern. With native products waits and allocates the first time only.
@@ -72,9 +71,8 @@ template <class Ex> class SmoothedProlongator {
 public:
   // Collective, once. A's halo has its buffers, and must outlive this object, as must nothing else. T is taken; its rows of a node have
   // all columns of one aggregate, or none. bs divides the rows of every rank, and is 128 at most. rho = 0 stands for S = I.
-  // *out_of_memory as in attempt().
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const StrongNodes<Ex> &, double rho, const SmoothingRule &, CoarseBlocks<Ex> &&T,
-                        CoarseBlocks<Ex> &P, bool *out_of_memory);
+                        CoarseBlocks<Ex> &P);
   // Collective: P's values for other values of A on the same pattern, and their rho; T and what is strong stay what they are. The same bits
   // as create() gives. With native products allocates the first time only, what it can do without.
   PetscErrorCode update(Ex &, DistMatrix<Ex> &A, double rho, CoarseBlocks<Ex> &P);

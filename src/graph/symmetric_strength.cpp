@@ -4,34 +4,30 @@
 
 namespace amgkit
 {
-template <class Ex>
-PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, StrengthKind kind, double theta, Strength<Ex> &S, bool *out_of_memory)
+template <class Ex> PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, StrengthKind kind, double theta, Strength<Ex> &S)
 {
   Array<double, Ex> d;
 
   PetscFunctionBegin;
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(d.allocate(ex, A.rows));
-        PetscCall(S.diag.allocate(ex, A.diag.nnz));
-        PetscCall(S.offd.allocate(ex, A.offd.nnz));
-        PetscCall(strength_scales(ex, A.diag, A.offd, kind, d.data()));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(d.allocate(ex, A.rows));
+    PetscCall(S.diag.allocate(ex, A.diag.nnz));
+    PetscCall(S.offd.allocate(ex, A.offd.nnz));
+    PetscCall(strength_scales(ex, A.diag, A.offd, kind, d.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   const double *own = d.data();
-  PetscCall(A.halo.begin(ex, own)); // while it travels, the own columns
+  HaloExchange<Ex> exchange(A.halo);
+  PetscCall(exchange.begin(ex, own)); // while it travels, the own columns
   PetscCall(mark_symmetric(ex, {A.diag, own, own, true}, A.rows, nullptr, theta, S.diag.data()));
-  PetscCall(A.halo.template end<double>());
+  PetscCall(exchange.end());
   PetscCall(mark_symmetric(ex, {A.offd, own, A.halo.template ghost<double>(), false}, A.boundary.size(), A.boundary.data(), theta,
                            S.offd.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode symmetric_strength(Ex &, DistMatrix<Ex> &, StrengthKind, double, Strength<Ex> &, bool *);
+#define INSTANTIATE(Ex) template PetscErrorCode symmetric_strength(Ex &, DistMatrix<Ex> &, StrengthKind, double, Strength<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

@@ -12,9 +12,8 @@ namespace amgkit
 {
 enum class StrengthKind { relative, symmetric };
 
-// Collective; *out_of_memory as in attempt().
-template <class Ex>
-PetscErrorCode symmetric_strength(Ex &, DistMatrix<Ex> &A, StrengthKind, double theta, Strength<Ex> &, bool *out_of_memory);
+// Collective.
+template <class Ex> PetscErrorCode symmetric_strength(Ex &, DistMatrix<Ex> &A, StrengthKind, double theta, Strength<Ex> &);
 
 // The local steps: d
 template <class Ex> PetscErrorCode strength_scales(Ex &, CsrView<double> diag, CsrView<double> offd, StrengthKind, double *d);

@@ -79,12 +79,10 @@ template <class Ex> struct GramSchmidt {
   PetscErrorCode sum_over_ranks(Ex &ex)
   {
     PetscFunctionBegin;
-    PetscCall(halo.template return_begin<double>());
-    PetscCall(halo.template return_end<double>());
+    PetscCall(halo.template exchange_back<double>());
     PetscCall(subtract_rows(ex, arrivals.view(), receiving.size(), receiving.data(), -1, unscaled<double>, halo.template returned<double>(),
                             sums.data()));
-    PetscCall(halo.begin(ex, static_cast<const double *>(sums.data())));
-    PetscCall(halo.template end<double>());
+    PetscCall(halo.exchange(ex, sums.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Collective. Aggregates that cross ranks are done again, by all of their ranks.
@@ -105,7 +103,7 @@ template <class Ex> struct GramSchmidt {
 
 template <class Ex>
 PetscErrorCode tentative_prolongator(Ex &ex, MPI_Comm comm, const NodeAggregates<Ex> &aggregates, int bs, const NearNull<Ex> &B,
-                                     Tentative<Ex> &out, bool *out_of_memory)
+                                     Tentative<Ex> &out)
 {
   GramSchmidt<Ex> work;
   std::vector<PetscInt> range;
@@ -119,23 +117,17 @@ PetscErrorCode tentative_prolongator(Ex &ex, MPI_Comm comm, const NodeAggregates
   for (const PetscInt I : aggregates.ghosts) {
     for (int k = 0; k < B.m; k++) out.T.ghosts.push_back(I * B.m + k);
   }
-  PetscCall(attempt(
-      comm, [&] { return work.create(ex, aggregates, bs, B, out); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(comm, [&] { return work.create(ex, aggregates, bs, B, out); }));
   PetscCall(work.halo.create(comm, range, out.T.ghosts));
-  PetscCall(attempt(
-      comm, [&] { return work.connect(ex, static_cast<int>(aggregates.ghosts.size())); }, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(comm, [&] { return work.connect(ex, static_cast<int>(aggregates.ghosts.size())); }));
   work.look_at(B, out);
   PetscCall(work.run(ex));
-  PetscCall(attempt(
-      comm, [&] { return count_marks(ex, out.zero, &out.dropped); }, out_of_memory));
+  PetscCall(attempt(comm, [&] { return count_marks(ex, out.zero, &out.dropped); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode tentative_prolongator(Ex &, MPI_Comm, const NodeAggregates<Ex> &, int, const NearNull<Ex> &, Tentative<Ex> &,    \
-                                                bool *);
+  template PetscErrorCode tentative_prolongator(Ex &, MPI_Comm, const NodeAggregates<Ex> &, int, const NearNull<Ex> &, Tentative<Ex> &);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

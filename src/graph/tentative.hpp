@@ -28,15 +28,14 @@ template <class Ex> struct Tentative {
 
   std::size_t bytes() const { return T.bytes() + coarse.bytes() + zero.bytes(); }
 };
-// Collective. Node I has rows bs I, ..., bs I + bs - 1 of B. *out_of_memory as in attempt().
+// Collective. Node I has rows bs I, ..., bs I + bs - 1 of B.
 //
 // On a GPU and one rank: a sort of the nodes, a few passes over them and the pattern (m ints a row), and one kernel for all columns, which
 // reads B and writes T, m doubles a row each, once where the caches hold the aggregates under way: at 648k rows, m = 6, 62 MB. It sweeps 26
 // times over an aggregate's rows, 0.8 GB if all of them came from L2. About twenty launches; the host waits twice.
 // Aggregates on several ranks take two exchanges a projection besides.
 template <class Ex>
-PetscErrorCode tentative_prolongator(Ex &, MPI_Comm, const NodeAggregates<Ex> &, int bs, const NearNull<Ex> &B, Tentative<Ex> &,
-                                     bool *out_of_memory);
+PetscErrorCode tentative_prolongator(Ex &, MPI_Comm, const NodeAggregates<Ex> &, int bs, const NearNull<Ex> &B, Tentative<Ex> &);
 
 // The local steps of the above. A rank has a piece of each of its `own` aggregates, and then of each ghost aggregate.
 

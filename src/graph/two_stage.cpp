@@ -50,47 +50,38 @@ template <class Ex> PetscErrorCode TwoStageInterpolation<Ex>::multiply(Ex &ex, c
 // Collective: P1 and P2, the latter with the rows of all points.
 template <class Ex>
 PetscErrorCode TwoStageInterpolation<Ex>::make_factors(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &S, const CoarsePoints<Ex> &first,
-                                                       const CoarsePoints<Ex> &second, const TwoStageRule &rule, bool *out_of_memory)
+                                                       const CoarsePoints<Ex> &second, const TwoStageRule &rule)
 {
   InterpolationRule of_factor = rule.interpolation;
 
   PetscFunctionBegin;
   of_factor.truncation = rule.of_factors;
-  PetscCall(first_.emplace().create(ex, A, S, first, of_factor, P1_, out_of_memory));
+  PetscCall(first_.emplace().create(ex, A, S, first, of_factor, P1_));
   if (!of_factor.keep) first_.reset();
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
   of_factor.wanted = first.number.data();
   if (of_factor.kind == InterpolationKind::ext_i) of_factor.kind = InterpolationKind::ext;
-  PetscCall(second_.emplace().create(ex, A, S, second, of_factor, P2_, out_of_memory));
+  PetscCall(second_.emplace().create(ex, A, S, second, of_factor, P2_));
   if (!of_factor.keep) second_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
 PetscErrorCode TwoStageInterpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &S, const CoarsePoints<Ex> &first,
-                                                 const CoarsePoints<Ex> &second, const TwoStageRule &rule, CoarseBlocks<Ex> &P,
-                                                 bool *out_of_memory)
+                                                 const CoarsePoints<Ex> &second, const TwoStageRule &rule, CoarseBlocks<Ex> &P)
 {
   PetscFunctionBegin;
   PetscCheck(rule.interpolation.kind != InterpolationKind::direct, A.comm, PETSC_ERR_SUP, "Direct interpolation has no second stage");
-  PetscCall(make_factors(ex, A, S, first, second, rule, out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(make_factors(ex, A, S, first, second, rule));
   PetscCall(halo_.create(A.comm, first.range, P1_.ghosts));
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(leave_out_rows(ex, A.rows, first.number.data(), first.count, P2_.diag));
-        PetscCall(leave_out_rows(ex, A.rows, first.number.data(), first.count, P2_.offd));
-        PetscCall(halo_.allocate(ex));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(gathered_.create(ex, A.comm, halo_, P2_.rows(), ghosts_before(P1_.ghosts, P1_.first), out_of_memory));
-  if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(
-      A.comm, [&] { return multiply(ex, rule.interpolation, P); }, out_of_memory));
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(leave_out_rows(ex, A.rows, first.number.data(), first.count, P2_.diag));
+    PetscCall(leave_out_rows(ex, A.rows, first.number.data(), first.count, P2_.offd));
+    PetscCall(halo_.allocate(ex));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(gathered_.create(ex, A.comm, halo_, P2_.rows(), ghosts_before(P1_.ghosts, P1_.first)));
+  PetscCall(attempt(A.comm, [&] { return multiply(ex, rule.interpolation, P); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

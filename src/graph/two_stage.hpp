@@ -15,7 +15,7 @@ template <class Ex> class TwoStageInterpolation {
 public:
   // Collective, once; as Interpolation::create(). first, second: the C points of A after one and after both coarsenings.
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &first, const CoarsePoints<Ex> &second,
-                        const TwoStageRule &, CoarseBlocks<Ex> &P, bool *out_of_memory);
+                        const TwoStageRule &, CoarseBlocks<Ex> &P);
   // Collective, after create() with keep; as Interpolation::update().
   PetscErrorCode update(Ex &, DistMatrix<Ex> &A, CoarseBlocks<Ex> &P);
   std::size_t bytes() const;
@@ -30,7 +30,7 @@ private:
     std::size_t bytes() const { return left.bytes() + W.bytes() + plan.bytes() + truncated.bytes(); }
   };
   PetscErrorCode make_factors(Ex &, DistMatrix<Ex> &A, const Strength<Ex> &, const CoarsePoints<Ex> &first, const CoarsePoints<Ex> &second,
-                              const TwoStageRule &, bool *out_of_memory);
+                              const TwoStageRule &);
   PetscErrorCode multiply_rows(Ex &, const MarkedRows &, const InterpolationRule &, Steps &, CoarseBlocks<Ex> &part);
   PetscErrorCode multiply(Ex &, const InterpolationRule &, CoarseBlocks<Ex> &P);
   ProductColumns columns() const { return {gathered_.before(), P2_.diag.cols, P2_.first, &gathered_.ghosts()}; }

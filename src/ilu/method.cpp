@@ -37,11 +37,9 @@ PetscErrorCode conclude(Phase phase, MPI_Comm comm, const std::vector<PetscInt> 
   PetscFunctionBegin;
   setup = {};
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(log_begin(phase));
-  PetscCall(attempt(
-      comm, [&] { return work(&report); }, &setup.out_of_memory));
-  if (!setup.out_of_memory) PetscCall(tell_all(comm, range[static_cast<std::size_t>(rank)], report, setup));
-  PetscCall(log_end(phase));
+  const LogPhase logged(phase);
+  PetscCall(attempt(comm, [&] { return work(&report); }));
+  PetscCall(tell_all(comm, range[static_cast<std::size_t>(rank)], report, setup));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

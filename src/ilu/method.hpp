@@ -11,13 +11,12 @@ namespace amgkit
 {
 // How a setup went; the same on all ranks.
 struct IluSetup {
-  bool out_of_memory = false;
   IluFault fault = IluFault::none;
   PetscInt row = -1;       // global: the first with the fault, of all ranks
   PetscInt shifts = 0;     // IluReport's, of all ranks together
   double shift_amount = 0; // the largest of all ranks
 
-  bool ready() const { return !out_of_memory && fault == IluFault::none; }
+  bool ready() const { return fault == IluFault::none; }
 };
 
 // Collective, logged as this phase: work(report) of the rank's rows, of which row 0 is the global row range[rank]. All know how it went.

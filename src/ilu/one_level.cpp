@@ -64,7 +64,7 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::solve(Ex &ex, bool transpose
   const double steps = how.sweeps > 0 ? how.sweeps : 1;
 
   PetscFunctionBegin;
-  PetscCall(log_begin(Phase::ilu_solve));
+  const LogPhase logged(Phase::ilu_solve);
   if (reordered()) {
     double *work = work_.data();
     PetscCall(gather(ex, n, order_.data(), b, work));
@@ -74,7 +74,6 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::solve(Ex &ex, bool transpose
     PetscCall(ilu0_solve(ex, factors_, how, b, x));
   }
   PetscCall(log_flops(ex, steps * static_cast<double>(2 * factors_.nnz - n)));
-  PetscCall(log_end(Phase::ilu_solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,15 +84,11 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::apply(Ex &ex, DistMatrix<Ex>
 
 template <class Ex> PetscErrorCode OneLevelIlu<Ex>::apply_transpose(Ex &ex, DistMatrix<Ex> &A, const double *b, double *x)
 {
-  bool out_of_memory = false;
+  const auto transpose = [&] { return attempt(A.comm, [&] { return ilu0_transpose(ex, block(A), factors_); }); };
 
   PetscFunctionBegin;
-  if (!transposed_) {
-    PetscCall(attempt(
-        A.comm, [&] { return ilu0_transpose(ex, block(A), factors_); }, &out_of_memory));
-    PetscCheck(!out_of_memory, A.comm, PETSC_ERR_MEM, "No memory left for the transposes of the factors");
-    transposed_ = true;
-  }
+  if (!transposed_) PetscCall(need_memory_for("the transposes of the factors", A.comm, transpose));
+  transposed_ = true;
   PetscCall(solve(ex, true, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

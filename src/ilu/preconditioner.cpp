@@ -82,10 +82,11 @@ private:
   template <class F> PetscErrorCode with_arrays(bool matrix, Vec x, Vec y, F f)
   {
     return vectors_.with(ex, x, y, [&](const double *from, double *to) {
+      const ReleaseAtEnd<Ex> at_end(system_->matrix);
+
       PetscFunctionBegin;
       if (matrix) PetscCall(system_->matrix.access(ex, system_->A));
       PetscCall(f(from, to));
-      if (matrix) PetscCall(system_->matrix.release());
       PetscFunctionReturn(PETSC_SUCCESS);
     });
   }
@@ -99,6 +100,7 @@ private:
 template <class Ex> PetscErrorCode IluSolver<Ex>::setup(Mat mat, IluSetup &setup)
 {
   system_ = std::make_unique<System>();
+  const ReleaseAtEnd<Ex> at_end(system_->matrix);
   DistMatrix<Ex> &A = system_->A;
 
   PetscFunctionBegin;
@@ -106,32 +108,27 @@ template <class Ex> PetscErrorCode IluSolver<Ex>::setup(Mat mat, IluSetup &setup
   system_->method = make_method<Ex>(parameters_, prefix_);
   PetscCall(check_type_and_size(mat));
   PetscCall(system_->matrix.create(mat, A));
-  PetscCall(attempt(
-      A.comm,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(system_->matrix.access(ex, A));
-        PetscCall(A.allocate(ex));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      &setup.out_of_memory));
-  if (!setup.out_of_memory) PetscCall(check_entries(ex, A, row_not_sorted | row_without_diagonal, nullptr, &setup.out_of_memory));
-  if (!setup.out_of_memory) PetscCall(system_->method->create(ex, A, setup));
-  PetscCall(system_->matrix.release());
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(system_->matrix.access(ex, A));
+    PetscCall(A.allocate(ex));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(check_entries(ex, A, row_not_sorted | row_without_diagonal, nullptr));
+  PetscCall(system_->method->create(ex, A, setup));
   PetscCall(trim(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode IluSolver<Ex>::refresh(IluSetup &setup)
 {
+  const ReleaseAtEnd<Ex> at_end(system_->matrix);
   DistMatrix<Ex> &A = system_->A;
 
   PetscFunctionBegin;
   setup = {};
-  PetscCall(attempt(
-      A.comm, [&] { return system_->matrix.access(ex, A); }, &setup.out_of_memory));
-  if (!setup.out_of_memory) PetscCall(system_->method->update_values(ex, A, setup));
-  PetscCall(system_->matrix.release());
+  PetscCall(attempt(A.comm, [&] { return system_->matrix.access(ex, A); }));
+  PetscCall(system_->method->update_values(ex, A, setup));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

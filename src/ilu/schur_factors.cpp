@@ -195,10 +195,12 @@ template <class Ex> PetscErrorCode SchurFactors<Ex>::multiply_galerkin(Ex &ex, c
 
 template <class Ex> PetscErrorCode SchurFactors<Ex>::multiply(Ex &ex, Halo<Ex> &halo, const double *y, double *z)
 {
+  HaloExchange<Ex> exchange(halo);
+
   PetscFunctionBegin;
-  PetscCall(halo.begin(ex, sent_.data(), y));
+  PetscCall(exchange.begin(ex, sent_.data(), y));
   PetscCall(galerkin() ? multiply_galerkin(ex, y, z) : multiply_factors(ex, y, z));
-  PetscCall(halo.template end<double>());
+  PetscCall(exchange.end());
   PetscCall(subtract(ex, offd_, halo.template ghost<double>(), z, -1));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(offd_.from.size())));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -131,7 +131,7 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::apply(Ex &ex, DistMatrix<Ex>
   }
   ex_ = &ex;
   halo_ = &A.halo;
-  PetscCall(log_begin(Phase::ilu_solve));
+  const LogPhase logged(Phase::ilu_solve);
   PetscCall(writer_.access(ex, g_, &g));
   PetscCall(factors_.eliminate(ex, b, g));
   PetscCall(writer_.release(ex, g_));
@@ -143,7 +143,6 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::apply(Ex &ex, DistMatrix<Ex>
   PetscCall(factors_.substitute(ex, b, y, x));
   PetscCall(reader_.release(y_));
   if (failed) PetscCall(VecZeroEntries(y_)); // which may be the next guess
-  PetscCall(log_end(Phase::ilu_solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -85,16 +85,15 @@ template <class Ex> struct Smoothed {
 
   PetscErrorCode create(Ex &ex, const HostCsr &whole, PetscInt local_rows, SmootherKind kind = SmootherKind::ilu0)
   {
-    bool out_of_memory;
     PetscFunctionBegin;
     parameters.smoother = kind;
     PetscCall(matrix.create(ex, whole, local_rows));
     PetscCall(matrix.A.store(ex, Storage::in_double, 1, false));
     PetscCall(transposed.create(ex, matrix.A));
-    PetscCall(prepare(ex, &out_of_memory));
+    PetscCall(prepare(ex));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode prepare(Ex &ex, bool *out_of_memory)
+  PetscErrorCode prepare(Ex &ex)
   {
     Array<double, Ex> a, d;
     PetscFunctionBegin;
@@ -102,7 +101,7 @@ template <class Ex> struct Smoothed {
     PetscCall(d.allocate(ex, matrix.A.rows));
     PetscCall(diagonal_and_l1(ex, matrix.A.diag, matrix.A.offd, a.data(), d.data()));
     smoother.set_scaling(std::move(d), {});
-    PetscCall(smoother.prepare(ex, matrix.A, parameters, out_of_memory));
+    PetscCall(smoother.prepare(ex, matrix.A, parameters));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   std::vector<double> mine(const std::vector<double> &whole) const
@@ -236,8 +235,7 @@ TYPED_TEST(BlockIlus, FactorsThatAreNoGoodAreRefusedOnAllRanks)
         std::swap(level.matrix.A.diag, better.matrix.A.diag);
         std::swap(level.matrix.A.offd, better.matrix.A.offd);
         OK(level.matrix.A.store_values(this->ex, Storage::in_double));
-        bool out_of_memory;
-        OK(level.prepare(this->ex, &out_of_memory));
+        OK(level.prepare(this->ex));
         EXPECT_EQ(level.smoother.trouble(), "");
         EXPECT_EQ(level.smoother.bytes(), better.smoother.bytes());
       }
@@ -272,8 +270,7 @@ TYPED_TEST(BlockIlus, NewValuesOnTheSamePattern)
       std::vector<double> x = b, y = b;
       OK(kept.sweep(this->ex, transposed, 1, true, b, x)); // makes the transposes
       std::swap(kept.matrix.A.diag, anew.matrix.A.diag);
-      bool out_of_memory;
-      OK(kept.prepare(this->ex, &out_of_memory));
+      OK(kept.prepare(this->ex));
       OK(kept.sweep(this->ex, transposed, 1, true, b, x));
       std::swap(kept.matrix.A.diag, anew.matrix.A.diag);
       OK(anew.sweep(this->ex, transposed, 1, true, b, y));
@@ -291,18 +288,15 @@ TEST(BlockIluMemory, EveryAllocationMayFailOnOneRank)
   for (bool more = true; more;) {
     BlockIlu<Debug> ilu;
     Array<double, Debug> a, d;
-    bool out_of_memory = false;
     OK(a.allocate(ex, level.matrix.A.rows));
     OK(d.allocate(ex, level.matrix.A.rows));
     OK(diagonal_and_l1(ex, level.matrix.A.diag, level.matrix.A.offd, a.data(), d.data()));
-    failing.begin(ex);
-    OK(ilu.factor(ex, level.matrix.A, d.data(), &out_of_memory));
-    if (!out_of_memory) {
-      OK(attempt(
-          PETSC_COMM_WORLD, [&] { return ilu.transpose(ex, level.matrix.A); }, &out_of_memory));
-    }
-    more = failing.next(ex, out_of_memory);
-    ex.fail_at = -1;
+    more = failing.run(ex, [&] {
+      PetscFunctionBegin;
+      PetscCall(ilu.factor(ex, level.matrix.A, d.data()));
+      PetscCall(attempt(PETSC_COMM_WORLD, [&] { return ilu.transpose(ex, level.matrix.A); }));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
   EXPECT_GT(failing.failures(), 20);
 }

@@ -33,7 +33,6 @@ const char *name_of(CycleKind kind)
 template <class Ex> struct Solver {
   Mat A = nullptr;
   Hierarchy<Ex> hierarchy;
-  SetupStatus status = SetupStatus::ready;
   AmgParameters parameters;
   bool single = false; // precision of the vectors
 
@@ -43,7 +42,7 @@ template <class Ex> struct Solver {
     parameters = p;
     parameters.rows_worth_single = 0;
     PetscCall(distribute(M, Ex::on_device, &A));
-    PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({}), &status));
+    PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({})));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   CycleKind kind() const
@@ -59,10 +58,7 @@ template <class Ex> struct Solver {
   }
   PetscErrorCode apply_transposed(Ex &ex, const std::vector<double> &b, std::vector<double> &x)
   {
-    bool out_of_memory;
-    return call(ex, b, x, [&](const double *B, double *X) {
-      return apply_transposed_cycle(ex, hierarchy, parameters, kind(), B, X, &out_of_memory);
-    });
+    return call(ex, b, x, [&](const double *B, double *X) { return apply_transposed_cycle(ex, hierarchy, parameters, kind(), B, X); });
   }
   template <class F> PetscErrorCode call(Ex &ex, const std::vector<double> &b, std::vector<double> &x, F f)
   {

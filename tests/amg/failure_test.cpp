@@ -19,15 +19,9 @@ TEST(Failure, EveryAllocationMayFailOnOneRank)
     parameters.smoother = smoother;
     for (bool more = true; more;) {
       Debug ex;
-      SetupStatus status;
+      Hierarchy<Debug> hierarchy;
       const auto prolongation = make_prolongation<Debug>(method);
-      failing.begin(ex);
-      {
-        Hierarchy<Debug> hierarchy;
-        OK(hierarchy.build(ex, A, parameters, *prolongation, &status));
-      }
-      more = failing.next(ex, status == SetupStatus::out_of_memory);
-      EXPECT_EQ(status, more ? SetupStatus::out_of_memory : SetupStatus::ready) << static_cast<int>(method);
+      more = failing.run(ex, [&] { return hierarchy.build(ex, A, parameters, *prolongation); });
     }
     EXPECT_GT(failing.failures(), 50);
   }

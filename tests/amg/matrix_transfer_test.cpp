@@ -58,38 +58,32 @@ Weights weights_of(const HostRows &A, PetscInt first)
 // couplings, on whatever rank they are.
 template <class Ex> class EveryThird final : public Prolongation<Ex> {
 public:
-  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse, bool *out_of_memory) const override
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse) const override
   {
     auto transfer = std::make_unique<MatrixTransfer<Ex>>();
 
     PetscFunctionBegin;
     transfer->P.in_single = fine.in_single;
-    PetscCall(attempt_weights(ex, fine.A, *transfer, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(transfer->create(ex, ProductForm::two_products, {}, fine.A, coarse.A, out_of_memory));
-    if (*out_of_memory) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(attempt(
-        fine.A.comm, [&] { return set_smooth_vector(ex, coarse); }, out_of_memory));
+    PetscCall(attempt_weights(ex, fine.A, *transfer));
+    PetscCall(transfer->create(ex, ProductForm::two_products, {}, fine.A, coarse.A));
+    PetscCall(attempt(fine.A.comm, [&] { return set_smooth_vector(ex, coarse); }));
     coarse.block_size = 1;
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
-  static PetscErrorCode attempt_weights(Ex &ex, const DistMatrix<Ex> &A, MatrixTransfer<Ex> &transfer, bool *out_of_memory)
+  static PetscErrorCode attempt_weights(Ex &ex, const DistMatrix<Ex> &A, MatrixTransfer<Ex> &transfer)
   {
-    return attempt(
-        A.comm,
-        [&] {
-          HostRows rows;
-          int rank;
-          PetscFunctionBegin;
-          PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-          PetscCall(download_rows(ex, rows_for_others(A, rank), rows));
-          PetscCall(take(ex, weights_of(rows, A.first(rank)), A, rank, transfer.P));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        out_of_memory);
+    return attempt(A.comm, [&] {
+      HostRows rows;
+      int rank;
+      PetscFunctionBegin;
+      PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+      PetscCall(download_rows(ex, rows_for_others(A, rank), rows));
+      PetscCall(take(ex, weights_of(rows, A.first(rank)), A, rank, transfer.P));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
   static PetscErrorCode take(Ex &ex, const Weights &weights, const DistMatrix<Ex> &A, int rank, Prolongator<Ex> &P)
   {
@@ -124,7 +118,6 @@ private:
 template <class Ex> struct Solver {
   OwnedMat A;
   Hierarchy<Ex> hierarchy;
-  SetupStatus status = SetupStatus::error;
   AmgParameters parameters;
 
   PetscErrorCode create(Ex &ex, const HostCsr &M, PetscInt limit)
@@ -135,21 +128,20 @@ template <class Ex> struct Solver {
     parameters.process_eq_limit = limit;
     parameters.cycle_type = CycleKind::v;
     PetscCall(distribute(M, Ex::on_device, A.out()));
-    PetscCall(hierarchy.build(ex, A, parameters, EveryThird<Ex>(), &status));
+    PetscCall(hierarchy.build(ex, A, parameters, EveryThird<Ex>()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // x = B b, or Bᵀ b
   PetscErrorCode apply(Ex &ex, bool single, bool transposed, const std::vector<double> &b, std::vector<double> &x)
   {
     Array<double, Ex> B, X;
-    bool out_of_memory;
 
     PetscFunctionBegin;
     PetscCall(upload(ex, b, B));
     PetscCall(upload(ex, b, X));
     PetscCall(hierarchy.finest.access(ex, hierarchy.levels.front()->A));
     if (transposed)
-      PetscCall(apply_transposed_cycle(ex, hierarchy, parameters, CycleKind::v, B.data(), X.data(), &out_of_memory));
+      PetscCall(apply_transposed_cycle(ex, hierarchy, parameters, CycleKind::v, B.data(), X.data()));
     else
       PetscCall(apply_cycle(ex, hierarchy, parameters, {CycleKind::v, single}, B.data(), X.data()));
     PetscCall(hierarchy.finest.release());
@@ -205,12 +197,11 @@ TYPED_TEST(MatrixTransferTest, ItsProductsAreThoseOfP)
     DistributedProblem<TypeParam> problem(of, rows, points);
     MatrixTransfer<TypeParam> transfer;
     DistMatrix<TypeParam> coarse;
-    bool out_of_memory = true, fits = false;
+    bool fits = false;
     OK(problem.distribute(this->ex));
     OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
     transfer.P.values_change = true;
-    OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse, &out_of_memory));
-    ASSERT_FALSE(out_of_memory);
+    OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse));
     OK(transfer.prepare_single(this->ex, &fits));
     EXPECT_TRUE(fits);
     for (const double factor : {1.0, -3.0}) { // the second time with new weights
@@ -230,10 +221,9 @@ TYPED_TEST(MatrixTransferTest, RestrictionIsTheTranspose)
   DistributedProblem<TypeParam> problem(of, Split::even, Split::even);
   MatrixTransfer<TypeParam> transfer;
   DistMatrix<TypeParam> coarse;
-  bool out_of_memory = true;
   OK(problem.distribute(this->ex));
   OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
-  OK(transfer.create(this->ex, ProductForm::at_once, {}, problem.A, coarse, &out_of_memory));
+  OK(transfer.create(this->ex, ProductForm::at_once, {}, problem.A, coarse));
   const int rows = problem.A.rows, points = coarse.rows;
   const auto r = part(wave(120, 0.7), problem.first_row(), rows), e = part(wave(31, 0.4), problem.first_point(), points);
   const auto R = this->to_space(r), E = this->to_space(e);
@@ -318,14 +308,13 @@ TYPED_TEST(MatrixTransferTest, KeepsRoundedWeightsInSingle)
     MatrixTransfer<TypeParam> transfer, other;
     DistMatrix<TypeParam> coarse, other_coarse;
     std::vector<double> got, expected;
-    bool out_of_memory = true;
     OK(problem.distribute(this->ex));
     OK(other_problem.distribute(this->ex));
     OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
     OK(other_problem.set_prolongator(this->ex, other.P.diag, other.P.offd, other.P.ghosts));
     transfer.P.in_single = true;
-    OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse, &out_of_memory));
-    OK(other.create(this->ex, ProductForm::two_products, {}, other_problem.A, other_coarse, &out_of_memory));
+    OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse));
+    OK(other.create(this->ex, ProductForm::two_products, {}, other_problem.A, other_coarse));
     const std::int64_t entries = transfer.P.diag.col.size();
     EXPECT_EQ(transfer.P.folded(), entries > 0);
     EXPECT_EQ(transfer.bytes() + 8 * entries, other.bytes());
@@ -363,11 +352,10 @@ TYPED_TEST(MatrixTransferTest, KeepsOtherWeightsInDouble)
   MatrixTransfer<TypeParam> transfer;
   DistMatrix<TypeParam> coarse;
   HostRows P;
-  bool out_of_memory = true;
   OK(problem.distribute(this->ex));
   OK(problem.set_prolongator(this->ex, transfer.P.diag, transfer.P.offd, transfer.P.ghosts));
   transfer.P.in_single = true;
-  OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse, &out_of_memory));
+  OK(transfer.create(this->ex, ProductForm::two_products, {}, problem.A, coarse));
   EXPECT_FALSE(transfer.P.folded());
   OK(transfer.rows(this->ex, problem.first_point(), P));
   const int begin = of.P.ptr[problem.first_row()];
@@ -383,7 +371,6 @@ TYPED_TEST(MatrixTransferTest, MakesACycle)
       const HostCsr A = symmetric ? grid7(11, 10, 9) : one_sided(grid7(11, 10, 9));
       Solver<TypeParam> solver;
       OK(solver.create(this->ex, A, limit));
-      ASSERT_EQ(solver.status, SetupStatus::ready);
       ASSERT_GE(solver.hierarchy.statistics.size(), 3U);
       const auto u = solver.my_wave(0.3), v = solver.my_wave(1.1);
       std::vector<double> Bu, Bv, Btv, in_single;
@@ -414,15 +401,16 @@ TYPED_TEST(MatrixTransferTest, IsRefreshedWithTheHierarchy)
     OK(solver.create(this->ex, grid7(11, 10, 9), limit));
     const auto u = solver.my_wave(0.3);
     std::vector<double> before, between, after;
+    bool fits = false;
     OK(solver.apply(this->ex, false, false, u, before));
     OK(MatScale(solver.A, 4));
-    OK(solver.hierarchy.refresh(this->ex, solver.A, solver.parameters, &solver.status));
-    ASSERT_EQ(solver.status, SetupStatus::ready);
+    OK(solver.hierarchy.refresh(this->ex, solver.A, solver.parameters, &fits));
+    ASSERT_TRUE(fits);
     OK(solver.apply(this->ex, false, false, u, between));
     for (double &entry : between) entry *= 4;
     expect_close(between, before, 1e-12, "cycle for 4 A");
     OK(MatScale(solver.A, 0.25));
-    OK(solver.hierarchy.refresh(this->ex, solver.A, solver.parameters, &solver.status));
+    OK(solver.hierarchy.refresh(this->ex, solver.A, solver.parameters, &fits));
     OK(solver.apply(this->ex, false, false, u, after));
     EXPECT_EQ(after, before);
   }
@@ -438,21 +426,17 @@ TEST(MatrixTransferFailure, EveryAllocationMayFailOnOneRank)
     for (bool more = true; more;) {
       Debug ex;
       AmgParameters parameters;
-      SetupStatus status = SetupStatus::ready;
+      bool fits = true;
       Hierarchy<Debug> hierarchy;
       parameters.coarse_eq_limit = 10;
       parameters.process_eq_limit = 15;
       if (of_refresh) {
-        OK(hierarchy.build(ex, A, parameters, EveryThird<Debug>(), &status));
+        OK(hierarchy.build(ex, A, parameters, EveryThird<Debug>()));
       }
-      failing.begin(ex);
-      if (of_refresh) {
-        OK(hierarchy.refresh(ex, A, parameters, &status));
-      } else {
-        OK(hierarchy.build(ex, A, parameters, EveryThird<Debug>(), &status));
-      }
-      more = failing.next(ex, status == SetupStatus::out_of_memory);
-      EXPECT_EQ(status, more ? SetupStatus::out_of_memory : SetupStatus::ready);
+      more = failing.run(ex, [&] {
+        return of_refresh ? hierarchy.refresh(ex, A, parameters, &fits) : hierarchy.build(ex, A, parameters, EveryThird<Debug>());
+      });
+      EXPECT_TRUE(fits);
     }
     EXPECT_GE(failing.failures(), of_refresh ? 5 : 50);
   }

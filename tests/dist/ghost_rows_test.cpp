@@ -139,14 +139,11 @@ template <class Ex> void check(Ex &ex, const HostCsr &A, const HostCsr &B)
       Pair<Ex> pair(A, B, distribution(A.rows), of_columns(B.cols));
       GhostRows<Ex> rows;
       GatheredRows<Ex> gathered;
-      bool out_of_memory = true;
       OK(pair.create(ex));
-      OK(rows.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source(), &out_of_memory));
-      ASSERT_FALSE(out_of_memory);
+      OK(rows.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source()));
       expect_rows(ex, pair, rows);
       const int before = ghosts_before(pair.a.ghosts, pair.rows[rank_of_world()]);
-      OK(gathered.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source(), before, &out_of_memory));
-      ASSERT_FALSE(out_of_memory);
+      OK(gathered.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source(), before));
       expect_gathered(ex, pair, gathered);
       OK(pair.scale(ex, -3));
       OK(rows.update(ex, pair.source()));
@@ -194,14 +191,12 @@ TYPED_TEST(GhostRowsTest, OfADistributedMatrix)
   Pair<TypeParam> pair(A, A, even(A.rows), even(A.rows));
   DistMatrix<TypeParam> D;
   GhostRows<TypeParam> rows;
-  bool out_of_memory = true;
   OK(pair.create(this->ex));
   OK(D.set_rows(PETSC_COMM_WORLD, pair.b.diag.rows));
   D.diag = pair.diag.view();
   D.offd = pair.offd.view();
   D.ghosts = pair.b.ghosts;
-  OK(rows.create(this->ex, D.comm, pair.halo, rows_for_others(D, rank_of_world()), &out_of_memory));
-  ASSERT_FALSE(out_of_memory);
+  OK(rows.create(this->ex, D.comm, pair.halo, rows_for_others(D, rank_of_world())));
   expect_rows(this->ex, pair, rows);
 }
 
@@ -214,10 +209,7 @@ TEST(GhostRowsFailure, EveryAllocationMayFailOnOneRank)
   FailingAllocations failing;
   for (bool more = true; more;) {
     GhostRows<Debug> rows;
-    bool out_of_memory = false;
-    failing.begin(ex);
-    OK(rows.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source(), &out_of_memory));
-    more = failing.next(ex, out_of_memory);
+    more = failing.run(ex, [&] { return rows.create(ex, PETSC_COMM_WORLD, pair.halo, pair.source()); });
   }
   EXPECT_GE(failing.failures(), 20);
 }

@@ -47,22 +47,19 @@ TYPED_TEST(HaloTest, GhostsReceiveTheirOwnersValues)
   const auto owned = this->to_space(values);
   const auto owned_ids = this->to_space(ids);
   for (int repeat = 0; repeat < 2; repeat++) {
-    OK(halo.begin(this->ex, owned.data()));
-    OK(halo.template end<double>());
+    OK(halo.exchange(this->ex, owned.data()));
   }
   if (halo.active()) {
     const auto got = this->to_host(halo.template ghost<double>(), static_cast<std::int64_t>(ghosts.size()));
     for (std::size_t k = 0; k < ghosts.size(); k++) EXPECT_EQ(got[k], 0.5 * static_cast<double>(ghosts[k]));
   }
-  OK(halo.begin(this->ex, owned_ids.data()));
-  OK(halo.template end<int>());
+  OK(halo.exchange(this->ex, owned_ids.data()));
   if (halo.active()) {
     const auto got = this->to_host(halo.template ghost<int>(), static_cast<std::int64_t>(ghosts.size()));
     for (std::size_t k = 0; k < ghosts.size(); k++) EXPECT_EQ(got[k], 100 + ghosts[k]);
   }
   const auto owned_words = this->to_space(words);
-  OK(halo.begin(this->ex, owned_words.data()));
-  OK(halo.template end<std::uint64_t>());
+  OK(halo.exchange(this->ex, owned_words.data()));
   if (halo.active()) {
     const auto got = this->to_host(halo.template ghost<std::uint64_t>(), static_cast<std::int64_t>(ghosts.size()));
     for (std::size_t k = 0; k < ghosts.size(); k++) EXPECT_EQ(got[k], ~static_cast<std::uint64_t>(ghosts[k]));
@@ -87,8 +84,9 @@ TYPED_TEST(HaloTest, SendsFromOtherPlaces)
   }
   const auto place = this->to_space(places);
   const auto owned = this->to_space(kept);
-  OK(halo.begin(this->ex, place.data(), owned.data()));
-  OK(halo.template end<double>());
+  HaloExchange<TypeParam> exchange(halo);
+  OK(exchange.begin(this->ex, place.data(), owned.data()));
+  OK(exchange.end());
   if (!halo.active()) return;
   const auto got = this->to_host(halo.template ghost<double>(), static_cast<std::int64_t>(ghosts.size()));
   for (std::size_t k = 0; k < ghosts.size(); k++) EXPECT_EQ(got[k], 0.5 * static_cast<double>(ghosts[k]));
@@ -110,8 +108,7 @@ TYPED_TEST(HaloTest, OwnersReceiveWhatTheirGhostsReturn)
     std::vector<T> back, sums(rows, 0), expected(rows, 0);
     for (const PetscInt g : ghosts) back.push_back(static_cast<T>(g + 1) * (of_rank + 1));
     OK(memory_from_host(this->ex, halo.template to_return<T>(), back.data(), back.size() * sizeof(T)));
-    OK(halo.template return_begin<T>());
-    OK(halo.template return_end<T>());
+    OK(halo.template exchange_back<T>());
     const auto got = this->to_host(halo.template returned<T>(), static_cast<std::int64_t>(sent.size()));
     for (std::size_t k = 0; k < sent.size(); k++) sums[sent[k]] += got[k];
     for (PetscInt i = 0; i < rows; i++) {

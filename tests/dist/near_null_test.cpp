@@ -93,9 +93,7 @@ template <class Ex> std::vector<double> space_of(Ex &ex, const Nodes &nodes, con
 {
   NearNull<Ex> space;
   std::vector<double> B;
-  bool out_of_memory = true;
-  EXPECT_EQ(static_cast<int>(near_null_space_of(ex, nodes.A, x, space, &out_of_memory)), 0);
-  EXPECT_FALSE(out_of_memory);
+  EXPECT_EQ(static_cast<int>(near_null_space_of(ex, nodes.A, x, space)), 0);
   EXPECT_EQ(space.m, m);
   EXPECT_EQ(space.B.size(), nodes.count * nodes.bs * m);
   EXPECT_EQ(static_cast<int>(download(ex, space.B.data(), space.B.size(), B)), 0);
@@ -122,9 +120,8 @@ void expect_error(Ex &ex, const Nodes &nodes, const Coordinates &x, PetscErrorCo
 {
   NearNull<Ex> space;
   std::string message;
-  bool out_of_memory = false;
   OK(PetscPushErrorHandler(keep_message, &message));
-  const PetscErrorCode code = near_null_space_of(ex, nodes.A, x, space, &out_of_memory);
+  const PetscErrorCode code = near_null_space_of(ex, nodes.A, x, space);
   OK(PetscPopErrorHandler());
   EXPECT_EQ(code, expected);
   for (const std::string &word : words) EXPECT_NE(message.find(word), std::string::npos) << message;
@@ -366,10 +363,7 @@ TEST(NearNullFailure, EveryAllocationMayFailOnOneRank)
   for (bool more = true; more;) {
     Debug ex;
     NearNull<Debug> space;
-    bool out_of_memory = false;
-    failing.begin(ex);
-    OK(near_null_space_of(ex, nodes.A, nodes.coordinates(3), space, &out_of_memory));
-    more = failing.next(ex, out_of_memory);
+    more = failing.run(ex, [&] { return near_null_space_of(ex, nodes.A, nodes.coordinates(3), space); });
   }
   EXPECT_GE(failing.failures(), 2);
 }

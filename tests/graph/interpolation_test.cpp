@@ -58,7 +58,6 @@ template <class Ex> struct Interpolated {
   Interpolation<Ex> interpolation;
   CoarseBlocks<Ex> P;
   Array<int, Ex> unknown, ghost_unknown;
-  bool out_of_memory = false;
 
   // Matrix, strength and splitting
   PetscErrorCode split(Ex &ex, const HostCsr &A, PetscInt local_rows, const Flags &coarse, double max_row_sum = 1, int unknowns = 1)
@@ -72,7 +71,7 @@ template <class Ex> struct Interpolated {
     PetscCall(unknowns_of_blocks(ex, graph.A.ghosts, unknowns, ghost_unknown));
     PetscCall(graph.mark_strong(ex, {theta, max_row_sum, unknown.data(), ghost_unknown.data()}));
     PetscCall(amgkit::upload(ex, Flags(coarse.begin() + first, coarse.begin() + first + graph.A.rows), mine));
-    PetscCall(number_coarse_points(ex, graph.G, mine.data(), points, &out_of_memory));
+    PetscCall(number_coarse_points(ex, graph.G, mine.data(), points));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode interpolate(Ex &ex, InterpolationRule rule)
@@ -80,7 +79,7 @@ template <class Ex> struct Interpolated {
     PetscFunctionBegin;
     rule.unknown = unknown.data();
     rule.ghost_unknown = ghost_unknown.data();
-    PetscCall(interpolation.create(ex, graph.A, graph.S, points, rule, P, &out_of_memory));
+    PetscCall(interpolation.create(ex, graph.A, graph.S, points, rule, P));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // The values of another matrix with the pattern of this one
@@ -107,7 +106,6 @@ void interpolate(Ex &ex, const HostCsr &A, PetscInt local_rows, const Flags &coa
   Interpolated<Ex> problem;
   OK(problem.split(ex, A, local_rows, coarse, max_row_sum, unknowns));
   OK(problem.interpolate(ex, rule));
-  EXPECT_FALSE(problem.out_of_memory);
   OK(entries_of(ex, problem, P));
 }
 
@@ -362,7 +360,7 @@ TYPED_TEST(InterpolationTest, IsTheSameInSlices)
           rule.slice_bytes = bytes;
           rule.unknown = problem.unknown.data();
           rule.ghost_unknown = problem.ghost_unknown.data();
-          OK(interpolation.create(this->ex, problem.graph.A, problem.graph.S, problem.points, rule, problem.P, &problem.out_of_memory));
+          OK(interpolation.create(this->ex, problem.graph.A, problem.graph.S, problem.points, rule, problem.P));
           OK(entries_of(this->ex, problem, got));
           ASSERT_EQ(got, expected) << name << " " << name_of(kind) << " bytes " << bytes;
         }
@@ -434,13 +432,12 @@ TEST(InterpolationMemory, IsBoundedBySlices)
   for (const bool in_slices : {false, true}) {
     Interpolation<Host> interpolation;
     CoarseBlocks<Host> P;
-    bool out_of_memory = false;
     PetscLogDouble before;
     OK(PetscMallocGetCurrentUsage(&before));
     OK(PetscMallocPushMaximumUsage(0));
     const InterpolationRule rule = rule_of(InterpolationKind::ext_i, {0, 4});
     OK(interpolation.create(ex, problem.graph.A, problem.graph.S, problem.points, in_slices ? sliced(rule, 300000 / size_of_world()) : rule,
-                            P, &out_of_memory));
+                            P));
     OK(PetscMallocPopMaximumUsage(0, &most[in_slices]));
     most[in_slices] -= before + static_cast<double>(P.bytes());
   }
@@ -463,10 +460,7 @@ TEST(InterpolationFailure, EveryAllocationMayFailOnOneRank)
       for (bool more = true; more;) {
         Interpolation<Debug> interpolation;
         CoarseBlocks<Debug> P;
-        bool out_of_memory = false;
-        failing.begin(ex);
-        OK(interpolation.create(ex, problem.graph.A, problem.graph.S, problem.points, rule, P, &out_of_memory));
-        more = failing.next(ex, out_of_memory);
+        more = failing.run(ex, [&] { return interpolation.create(ex, problem.graph.A, problem.graph.S, problem.points, rule, P); });
       }
       EXPECT_GE(failing.failures(), 20);
       ex.fail_at = -1;

@@ -91,8 +91,7 @@ void expect_maximal_independent(const Neighbours &S, int k, const Flags &root)
 
 template <class Ex> auto roots(Ex &ex, int k)
 {
-  return
-      [&ex, k](const DistGraph<Ex> &G, Array<unsigned char, Ex> &root, bool *out_of_memory) { return mis(ex, G, k, root, out_of_memory); };
+  return [&ex, k](const DistGraph<Ex> &G, Array<unsigned char, Ex> &root) { return mis(ex, G, k, root); };
 }
 } // namespace
 
@@ -215,10 +214,7 @@ TEST(MisFailure, EveryAllocationMayFailOnOneRank)
   FailingAllocations failing;
   for (bool more = true; more;) {
     Array<unsigned char, Debug> root;
-    bool out_of_memory = false;
-    failing.begin(ex);
-    OK(mis(ex, problem.G, 3, root, &out_of_memory));
-    more = failing.next(ex, out_of_memory);
+    more = failing.run(ex, [&] { return mis(ex, problem.G, 3, root); });
   }
   EXPECT_EQ(failing.failures(), 5); // root, list, words and two reaches
 }

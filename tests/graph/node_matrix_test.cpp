@@ -58,13 +58,11 @@ template <class Ex> PetscErrorCode condensed(Ex &ex, const HostCsr &A, int bs, P
   DistributedGraph<Ex> problem;
   DistMatrix<Ex> nodes;
   CoarseBlocks<Ex> blocks;
-  bool out_of_memory = true;
   std::vector<int> unknowns; // how many of a ghost node's unknowns are ghosts
 
   PetscFunctionBegin;
   PetscCall(problem.create(ex, A, local_rows));
-  PetscCall(condense(ex, problem.A, bs, nodes, &out_of_memory));
-  EXPECT_FALSE(out_of_memory);
+  PetscCall(condense(ex, problem.A, bs, nodes));
   const PetscInt first = nodes.first(rank_of_world());
   EXPECT_EQ(nodes.rows, local_rows / bs);
   EXPECT_EQ(first * bs, problem.A.first(rank_of_world()));
@@ -81,8 +79,7 @@ template <class Ex> PetscErrorCode condensed(Ex &ex, const HostCsr &A, int bs, P
   for (int i = 0; i < nodes.rows; i++) diagonal[i] = expected.at({static_cast<int>(first) + i, static_cast<int>(first) + i});
   Array<double, Ex> own;
   PetscCall(upload(ex, diagonal, own));
-  PetscCall(nodes.halo.begin(ex, static_cast<const double *>(own.data())));
-  PetscCall(nodes.halo.template end<double>());
+  PetscCall(nodes.halo.exchange(ex, own.data()));
   PetscCall(download(ex, nodes.halo.template ghost<double>(), static_cast<std::int64_t>(nodes.ghosts.size()), ghost_diagonal));
   for (std::size_t g = 0; g < nodes.ghosts.size(); g++) {
     const int I = static_cast<int>(nodes.ghosts[g]);
@@ -184,22 +181,17 @@ TYPED_TEST(NodeMatrix, HasTheGraphOfItsBlocks)
   const auto roots = [&](DistMatrix<TypeParam> &M, std::vector<unsigned char> &mine) {
     Strength<TypeParam> S;
     Array<unsigned char, TypeParam> root;
-    bool out_of_memory = true;
-    OK(symmetric_strength(this->ex, M, StrengthKind::relative, 0.4, S, &out_of_memory));
-    ASSERT_FALSE(out_of_memory);
-    OK(mis(this->ex, graph_of(M, S.diag.data(), S.offd.data()), 2, root, &out_of_memory));
-    ASSERT_FALSE(out_of_memory);
+    OK(symmetric_strength(this->ex, M, StrengthKind::relative, 0.4, S));
+    OK(mis(this->ex, graph_of(M, S.diag.data(), S.offd.data()), 2, root));
     mine = this->to_host(root);
   };
   for (const PetscInt local_rows : layouts_of_nodes(N.rows, bs)) {
     DistributedGraph<TypeParam> problem, of_nodes;
     DistMatrix<TypeParam> nodes;
     std::vector<unsigned char> mine, theirs;
-    bool out_of_memory = true;
     OK(problem.create(this->ex, A, local_rows));
     OK(of_nodes.create(this->ex, N, local_rows / bs));
-    OK(condense(this->ex, problem.A, bs, nodes, &out_of_memory));
-    ASSERT_FALSE(out_of_memory);
+    OK(condense(this->ex, problem.A, bs, nodes));
     roots(nodes, mine);
     roots(of_nodes.A, theirs);
     EXPECT_EQ(mine, theirs);
@@ -218,10 +210,7 @@ TEST(NodeMatrixFailure, EveryAllocationMayFailOnOneRank)
   FailingAllocations failing;
   for (bool more = true; more;) {
     DistMatrix<Debug> nodes;
-    bool out_of_memory = false;
-    failing.begin(ex);
-    OK(condense(ex, problem.A, 3, nodes, &out_of_memory));
-    more = failing.next(ex, out_of_memory);
+    more = failing.run(ex, [&] { return condense(ex, problem.A, 3, nodes); });
   }
   EXPECT_GE(failing.failures(), 15);
 }

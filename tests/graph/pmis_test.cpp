@@ -86,9 +86,7 @@ Flags greedy(const Neighbours &S, Isolated isolated)
 
 template <class Ex> auto splitting(Ex &ex, Isolated isolated)
 {
-  return [&ex, isolated](const DistGraph<Ex> &G, Array<unsigned char, Ex> &coarse_points, bool *out_of_memory) {
-    return pmis(ex, G, isolated, coarse_points, out_of_memory);
-  };
+  return [&ex, isolated](const DistGraph<Ex> &G, Array<unsigned char, Ex> &coarse_points) { return pmis(ex, G, isolated, coarse_points); };
 }
 } // namespace
 
@@ -252,7 +250,6 @@ TYPED_TEST(Pmis, CoarsePointsAreNumberedInOrder)
     for (const PetscInt local_rows : layouts(A.rows)) {
       DistributedGraph<TypeParam> problem;
       CoarsePoints<TypeParam> points;
-      bool out_of_memory = true;
       Flags mine;
       OK(problem.create(this->ex, A, local_rows));
       const int rank = rank_of_world(), n = problem.A.rows;
@@ -260,8 +257,7 @@ TYPED_TEST(Pmis, CoarsePointsAreNumberedInOrder)
       for (int i = 0; i < n; i++) mine.push_back((first + i) % 7 == 2 || (first + i) % 5 == 0);
       const auto coarse_points = this->to_space(mine);
       problem.G = graph_of<TypeParam>(problem.A, nullptr, nullptr);
-      OK(number_coarse_points(this->ex, problem.G, coarse_points.data(), points, &out_of_memory));
-      ASSERT_FALSE(out_of_memory);
+      OK(number_coarse_points(this->ex, problem.G, coarse_points.data(), points));
       const Flags all = all_of(mine);
       std::vector<std::uint64_t> expected(all.size()), ghosts;
       std::uint64_t next = 0;
@@ -298,13 +294,12 @@ TEST(PmisFailure, EveryAllocationMayFailOnOneRank)
   for (bool more = true; more;) {
     Array<unsigned char, Debug> coarse_points;
     CoarsePoints<Debug> points;
-    bool out_of_memory = false;
-    failing.begin(ex);
-    OK(pmis(ex, problem.G, Isolated::fine, coarse_points, &out_of_memory));
-    if (!out_of_memory) {
-      OK(number_coarse_points(ex, problem.G, coarse_points.data(), points, &out_of_memory));
-    }
-    more = failing.next(ex, out_of_memory);
+    more = failing.run(ex, [&] {
+      PetscFunctionBegin;
+      PetscCall(pmis(ex, problem.G, Isolated::fine, coarse_points));
+      PetscCall(number_coarse_points(ex, problem.G, coarse_points.data(), points));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
   EXPECT_GE(failing.failures(), 5);
 }

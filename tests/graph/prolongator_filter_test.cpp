@@ -46,14 +46,13 @@ template <class Ex> struct Filtered {
   DistributedAggregates<Ex> problem; // T is what is filtered
   ProlongatorFilter<Ex> filter;
   CoarseBlocks<Ex> F;
-  bool out_of_memory = true;
 
   Filtered(const AggregatedProblem &from, Split rows, Split points) : problem(from, rows, points) {}
   PetscErrorCode create(Ex &ex, double t)
   {
     PetscFunctionBegin;
     PetscCall(problem.create(ex));
-    PetscCall(filter.create(ex, PETSC_COMM_WORLD, problem.T, problem.B_c.data(), {t, problem.bs, problem.m}, F, &out_of_memory));
+    PetscCall(filter.create(ex, PETSC_COMM_WORLD, problem.T, problem.B_c.data(), {t, problem.bs, problem.m}, F));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -62,7 +61,6 @@ template <class Ex> void filter(Ex &ex, const AggregatedProblem &problem, Split 
 {
   Filtered<Ex> f(problem, rows, points);
   OK(f.create(ex, t));
-  ASSERT_FALSE(f.out_of_memory);
   OK(f.problem.entries_of(ex, f.F, F));
 }
 
@@ -281,9 +279,7 @@ TYPED_TEST(ProlongatorFilterTest, WrongBlocksAreRefused)
   for (const FilterRule &rule : {FilterRule{0.1, 0, 3}, FilterRule{0.1, 2, 0}, FilterRule{0.1, 2, 5}, FilterRule{0.1, 7, 3}}) {
     Filtered<TypeParam> f(problem, Split::last, Split::last);
     OK(f.problem.create(this->ex));
-    const auto create = [&] {
-      return f.filter.create(this->ex, PETSC_COMM_WORLD, f.problem.T, f.problem.B_c.data(), rule, f.F, &f.out_of_memory);
-    };
+    const auto create = [&] { return f.filter.create(this->ex, PETSC_COMM_WORLD, f.problem.T, f.problem.B_c.data(), rule, f.F); };
     EXPECT_EQ(static_cast<int>(quietly(create)), rule.m == 0 ? PETSC_ERR_SUP : PETSC_ERR_ARG_SIZ);
   }
   Filtered<TypeParam> f(several_blocks(2, 1, 1, 33, 1), Split::even, Split::even);
@@ -312,10 +308,9 @@ TEST(ProlongatorFilterMemory, EveryAllocationMayFailOnOneRank)
   for (bool more = true; more;) {
     ProlongatorFilter<Debug> filter;
     CoarseBlocks<Debug> F;
-    bool out_of_memory = false;
-    failing.begin(ex);
-    OK(filter.create(ex, PETSC_COMM_WORLD, distributed.T, distributed.B_c.data(), {threshold, 2, 3}, F, &out_of_memory));
-    more = failing.next(ex, out_of_memory);
+    more = failing.run(ex, [&] {
+      return filter.create(ex, PETSC_COMM_WORLD, distributed.T, distributed.B_c.data(), {threshold, 2, 3}, F);
+    });
   }
   EXPECT_GE(failing.failures(), 15);
 }

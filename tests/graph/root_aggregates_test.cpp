@@ -93,12 +93,10 @@ template <class Ex> PetscErrorCode aggregate(Ex &ex, DistributedGraph<Ex> &probl
   const Flags mine(root.begin() + first, root.begin() + first + problem.A.rows);
   Array<unsigned char, Ex> own_root;
   NodeAggregates<Ex> aggregates;
-  bool out_of_memory = true;
 
   PetscFunctionBegin;
   PetscCall(upload(ex, mine, own_root));
-  PetscCall(root_aggregates(ex, problem.G, problem.A, own_root.data(), k, aggregates, &out_of_memory));
-  EXPECT_FALSE(out_of_memory);
+  PetscCall(root_aggregates(ex, problem.G, problem.A, own_root.data(), k, aggregates));
   PetscCall(global_ids(ex, aggregates, all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,12 +118,11 @@ template <class Ex> PetscErrorCode roots_of(Ex &ex, const HostCsr &A, int k, Fla
   DistributedGraph<Ex> problem;
   Array<unsigned char, Ex> root;
   Flags mine;
-  bool out_of_memory = true;
 
   PetscFunctionBegin;
   PetscCall(problem.create(ex, A, -1));
   PetscCall(problem.mark_couplings(ex));
-  PetscCall(mis(ex, problem.G, k, root, &out_of_memory));
+  PetscCall(mis(ex, problem.G, k, root));
   PetscCall(download(ex, root.data(), root.size(), mine));
   all = all_of(mine);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -203,16 +200,13 @@ TEST(RootAggregatesFailure, EveryAllocationMayFailOnOneRank)
   Debug ex;
   DistributedGraph<Debug> problem;
   Array<unsigned char, Debug> root;
-  bool out_of_memory = true;
   OK(problem.create(ex, grid7(6, 5, 2), -1));
   OK(problem.mark_couplings(ex));
-  OK(mis(ex, problem.G, 2, root, &out_of_memory));
+  OK(mis(ex, problem.G, 2, root));
   FailingAllocations failing;
   for (bool more = true; more;) {
     NodeAggregates<Debug> aggregates;
-    failing.begin(ex);
-    OK(root_aggregates(ex, problem.G, problem.A, root.data(), 2, aggregates, &out_of_memory));
-    more = failing.next(ex, out_of_memory);
+    more = failing.run(ex, [&] { return root_aggregates(ex, problem.G, problem.A, root.data(), 2, aggregates); });
   }
   EXPECT_GE(failing.failures(), 10);
 }

@@ -27,13 +27,12 @@ template <class Ex> struct Smoothed {
   DistributedAggregates<Ex> problem;
   SmoothedProlongator<Ex> smoothed;
   CoarseBlocks<Ex> P;
-  bool out_of_memory = true;
 
   Smoothed(const AggregatedProblem &from, Split rows, Split points) : problem(from, rows, points) {}
   PetscErrorCode smooth(Ex &ex, bool filtered, const SmoothingRule &rule)
   {
     const StrongNodes<Ex> strong = {&problem.nodes.A, filtered ? &problem.strong : nullptr, problem.bs};
-    return smoothed.create(ex, problem.fine.A, strong, rho, rule, std::move(problem.T), P, &out_of_memory);
+    return smoothed.create(ex, problem.fine.A, strong, rho, rule, std::move(problem.T), P);
   }
 };
 
@@ -43,7 +42,6 @@ void smooth(Ex &ex, const AggregatedProblem &problem, Split rows, Split points, 
   Smoothed<Ex> s(problem, rows, points);
   OK(s.problem.create(ex));
   OK(s.smooth(ex, filtered, rule));
-  ASSERT_FALSE(s.out_of_memory);
   OK(s.problem.entries_of(ex, s.P, P));
 }
 
@@ -308,13 +306,12 @@ TEST(SmoothedProlongatorMemory, EveryAllocationMayFailOnOneRank)
   for (bool more = true; more;) {
     SmoothedProlongator<Debug> smoothed;
     CoarseBlocks<Debug> P;
-    bool out_of_memory = false;
     ex.fail_at = -1;
     OK(distributed.take_prolongator(ex));
-    failing.begin(ex);
-    OK(smoothed.create(ex, distributed.fine.A, {&distributed.nodes.A, &distributed.strong, 2}, rho, rule_of(2), std::move(distributed.T), P,
-                       &out_of_memory));
-    more = failing.next(ex, out_of_memory);
+    more = failing.run(ex, [&] {
+      return smoothed.create(ex, distributed.fine.A, {&distributed.nodes.A, &distributed.strong, 2}, rho, rule_of(2),
+                             std::move(distributed.T), P);
+    });
   }
   EXPECT_GE(failing.failures(), 20);
 }

@@ -42,15 +42,13 @@ template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKi
 {
   DistributedGraph<Ex> problem;
   Strength<Ex> S;
-  bool out_of_memory = true;
   std::vector<int> ptr(1, 0), ghost_ptr(1, 0), col, ghost_col;
   std::vector<unsigned char> mark, ghost_mark;
 
   PetscFunctionBegin;
   PetscCall(problem.create(ex, A, local_rows));
   const DistMatrix<Ex> &M = problem.A;
-  PetscCall(symmetric_strength(ex, problem.A, kind, theta, S, &out_of_memory));
-  EXPECT_FALSE(out_of_memory);
+  PetscCall(symmetric_strength(ex, problem.A, kind, theta, S));
   if (M.diag.nnz > 0) PetscCall(download(ex, M.diag.ptr, M.rows + 1, ptr));
   if (M.offd.nnz > 0) PetscCall(download(ex, M.offd.ptr, M.rows + 1, ghost_ptr));
   PetscCall(download(ex, M.diag.col, M.diag.nnz, col));
@@ -231,10 +229,7 @@ TEST(SymmetricStrengthFailure, EveryAllocationMayFailOnOneRank)
   FailingAllocations failing;
   for (bool more = true; more;) {
     Strength<Debug> S;
-    bool out_of_memory = false;
-    failing.begin(ex);
-    OK(symmetric_strength(ex, problem.A, StrengthKind::relative, 0.25, S, &out_of_memory));
-    more = failing.next(ex, out_of_memory);
+    more = failing.run(ex, [&] { return symmetric_strength(ex, problem.A, StrengthKind::relative, 0.25, S); });
   }
   EXPECT_GE(failing.failures(), 2);
 }

@@ -60,11 +60,10 @@ private:
   PetscErrorCode number(Ex &ex, const Flags &coarse, CoarsePoints<Ex> &points)
   {
     Array<unsigned char, Ex> mine;
-    bool out_of_memory;
     const auto begin = coarse.begin() + first_row();
     PetscFunctionBegin;
     PetscCall(amgkit::upload(ex, Flags(begin, begin + graph.A.rows), mine));
-    PetscCall(number_coarse_points(ex, graph.G, mine.data(), points, &out_of_memory));
+    PetscCall(number_coarse_points(ex, graph.G, mine.data(), points));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -76,10 +75,8 @@ void interpolate(Ex &ex, const HostCsr &A, PetscInt local_rows, const Flags &fir
   Split<Ex> split;
   TwoStageInterpolation<Ex> interpolation;
   CoarseBlocks<Ex> prolongator;
-  bool out_of_memory = true;
   OK(split.create(ex, A, local_rows, first, second));
-  OK(interpolation.create(ex, split.graph.A, split.graph.S, split.first, split.second, rule, prolongator, &out_of_memory));
-  EXPECT_FALSE(out_of_memory);
+  OK(interpolation.create(ex, split.graph.A, split.graph.S, split.first, split.second, rule, prolongator));
   OK(entries_of(ex, prolongator, split.first_row(), P));
 }
 
@@ -118,10 +115,8 @@ TYPED_TEST(TwoStage, GraphCountsPathsOfTwoSteps)
         for (const auto &[kind, least] : {std::pair{SecondStrengthKind::a1, 1}, {SecondStrengthKind::a2, 2}}) {
           SecondStrength<TypeParam> S2;
           Entries got;
-          bool out_of_memory = true;
           const std::int64_t bytes = slice_bytes[n_th++ % 3];
-          OK(second_strength(this->ex, split.graph.A, split.graph.S, split.first, {kind, {}, bytes}, S2, &out_of_memory));
-          ASSERT_FALSE(out_of_memory);
+          OK(second_strength(this->ex, split.graph.A, split.graph.S, split.first, {kind, {}, bytes}, S2));
           EXPECT_EQ(S2.edges.diag.rows, split.first.count);
           for (auto *block : {&S2.edges.diag, &S2.edges.offd}) {
             EXPECT_EQ(block->val.size(), 0);
@@ -147,10 +142,9 @@ TYPED_TEST(TwoStage, SecondCoarseningIsOfTheGraph)
     Split<TypeParam> split;
     SecondStrength<TypeParam> S2;
     Array<unsigned char, TypeParam> among_coarse, second;
-    bool out_of_memory = true;
     OK(split.create(this->ex, A, local_rows, coarse, coarse));
-    OK(second_strength(this->ex, split.graph.A, split.graph.S, split.first, {SecondStrengthKind::a2, {}}, S2, &out_of_memory));
-    OK(pmis(this->ex, S2.graph(split.graph.A.comm), Isolated::coarse, among_coarse, &out_of_memory));
+    OK(second_strength(this->ex, split.graph.A, split.graph.S, split.first, {SecondStrengthKind::a2, {}}, S2));
+    OK(pmis(this->ex, S2.graph(split.graph.A.comm), Isolated::coarse, among_coarse));
     OK(second.allocate(this->ex, split.graph.A.rows));
     OK(spread_coarse(this->ex, split.graph.A.rows, split.first.number.data(), among_coarse.data(), second.data()));
     Flags mine = this->to_host(second), all(A.rows, 0);
@@ -223,15 +217,13 @@ TYPED_TEST(TwoStage, UpdateIsCreateForNewValues)
     TwoStageInterpolation<TypeParam> interpolation, fresh;
     CoarseBlocks<TypeParam> P, fresh_P;
     Entries before, got, expected;
-    bool out_of_memory = true;
     OK(split.create(this->ex, A, -1, first, second));
     OK(other.create(this->ex, changed, -1, first, second));
-    OK(interpolation.create(this->ex, split.graph.A, split.graph.S, split.first, split.second, rule_of(kind, {0, 0}, {0, 0}, true), P,
-                            &out_of_memory));
+    OK(interpolation.create(this->ex, split.graph.A, split.graph.S, split.first, split.second, rule_of(kind, {0, 0}, {0, 0}, true), P));
     OK(entries_of(this->ex, P, split.first_row(), before));
     OK(interpolation.update(this->ex, other.graph.A, P));
     OK(entries_of(this->ex, P, split.first_row(), got));
-    OK(fresh.create(this->ex, other.graph.A, split.graph.S, split.first, split.second, rule_of(kind), fresh_P, &out_of_memory));
+    OK(fresh.create(this->ex, other.graph.A, split.graph.S, split.first, split.second, rule_of(kind), fresh_P));
     OK(entries_of(this->ex, fresh_P, split.first_row(), expected));
     EXPECT_EQ(got, expected);
     EXPECT_NE(got, before);
@@ -246,12 +238,10 @@ TYPED_TEST(TwoStage, DirectIsRefused)
   Split<TypeParam> split;
   TwoStageInterpolation<TypeParam> interpolation;
   CoarseBlocks<TypeParam> P;
-  bool out_of_memory = false;
   const HostCsr A = grid7(4, 4, 1);
   OK(split.create(this->ex, A, -1, scattered(16, 2), Flags(16, 0)));
   const auto create = [&] {
-    return interpolation.create(this->ex, split.graph.A, split.graph.S, split.first, split.second, rule_of(InterpolationKind::direct), P,
-                                &out_of_memory);
+    return interpolation.create(this->ex, split.graph.A, split.graph.S, split.first, split.second, rule_of(InterpolationKind::direct), P);
   };
   EXPECT_EQ(static_cast<int>(quietly(create)), PETSC_ERR_SUP);
 }
@@ -272,13 +262,12 @@ TEST(TwoStageFailure, EveryAllocationMayFailOnOneRank)
       TwoStageInterpolation<Debug> interpolation;
       SecondStrength<Debug> S2;
       CoarseBlocks<Debug> P;
-      bool out_of_memory = false;
-      failing.begin(ex);
-      OK(second_strength(ex, split.graph.A, split.graph.S, split.first, {SecondStrengthKind::a2, {}, 8000}, S2, &out_of_memory));
-      if (!out_of_memory) {
-        OK(interpolation.create(ex, split.graph.A, split.graph.S, split.first, split.second, rule, P, &out_of_memory));
-      }
-      more = failing.next(ex, out_of_memory);
+      more = failing.run(ex, [&] {
+        PetscFunctionBegin;
+        PetscCall(second_strength(ex, split.graph.A, split.graph.S, split.first, {SecondStrengthKind::a2, {}, 8000}, S2));
+        PetscCall(interpolation.create(ex, split.graph.A, split.graph.S, split.first, split.second, rule, P));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      });
     }
     EXPECT_GE(failing.failures(), 50);
     ex.fail_at = -1;

@@ -78,16 +78,14 @@ private:
   }
 };
 
-// On all ranks, what choose(G, flags, out_of_memory) flags of all vertices of a graph
+// On all ranks, what choose(G, flags) flags of all vertices of a graph
 template <class Ex, class F> PetscErrorCode flags_of(Ex &ex, const DistGraph<Ex> &G, F choose, Flags &all)
 {
   Array<unsigned char, Ex> flags;
   Flags mine;
-  bool out_of_memory = true;
 
   PetscFunctionBegin;
-  PetscCall(choose(G, flags, &out_of_memory));
-  EXPECT_FALSE(out_of_memory);
+  PetscCall(choose(G, flags));
   PetscCall(download(ex, flags.data(), flags.size(), mine));
   all = all_of(mine);
   PetscFunctionReturn(PETSC_SUCCESS);

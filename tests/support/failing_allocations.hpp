@@ -1,25 +1,35 @@
 // Each allocation in turn fails on one rank.
 #pragma once
+#include "dist/agree.hpp"
 #include "support/petsc_problems.hpp"
 
 namespace amgkit::test
 {
-// for (bool more = true; more;) { ...; failing.begin(ex); ... the work ...; more = failing.next(ex, out_of_memory); }
+// for (bool more = true; more;) { ...; more = failing.run(ex, [&] { return what may fail; }); }
 class FailingAllocations {
 public:
-  // The next one from here on fails on the last rank.
+  // Runs work, in which one allocation more than the last time succeeds on the last rank, and the next one fails. Whether any failed, and
+  // so more may; expects all ranks to say so, and no other error. Collective.
+  bool run(Debug &ex, const std::function<PetscErrorCode()> &work)
+  {
+    bool none_left = false;
+    begin(ex);
+    EXPECT_EQ(static_cast<int>(out_of_memory(work, &none_left)), 0) << "allocation " << k_;
+    return next(ex, none_left);
+  }
+  // The same in two steps.
   void begin(Debug &ex) const
   {
     ex.allocations = 0;
     ex.fail_at = rank_of_world() == culprit_ ? k_ : -1;
   }
-  // Whether any failed, and so more may; expects all ranks to say so. Collective.
-  bool next(const Debug &ex, bool out_of_memory)
+  bool next(Debug &ex, bool none_left)
   {
+    ex.fail_at = -1;
     int more = rank_of_world() == culprit_ && ex.allocations <= k_ ? 0 : 1; // all have had their turn
     MPI_Bcast(&more, 1, MPI_INT, culprit_, PETSC_COMM_WORLD);
-    EXPECT_EQ(out_of_memory, more != 0) << "allocation " << k_;
-    failures_ += out_of_memory;
+    EXPECT_EQ(none_left, more != 0) << "allocation " << k_;
+    failures_ += none_left;
     k_++;
     return more != 0;
   }

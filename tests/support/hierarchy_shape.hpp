@@ -34,14 +34,13 @@ template <class Ex> std::unique_ptr<Prolongation<Ex>> make_prolongation(Method m
   return nullptr;
 }
 
-template <class Ex>
-PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &parameters, SetupStatus *status, Shape &out, Method method = Method::matching)
+template <class Ex> PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &parameters, Shape &out, Method method = Method::matching)
 {
   Hierarchy<Ex> hierarchy;
   const auto prolongation = make_prolongation<Ex>(method);
 
   PetscFunctionBegin;
-  PetscCall(hierarchy.build(ex, A, parameters, *prolongation, status));
+  PetscCall(hierarchy.build(ex, A, parameters, *prolongation));
   for (const LevelStatistics &level : hierarchy.statistics) out.rows.push_back(level.rows);
   for (std::size_t l = 1; l < hierarchy.levels.size(); l++) {
     Csr<double, Ex> room;
