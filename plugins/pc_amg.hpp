@@ -1,32 +1,34 @@
 // The PC callbacks that all multigrid types share. A type adds its parameters and its way to coarsen.
 #pragma once
 #include "amg/preconditioner.hpp"
-#include "plugins/pc_shared.hpp"
-
-#include <petsc/private/pcimpl.h>
-#include <string>
+#include "dist/near_null.hpp"
+#include "plugins/pc_plugin.hpp"
 
 namespace amgkit
 {
 // pc->data of the multigrid types; each derives from it and adds its own parameters.
-struct AmgPC {
-  AmgPC() = default;
-  AmgPC(const AmgPC &) = delete;
-  AmgPC &operator=(const AmgPC &) = delete;
-  virtual ~AmgPC() = default;
-
-  std::string type; // the PC type's name
-  AmgParameters parameters;
-  ParameterList list; // parameters and the type's own, in the order of the view
+class AmgPC : public PluginPC {
+public:
+  AmgParameters parameters; // list has the type's own, too
   Method method;
-  std::unique_ptr<Preconditioner> solver;
-  PetscObjectState seen = 0;               // the state of solver's matrix when it was last found to be what was set up
-  Coordinates coordinates;                 // of the nodes, where PCSetCoordinates() gave them; dm is set by each setup, which reads it
-  std::string built_with;                  // the parameters that solver was set up with
-  SetupStatus status = SetupStatus::ready; // of the last setup
-  PC mg = nullptr;                         // the PCMG that applies the levels of solver; only with export_mg
-  bool fixed_steps = false;                // the KSP that is solving takes its number of iterations and tests nothing
+  Coordinates coordinates;  // of the nodes, where PCSetCoordinates() gave them; dm is set by each setup, which reads it
+  PC mg = nullptr;          // the PCMG that applies the levels of solver; only with export_mg
+  bool fixed_steps = false; // the KSP that is solving takes its number of iterations and tests nothing
+
+  AmgPreconditioner &levels() { return static_cast<AmgPreconditioner &>(*solver); } // as make() made it
+
+  PetscErrorCode make(PC) override;
+  bool may_refresh() const override { return parameters.reuse_interpolation; }
+  PetscErrorCode finish(PC) override;
+  PetscErrorCode apply(PC, bool transposed, Vec x, Vec y) override;
+  bool reads_matrix(bool transposed) const override { return !mg && PluginPC::reads_matrix(transposed); }
+  PetscErrorCode clear() override { return PCDestroy(&mg); }
+  bool changes() const override { return !mg && PluginPC::changes(); }
+  const char *what_changes() const override { return "The k-cycle changes"; }
+  std::string instead() const override { return "-ksp_type amgfcg, fgmres or gcr, or -pc_" + type + "_cycle_type auto"; }
 };
+
+inline AmgPC &amg_of(PC pc) { return static_cast<AmgPC &>(*static_cast<PluginPC *>(pc->data)); }
 
 // Gives pc this data and the shared callbacks; takes ownership.
 PetscErrorCode PCCreate_AMG(PC pc, std::unique_ptr<AmgPC> data);

@@ -8,40 +8,25 @@ namespace amgkit
 {
 namespace
 {
-// The matrices of all levels, coarsest first, until somebody takes them.
-struct Levels {
-  std::vector<Mat> operators, interpolations;
-
-  Levels() = default;
-  Levels(const Levels &) = delete;
-  Levels &operator=(const Levels &) = delete;
-  ~Levels()
-  {
-    for (std::vector<Mat> *mats : {&operators, &interpolations}) {
-      for (Mat &mat : *mats) static_cast<void>(MatDestroy(&mat));
-    }
-  }
-};
-
-PetscErrorCode make_levels(PC pc, Levels &levels)
+// Collective: the matrices of all levels, coarsest first.
+PetscErrorCode make_levels(PC pc, LevelMats &levels)
 {
-  const AmgPC &data = *static_cast<AmgPC *>(pc->data);
+  AmgPC &data = amg_of(pc);
   MatType type;
 
   PetscFunctionBegin;
   PetscCheck(data.solver, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
              "There are no levels yet: call PCSetUp() first");
   PetscCall(MatGetType(pc->pmat, &type));
-  PetscCall(guarded([&] { return data.solver->make_mats(type, levels.operators, levels.interpolations); }));
-  std::reverse(levels.operators.begin(), levels.operators.end());
-  std::reverse(levels.interpolations.begin(), levels.interpolations.end());
+  PetscCall(guarded([&] { return data.levels().export_to(type, levels); }));
+  for (std::vector<Mat> *mats : {&levels.operators, &levels.interpolations, &levels.restrictions}) std::reverse(mats->begin(), mats->end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // One kind of the levels' matrices, for the caller to own, in an array for PetscFree()
-PetscErrorCode give(PC pc, std::vector<Mat> Levels::*kind, PetscInt *levels, Mat **out)
+PetscErrorCode give(PC pc, std::vector<Mat> LevelMats::*kind, PetscInt *levels, Mat **out)
 {
-  Levels made;
+  LevelMats made;
 
   PetscFunctionBegin;
   PetscCall(
@@ -54,8 +39,8 @@ PetscErrorCode give(PC pc, std::vector<Mat> Levels::*kind, PetscInt *levels, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCGetInterpolations_AMG(PC pc, PetscInt *levels, Mat **out) { return give(pc, &Levels::interpolations, levels, out); }
-PetscErrorCode PCGetCoarseOperators_AMG(PC pc, PetscInt *levels, Mat **out) { return give(pc, &Levels::operators, levels, out); }
+PetscErrorCode PCGetInterpolations_AMG(PC pc, PetscInt *levels, Mat **out) { return give(pc, &LevelMats::interpolations, levels, out); }
+PetscErrorCode PCGetCoarseOperators_AMG(PC pc, PetscInt *levels, Mat **out) { return give(pc, &LevelMats::operators, levels, out); }
 
 // With pc's prefix, so that the options read as those of a PCMG in pc's place; -pc_type, which is meant for pc, is not read.
 PetscErrorCode create_mg(PC pc, PetscInt levels, PC *mg)
@@ -110,7 +95,7 @@ PetscErrorCode mg_failed(PC pc, bool *failed)
   int any;
 
   PetscFunctionBegin;
-  PetscCall(PCGetFailedReason(static_cast<AmgPC *>(pc->data)->mg, &inner));
+  PetscCall(PCGetFailedReason(amg_of(pc).mg, &inner));
   any = inner != PC_NOERROR;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(pc))));
   *failed = any != 0;
@@ -119,8 +104,8 @@ PetscErrorCode mg_failed(PC pc, bool *failed)
 
 PetscErrorCode export_to_mg(PC pc)
 {
-  AmgPC &data = *static_cast<AmgPC *>(pc->data);
-  Levels levels;
+  AmgPC &data = amg_of(pc);
+  LevelMats levels;
   PetscInt present = 0;
   bool failed = false;
 
@@ -143,8 +128,10 @@ PetscErrorCode export_to_mg(PC pc)
     PetscCall(PCMGGetSmoother(data.mg, l, &ksp));
     PetscCall(KSPSetOperators(ksp, l + 1 < wanted ? A : pc->mat, A));
     if (l > 0) PetscCall(PCMGSetInterpolation(data.mg, l, levels.interpolations[l - 1]));
+    if (l > 0 && levels.restrictions[l - 1]) PetscCall(PCMGSetRestriction(data.mg, l, levels.restrictions[l - 1]));
   }
   PetscCall(PCSetUp(data.mg));
+  PetscCall(take_failure_of_mg(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,7 +139,7 @@ PetscErrorCode take_failure_of_mg(PC pc)
 {
   PCFailedReason inner;
   PetscFunctionBegin;
-  PetscCall(PCGetFailedReason(static_cast<AmgPC *>(pc->data)->mg, &inner));
+  PetscCall(PCGetFailedReason(amg_of(pc).mg, &inner));
   if (inner != PC_NOERROR) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

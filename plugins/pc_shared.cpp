@@ -1,7 +1,6 @@
 #include "plugins/pc_shared.hpp"
 
 #include "amgkit.h"
-#include "dist/agree.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -11,15 +10,6 @@
 
 namespace amgkit
 {
-PetscErrorCode run_setup(const std::function<PetscErrorCode()> &work, SetupStatus *status)
-{
-  bool none_left = false;
-  const PetscErrorCode code = out_of_memory([&] { return guarded(work); }, &none_left);
-
-  *status = code ? SetupStatus::error : none_left ? SetupStatus::out_of_memory : SetupStatus::ready;
-  return code;
-}
-
 Change change_under(const char *ksp_type)
 {
   const char *const flexible[] = {KSPAMGFCG, KSPFCG,     KSPPIPEFCG, KSPFGMRES, KSPPIPEFGMRES,
@@ -31,8 +21,6 @@ Change change_under(const char *ksp_type)
   if (is_among(flexible)) return Change::allowed;
   return is_among(neutral) ? Change::unknown : Change::forbidden;
 }
-
-PetscErrorCode state_of(Mat A, PetscObjectState *state) { return PetscObjectStateGet(reinterpret_cast<PetscObject>(A), state); }
 
 PetscErrorCode set_from_options(OptionItems PetscOptionsObject, const std::string &type, const ParameterList &list)
 {

@@ -81,46 +81,28 @@ template <class Ex> std::future<bool> CoarseSolver<Ex>::load(Ex &ex, MPI_Comm co
   return load_dense_invert(ex);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, Level<Ex> &level, const AmgParameters &parameters)
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, const DistMatrix<Ex> &A, const AmgParameters &parameters)
 {
   int rank;
   bool singular = false, regularised = false;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(level.A.comm, &rank));
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   sweeps_ = parameters.coarse_sweeps;
-  kind_ = is_dense(parameters, level.A) ? Kind::inverse : Kind::smoother;
-  n_ = static_cast<int>(level.A.global_rows());
+  kind_ = is_dense(parameters, A) ? Kind::inverse : Kind::smoother;
+  n_ = static_cast<int>(A.global_rows());
   gathered_ = rank == 0 && kind_ == Kind::inverse ? n_ : 0;
+  if (kind_ == Kind::smoother) smooth_vector_.release();
   if (kind_ == Kind::smoother || n_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(gather_matrix(ex, level.A));
-  if (gather_) PetscCall(gather_vector<double>(ex, level.smooth_vector.data(), level.A.rows));
-  const double *smooth_vector = gather_ ? b_.data() : level.smooth_vector.data();
-  PetscCall(attempt(level.A.comm, [&] { return invert(ex, smooth_vector, &singular, &regularised); }));
+  PetscCall(gather_matrix(ex, A));
+  if (gather_) PetscCall(gather_vector<double>(ex, smooth_vector_.data(), A.rows));
+  const double *smooth_vector = gather_ ? b_.data() : smooth_vector_.data();
+  PetscCall(attempt(A.comm, [&] { return invert(ex, smooth_vector, &singular, &regularised); }));
   std::array<int, 2> any = {singular, regularised};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, level.A.comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, A.comm));
   kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised_inverse : Kind::inverse;
   if (kind_ == Kind::singular) inverse_.release();
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex>
-template <class Operator, class V>
-PetscErrorCode CoarseSolver<Ex>::smooth(Ex &ex, Level<Ex> &level, Operator &A, const V *b, V *x) const
-{
-  Iterate<V> iterate{x, level.work.template as<V>()};
-  if (level.smoother.flips(sweeps_, true) % 2 == 1) std::swap(iterate.here, iterate.there);
-  return level.smoother.apply(ex, A, sweeps_, true, b, iterate);
-}
-
-template <class Ex>
-template <class V>
-PetscErrorCode CoarseSolver<Ex>::smooth_either(Ex &ex, Level<Ex> &level, bool transposed, const V *b, V *x) const
-{
-  if constexpr (std::is_same_v<V, double>) { // a transposed cycle is in double precision
-    if (transposed) return smooth(ex, level, *level.transposed, b, x);
-  }
-  return smooth(ex, level, level.A, b, x);
 }
 
 template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::apply_inverse(Ex &ex, bool transposed, const V *b, V *x) const
@@ -131,20 +113,24 @@ template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::apply_in
   return dense_apply(ex, gathered_, inverse_.data(), b, x);
 }
 
-template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Level<Ex> &level, bool transposed, const V *b, V *x)
+template <class Ex>
+template <class Operator, class V>
+PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Operator &A, const Smoother<Ex> &smoother, const V *b, V *x, V *work)
 {
-  const auto bytes = static_cast<std::size_t>(level.A.rows) * sizeof(V);
+  constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
+  Iterate<V> iterate{x, work};
 
   PetscFunctionBegin;
   if (smooths()) {
-    PetscCall(smooth_either(ex, level, transposed, b, x));
+    if (smoother.flips(sweeps_, true) % 2 == 1) std::swap(iterate.here, iterate.there);
+    PetscCall(smoother.apply(ex, A, sweeps_, true, b, iterate));
   } else if (!gather_) {
     PetscCall(apply_inverse(ex, transposed, b, x));
   } else {
-    PetscCall(gather_vector(ex, b, level.A.rows));
+    PetscCall(gather_vector(ex, b, A.rows));
     PetscCall(apply_inverse<V>(ex, transposed, b_.template as<V>(), x_.template as<V>()));
     PetscCall(gather_->template spread<V>(ex, x_.template as<V>()));
-    PetscCall(memory_copy(ex, x, gather_->template part<V>(), bytes));
+    PetscCall(memory_copy(ex, x, gather_->template part<V>(), static_cast<std::size_t>(A.rows) * sizeof(V)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -167,8 +153,9 @@ template <class Ex> std::string CoarseSolver<Ex>::description() const
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class CoarseSolver<Ex>;                                                                                                         \
-  template PetscErrorCode CoarseSolver<Ex>::solve(Ex &, Level<Ex> &, bool, const float *, float *);                                        \
-  template PetscErrorCode CoarseSolver<Ex>::solve(Ex &, Level<Ex> &, bool, const double *, double *);
+  template PetscErrorCode CoarseSolver<Ex>::solve(Ex &, DistMatrix<Ex> &, const Smoother<Ex> &, const float *, float *, float *);          \
+  template PetscErrorCode CoarseSolver<Ex>::solve(Ex &, DistMatrix<Ex> &, const Smoother<Ex> &, const double *, double *, double *);       \
+  template PetscErrorCode CoarseSolver<Ex>::solve(Ex &, TransposedMatrix<Ex> &, const Smoother<Ex> &, const double *, double *, double *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

@@ -16,15 +16,17 @@ public:
   CoarseSolver &operator=(CoarseSolver &&) = delete;
   ~CoarseSolver() = default;
 
+  // Before the first create(): w of Prolongation, of this rank's rows.
+  void set_smooth_vector(Array<double, Ex> &&w) { smooth_vector_ = std::move(w); }
   // Collective, and again for new values of the same level. Gathers the matrix to rank 0 and inverts it there, when the parameters ask for
-  // it and it has at most coarse_eq_limit rows. A matrix that is singular along the level's smooth vector, as a pure Neumann problem's is,
-  // is made regular on that vector first. One that is singular in another way is smoothed instead: then the level's smoother must be
-  // prepared afterwards. Singular: the condition number in the maximum norm, of the matrix with
-  // rows of one size unless it is symmetric, is 1/eps or more.
-  PetscErrorCode create(Ex &, Level<Ex> &, const AmgParameters &);
+  // it and it has at most coarse_eq_limit rows. A matrix that is singular along the smooth vector, as a pure Neumann problem's is, is made
+  // regular on that vector first. One that is singular in another way is smoothed instead: then the level's smoother must be prepared
+  // afterwards. Singular: the condition number in the maximum norm, of the matrix with rows of one size unless it is symmetric, is 1/eps or
+  // more.
+  PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, const AmgParameters &);
   bool smooths() const { return kind_ != Kind::inverse && kind_ != Kind::regularised_inverse; }
-  // Collective: x ~ A⁻¹ b; transposed, in double precision only: x ~ A⁻ᵀ b, where the level has its transposed matrix.
-  template <class V> PetscErrorCode solve(Ex &, Level<Ex> &, bool transposed, const V *b, V *x);
+  // Collective: x ~ A⁻¹ b. Operator: DistMatrix, or TransposedMatrix for x ~ A⁻ᵀ b, in double precision only. work: as long as x.
+  template <class Operator, class V> PetscErrorCode solve(Ex &, Operator &A, const Smoother<Ex> &, const V *b, V *x, V *work);
   // To be called where a setup begins, and kept until it ends: see load_dense_invert(). comm: the finest matrix's, whose rank 0 will
   // invert. Where the coarsest matrix is smoothed in the end a process's first setup may have waited for nothing.
   static std::future<bool> load(Ex &, MPI_Comm comm, const AmgParameters &);
@@ -33,7 +35,10 @@ public:
   {
     return parameters.coarse_solver == CoarseKind::dense && A.global_rows() <= parameters.coarse_eq_limit;
   }
-  std::size_t bytes() const { return inverse_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0); }
+  std::size_t bytes() const
+  {
+    return smooth_vector_.bytes() + inverse_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0);
+  }
   // For the view: "dense inverse", "20 sweeps of the smoother", ...
   std::string description() const;
 
@@ -43,14 +48,13 @@ private:
   template <class V> PetscErrorCode gather_vector(Ex &, const V *owned, std::int64_t n);
   template <class V> PetscErrorCode apply_inverse(Ex &, bool transposed, const V *b, V *x) const;
   PetscErrorCode invert(Ex &, const double *smooth_vector, bool *singular, bool *regularised);
-  template <class V> PetscErrorCode smooth_either(Ex &, Level<Ex> &, bool transposed, const V *b, V *x) const;
-  template <class Operator, class V> PetscErrorCode smooth(Ex &, Level<Ex> &, Operator &, const V *b, V *x) const;
 
   enum class Kind { smoother, inverse, regularised_inverse, singular };
   Kind kind_ = Kind::smoother;
   PetscInt sweeps_ = 0;
   int n_ = 0, gathered_ = 0;                   // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
   std::unique_ptr<Redistribution<Ex>> gather_; // to rank 0; none on a single rank
+  Array<double, Ex> smooth_vector_;            // of this rank's rows, where the matrix is inverted
   Array<double, Ex> inverse_;                  // n x n on rank 0
   Array<double, Ex> b_, x_;                    // gathered
 };

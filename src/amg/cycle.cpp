@@ -7,61 +7,57 @@
 
 namespace amgkit
 {
-namespace
-{
-template <class Ex> DistMatrix<Ex> &operator_of(Level<Ex> &level, DistMatrix<Ex> *) { return level.A; }
-template <class Ex> TransposedMatrix<Ex> &operator_of(Level<Ex> &level, TransposedMatrix<Ex> *) { return *level.transposed; }
-
-// Operator: DistMatrix, or TransposedMatrix for the transposed cycle. V: float or double, the type of the vectors.
-template <class Ex, class Operator, class V> class Cycle {
+// The walk over the levels. Operator: DistMatrix, or TransposedMatrix for the cycle for Aᵀ. V: float or double, the type of the vectors.
+template <class Ex, class Operator, class V> class Visits {
 public:
   static constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
 
-  Cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters)
-      : ex_(ex), hierarchy_(hierarchy), parameters_(parameters),
-        before_(transposed ? parameters.sweeps_after() : parameters.sweeps_before()),
-        after_(transposed ? parameters.sweeps_before() : parameters.sweeps_after())
+  Visits(Ex &ex, Cycle<Ex> &cycle)
+      : ex_(ex), cycle_(cycle), levels_(cycle.hierarchy_.levels), vectors_(cycle.vectors_), parameters_(cycle.parameters_),
+        before_(transposed ? parameters_.sweeps_after() : parameters_.sweeps_before()),
+        after_(transposed ? parameters_.sweeps_before() : parameters_.sweeps_after())
   {}
 
   // x = one cycle of this kind for A x = b on level l
   PetscErrorCode visit(std::size_t l, CycleKind kind, const V *b, V *x)
   {
-    Level<Ex> &level = *hierarchy_.levels[l];
-    return level.transfer ? smooth_and_correct(l, kind, b, x) : solve_coarsest(level, b, x);
+    return levels_[l]->transfer ? smooth_and_correct(l, kind, b, x) : solve_coarsest(l, b, x);
   }
 
   // What level l asks of the levels below.
   PetscErrorCode solve_below(std::size_t l, CycleKind kind)
   {
-    Level<Ex> &coarse = *hierarchy_.levels[l + 1];
-    return solve(l + 1, kind, coarse.b.template as<V>(), coarse.x.template as<V>());
+    return solve(l + 1, kind, vectors_[l + 1].b.template as<V>(), vectors_[l + 1].x.template as<V>());
   }
 
 private:
-  Operator &matrix(std::size_t l) { return operator_of<Ex>(*hierarchy_.levels[l], static_cast<Operator *>(nullptr)); }
-
-  PetscErrorCode solve_coarsest(Level<Ex> &level, const V *b, V *x)
+  Operator &matrix(std::size_t l)
   {
-    PetscFunctionBegin;
+    if constexpr (transposed)
+      return *vectors_[l].transposed;
+    else
+      return levels_[l]->A;
+  }
+  V *work(std::size_t l) { return vectors_[l].work.template as<V>(); }
+
+  PetscErrorCode solve_coarsest(std::size_t l, const V *b, V *x)
+  {
     const LogPhase logged(Phase::coarse);
-    PetscCall(hierarchy_.coarse_solver.solve(ex_, level, transposed, b, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return cycle_.hierarchy_.coarse_solver.solve(ex_, matrix(l), levels_[l]->smoother, b, x, work(l));
   }
 
   PetscErrorCode smooth(std::size_t l, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x)
   {
-    PetscFunctionBegin;
     const LogPhase logged(Phase::smooth);
-    PetscCall(hierarchy_.levels[l]->smoother.apply(ex_, matrix(l), sweeps, zero_guess, b, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return levels_[l]->smoother.apply(ex_, matrix(l), sweeps, zero_guess, b, x);
   }
 
   PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, const V *b, V *x)
   {
-    Level<Ex> &level = *hierarchy_.levels[l];
+    const Smoother<Ex> &smoother = levels_[l]->smoother;
     const V *r = b;
-    Iterate<V> iterate{x, level.work.template as<V>()};
-    if ((level.smoother.flips(before_, true) + level.smoother.flips(after_, false)) % 2 != 0) std::swap(iterate.here, iterate.there);
+    Iterate<V> iterate{x, work(l)};
+    if ((smoother.flips(before_, true) + smoother.flips(after_, false)) % 2 != 0) std::swap(iterate.here, iterate.there);
 
     PetscFunctionBegin;
     PetscCall(smooth(l, before_, true, b, iterate));
@@ -75,36 +71,48 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  bool recorded(CycleKind kind) const { return hierarchy_.recorded == CycleChoice{kind, std::is_same_v<V, float>}; }
-
-  // x += P (coarse solution for Pᵀ r); on ranks that have no share of the coarser level the rest of its group solves it.
+  // x += P (coarse solution for R r), for Aᵀ: x += Rᵀ (... for Pᵀ r); on ranks that have no share of the coarser level the rest of its
+  // group solves it.
   PetscErrorCode correct(std::size_t l, CycleKind kind, const V *r, V *x)
   {
-    Level<Ex> &level = *hierarchy_.levels[l];
-    Level<Ex> *coarse = l + 1 < hierarchy_.levels.size() ? hierarchy_.levels[l + 1].get() : nullptr;
-    Redistribution<Ex> *move = level.to_fewer.get();
-    V *b = coarse ? coarse->b.template as<V>() : nullptr, *e = coarse ? coarse->x.template as<V>() : nullptr;
+    const bool shares = l + 1 < levels_.size();
+    Redistribution<Ex> *way = levels_[l]->move ? &levels_[l]->move->way : nullptr;
+    V *b = shares ? vectors_[l + 1].b.template as<V>() : nullptr, *e = shares ? vectors_[l + 1].x.template as<V>() : nullptr;
 
     PetscFunctionBegin;
     {
       const LogPhase logged(Phase::transfer);
-      PetscCall(level.transfer->restrict_residual(ex_, r, move ? move->template part<V>() : b));
-      if (move) PetscCall(move->collect(ex_, b));
+      PetscCall(restrict_residual(*levels_[l]->transfer, r, way ? way->template part<V>() : b));
+      if (way) PetscCall(way->collect(ex_, b));
     }
-    if (coarse && !transposed && hierarchy_.recorded_below == l && recorded(kind))
-      PetscCall(hierarchy_.recording.play(ex_, [&] { return solve_below(l, kind); }));
-    else if (coarse)
+    if (shares && !transposed && cycle_.recorded_below_ == l && cycle_.recorded_ == CycleChoice{kind, std::is_same_v<V, float>})
+      PetscCall(cycle_.recording_.play(ex_, [&] { return solve_below(l, kind); }));
+    else if (shares)
       PetscCall(solve_below(l, kind));
     const LogPhase logged(Phase::transfer);
-    if (move) PetscCall(move->template spread<V>(ex_, e));
-    PetscCall(level.transfer->add_correction(ex_, move ? move->template part<V>() : e, x));
+    if (way) PetscCall(way->template spread<V>(ex_, e));
+    PetscCall(add_correction(*levels_[l]->transfer, way ? way->template part<V>() : e, x));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode restrict_residual(Transfer<Ex> &transfer, const V *r, V *b)
+  {
+    if constexpr (transposed)
+      return transfer.restrict_transposed(ex_, r, b);
+    else
+      return transfer.restrict_residual(ex_, r, b);
+  }
+  PetscErrorCode add_correction(Transfer<Ex> &transfer, const V *e, V *x)
+  {
+    if constexpr (transposed)
+      return transfer.add_transposed(ex_, e, x);
+    else
+      return transfer.add_correction(ex_, e, x);
   }
 
   // x ~ A⁻¹ b on a coarse level, as the kind of cycle has it. b is overwritten.
   PetscErrorCode solve(std::size_t l, CycleKind kind, V *b, V *x)
   {
-    if (!hierarchy_.levels[l]->transfer) return visit(l, kind, b, x);
+    if (!levels_[l]->transfer) return visit(l, kind, b, x);
     if (static_cast<PetscInt>(l) > parameters_.kcycle_levels) return visit(l, CycleKind::v, b, x);
     switch (kind) {
     case CycleKind::w:
@@ -124,7 +132,7 @@ private:
   // With the two visits' operators F and S: x = (F + S (I - A F)) b, whose transpose is S' + F' (I - A' S').
   PetscErrorCode twice(std::size_t l, CycleKind first, CycleKind second, V *b, V *x)
   {
-    V *c = hierarchy_.levels[l]->kcycle.c.template as<V>();
+    V *c = vectors_[l].kcycle.c.template as<V>();
 
     PetscFunctionBegin;
     PetscCall(visit(l, first, b, x));
@@ -136,26 +144,25 @@ private:
 
   PetscErrorCode krylov(std::size_t l, V *r, V *x)
   {
-    Level<Ex> &level = *hierarchy_.levels[l];
-    DistMatrix<Ex> &A = level.A;
-    KCycle<Ex> &k = level.kcycle;
-    const bool gcr = hierarchy_.kcycle_gcr;
-    V *c1 = x, *v1 = k.v.template as<V>(), *c2 = k.c.template as<V>(), *v2 = level.work.template as<V>();
-    double *work = k.work.data(), *sums = k.sums.data();
+    DistMatrix<Ex> &A = levels_[l]->A;
+    KCycle<Ex> &k = vectors_[l].kcycle;
+    const bool gcr = cycle_.gcr_;
+    V *c1 = x, *v1 = k.v.template as<V>(), *c2 = k.c.template as<V>(), *v2 = work(l);
+    double *parts = k.work.data(), *sums = k.sums.data();
 
     PetscFunctionBegin;
     PetscCall(visit(l, CycleKind::k, r, c1));
     {
       const LogPhase logged(Phase::krylov);
       PetscCall(A.multiply(ex_, c1, v1));
-      PetscCall(kcycle_first(ex_, A.rows, gcr ? v1 : c1, v1, r, work, sums));
+      PetscCall(kcycle_first(ex_, A.rows, gcr ? v1 : c1, v1, r, parts, sums));
       PetscCall(sum_over_ranks(ex_, A.comm, kcycle_first_sums, sums));
       PetscCall(kcycle_residual(ex_, A.rows, v1, sums, r));
     }
     PetscCall(visit(l, CycleKind::k, r, c2));
     const LogPhase logged(Phase::krylov);
     PetscCall(A.multiply(ex_, c2, v2));
-    PetscCall(kcycle_second(ex_, A.rows, gcr ? v2 : c2, v1, v2, r, work, sums));
+    PetscCall(kcycle_second(ex_, A.rows, gcr ? v2 : c2, v1, v2, r, parts, sums));
     PetscCall(sum_over_ranks(ex_, A.comm, kcycle_sums - kcycle_first_sums, sums + kcycle_first_sums));
     PetscCall(kcycle_combine(ex_, A.rows, sums, c2, c1));
     PetscCall(log_flops(ex_, 21.0 * A.rows));
@@ -163,90 +170,202 @@ private:
   }
 
   Ex &ex_;
-  Hierarchy<Ex> &hierarchy_;
+  Cycle<Ex> &cycle_;
+  std::vector<std::unique_ptr<Level<Ex>>> &levels_;
+  std::vector<typename Cycle<Ex>::Vectors> &vectors_;
   const AmgParameters &parameters_;
   PetscInt before_, after_;
 };
 
-// Collective
-template <class Ex> PetscErrorCode make_transposes(Ex &ex, Hierarchy<Ex> &hierarchy)
+template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex, Mat A)
 {
-  return attempt(hierarchy.levels.front()->A.comm, [&] {
-    PetscFunctionBegin;
-    for (auto &level : hierarchy.levels) {
-      if (level->transposed) continue;
-      auto made = std::make_unique<TransposedMatrix<Ex>>();
-      PetscCall(made->create(ex, level->A));
-      PetscCall(level->smoother.prepare_transposed(ex, level->A));
-      level->transposed = std::move(made);
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  });
-}
-
-// What is recorded.
-template <class Ex> PetscErrorCode solve_below(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, std::size_t l)
-{
-  const CycleKind kind = hierarchy.recorded.kind;
-  return hierarchy.recorded.single ? Cycle<Ex, DistMatrix<Ex>, float>(ex, hierarchy, parameters).solve_below(l, kind)
-                                   : Cycle<Ex, DistMatrix<Ex>, double>(ex, hierarchy, parameters).solve_below(l, kind);
-}
-} // namespace
-
-template <class Ex>
-PetscErrorCode apply_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleChoice choice, const double *b,
-                           double *x)
-{
-  Level<Ex> &finest = *hierarchy.levels.front();
-  const DistMatrix<Ex> &A = finest.A;
-  double *norm1 = hierarchy.norm1.data();
-  float *b_single = finest.work.template as<float>() + A.rows, *x_single = finest.x.template as<float>();
+  const bool first_time = vectors_.empty();
+  vectors_.resize(hierarchy_.levels.size());
 
   PetscFunctionBegin;
-  if (choice.single) {
-    PetscCall(norm1_of(ex, A.rows, b, hierarchy.norm1_work.data(), norm1));
-    PetscCall(sum_over_ranks(ex, A.comm, 1, norm1));
-    PetscCall(to_single(ex, A.rows, norm1, A.global_rows(), b, b_single));
-    PetscCall(Cycle<Ex, DistMatrix<Ex>, float>(ex, hierarchy, parameters).visit(0, choice.kind, b_single, x_single));
-    PetscCall(from_single(ex, A.rows, norm1, A.global_rows(), x_single, x));
-  } else {
-    PetscCall(Cycle<Ex, DistMatrix<Ex>, double>(ex, hierarchy, parameters).visit(0, choice.kind, b, x));
+  prepared_ = {};
+  for (Vectors &vectors : vectors_) vectors.transposed.reset();
+  PetscCall(choose_form(ex, A));
+  PetscCall(choose_precision(ex));
+  if (!first_time) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(hierarchy_.comm(), [&] {
+    PetscFunctionBegin;
+    for (const auto &level : hierarchy_.levels) PetscCall(allocate(ex, *level));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local. By the level's number, not its place: on ranks with a share these are the same.
+template <class Ex> PetscErrorCode Cycle<Ex>::allocate(Ex &ex, const Level<Ex> &level)
+{
+  Vectors &vectors = vectors_[static_cast<std::size_t>(level.number)];
+
+  PetscFunctionBegin;
+  PetscCall(vectors.work.allocate(ex, level.A.rows));
+  if (level.number == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(vectors.x.allocate(ex, level.A.rows));
+  PetscCall(vectors.b.allocate(ex, level.A.rows));
+  if (parameters_.cycle_type != CycleKind::v && level.number <= parameters_.kcycle_levels)
+    PetscCall(vectors.kcycle.allocate(ex, level.A.rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What the user says of the matrix counts, else a test decides, for which the smoother's estimate may serve.
+template <class Ex> PetscErrorCode Cycle<Ex>::choose_form(Ex &ex, Mat A)
+{
+  const auto form = parameters_.kcycle_form;
+  const auto cycle = parameters_.cycle_type;
+  Level<Ex> &finest = *hierarchy_.levels.front();
+  PetscBool known, symmetric = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  gcr_ = form == KCycleForm::gcr;
+  if ((cycle != CycleKind::k && cycle != CycleKind::automatic) || form != KCycleForm::automatic || hierarchy_.statistics.size() < 3)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+  if (const auto &spectrum = finest.smoother.spectrum(); !known && spectrum) {
+    symmetric = spectrum->symmetric ? PETSC_TRUE : PETSC_FALSE;
+  } else if (!known) {
+    bool found = false;
+    PetscCall(test_symmetry(ex, finest.A, &found));
+    symmetric = found ? PETSC_TRUE : PETSC_FALSE;
+  }
+  gcr_ = !symmetric;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The cycle may be in single precision when all its matrices are, the couplings to other ranks too, neither D⁻¹ nor R and P forbid it, and
+// it pays; not where one level is all there is, which may be solved exactly.
+template <class Ex> PetscErrorCode Cycle<Ex>::choose_precision(Ex &ex)
+{
+  const DistMatrix<Ex> &A = hierarchy_.levels.front()->A;
+  const auto ranks = static_cast<PetscInt>(A.range.size()) - 1;
+  const bool pays = !Ex::on_device || A.global_rows() / ranks >= parameters_.rows_worth_single;
+  int all = Ex::sliced_rows && hierarchy_.statistics.size() > 1 && pays;
+
+  PetscFunctionBegin;
+  single_ = false;
+  for (const auto &look : {&Cycle::representable, &Cycle::prepare_single}) {
+    if (!all) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks
+    bool fits = true;
+    PetscCall(attempt(A.comm, [&] { return (this->*look)(ex, &fits); }));
+    all = fits;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, A.comm));
+  }
+  single_ = all != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: whether all matrices of this rank can be read in single precision.
+template <class Ex> PetscErrorCode Cycle<Ex>::representable(Ex &ex, bool *fits)
+{
+  PetscFunctionBegin;
+  for (const auto &level : hierarchy_.levels) {
+    *fits = *fits && level->A.stored.single();
+    if (*fits && level->A.offd.nnz > 0) PetscCall(representable_in_single(ex, level->A.offd, fits));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex>
-PetscErrorCode apply_transposed_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleKind kind, const double *b,
-                                      double *x)
+// Local: what a cycle in single precision needs besides.
+template <class Ex> PetscErrorCode Cycle<Ex>::prepare_single(Ex &ex, bool *fits)
 {
+  const int rows = hierarchy_.levels.front()->A.rows;
+
   PetscFunctionBegin;
-  PetscCall(make_transposes(ex, hierarchy));
-  PetscCall(Cycle<Ex, TransposedMatrix<Ex>, double>(ex, hierarchy, parameters).visit(0, kind, b, x));
+  for (const auto &level : hierarchy_.levels) {
+    if (*fits) PetscCall(level->smoother.prepare_single(ex, fits));
+    if (*fits && level->transfer) PetscCall(level->transfer->prepare_single(ex, fits));
+  }
+  if (!*fits || norm1_.size() > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(vectors_.front().x.allocate(ex, (rows + 1) / 2));
+  PetscCall(norm1_work_.allocate(ex, sum_parts_of(rows)));
+  PetscCall(norm1_.allocate(ex, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode record_cycle(Ex &ex, Hierarchy<Ex> &hierarchy, const AmgParameters &parameters, CycleChoice choice)
+template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible) const
+{
+  const auto kind = parameters_.cycle_type;
+  const CycleKind automatic = flexible ? CycleKind::k : CycleKind::w;
+  return {kind == CycleKind::automatic ? automatic : kind, flexible && single_};
+}
+
+template <class Ex> PetscErrorCode Cycle<Ex>::record(Ex &ex, CycleChoice choice)
 {
   PetscFunctionBegin;
-  hierarchy.recorded_below = hierarchy.levels.size();
-  if (!parameters.cuda_graph) PetscFunctionReturn(PETSC_SUCCESS);
-  for (std::size_t l = 0; l + 1 < hierarchy.levels.size(); l++) {
+  prepared_ = choice;
+  recorded_below_ = hierarchy_.levels.size();
+  if (!parameters_.cuda_graph) PetscFunctionReturn(PETSC_SUCCESS);
+  for (std::size_t l = 0; l + 1 < hierarchy_.levels.size(); l++) {
     int size;
-    PetscCallMPI(MPI_Comm_size(hierarchy.levels[l + 1]->A.comm, &size));
+    PetscCallMPI(MPI_Comm_size(hierarchy_.levels[l + 1]->A.comm, &size));
     if (size > 1) continue;
     // levels beyond kcycle_levels are visited by v-cycles alone
-    hierarchy.recorded = {static_cast<PetscInt>(l) > parameters.kcycle_levels ? CycleKind::v : choice.kind, choice.single};
-    PetscCall(hierarchy.recording.record(ex, [&] { return solve_below(ex, hierarchy, parameters, l); }));
-    hierarchy.recorded_below = l;
+    recorded_ = {static_cast<PetscInt>(l) > parameters_.kcycle_levels ? CycleKind::v : choice.kind, choice.single};
+    PetscCall(recording_.record(ex, [&] {
+      return choice.single ? Visits<Ex, DistMatrix<Ex>, float>(ex, *this).solve_below(l, recorded_.kind)
+                           : Visits<Ex, DistMatrix<Ex>, double>(ex, *this).solve_below(l, recorded_.kind);
+    }));
+    recorded_below_ = l;
     break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice, const double *, double *);                \
-  template PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *, double *);       \
-  template PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice);
+template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, const double *b, double *x)
+{
+  const DistMatrix<Ex> &A = hierarchy_.levels.front()->A;
+  Vectors &finest = vectors_.front();
+  double *norm1 = norm1_.data();
+  float *b_single = finest.work.template as<float>() + A.rows, *x_single = finest.x.template as<float>();
+
+  PetscFunctionBegin;
+  if (choice != prepared_) PetscCall(record(ex, choice));
+  if (choice.single) {
+    PetscCall(norm1_of(ex, A.rows, b, norm1_work_.data(), norm1));
+    PetscCall(sum_over_ranks(ex, A.comm, 1, norm1));
+    PetscCall(to_single(ex, A.rows, norm1, A.global_rows(), b, b_single));
+    PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).visit(0, choice.kind, b_single, x_single));
+    PetscCall(from_single(ex, A.rows, norm1, A.global_rows(), x_single, x));
+  } else {
+    PetscCall(Visits<Ex, DistMatrix<Ex>, double>(ex, *this).visit(0, choice.kind, b, x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Cycle<Ex>::apply_transposed(Ex &ex, CycleKind kind, const double *b, double *x)
+{
+  PetscFunctionBegin;
+  PetscCall(attempt(hierarchy_.comm(), [&] { return make_transposes(ex); }));
+  PetscCall(Visits<Ex, TransposedMatrix<Ex>, double>(ex, *this).visit(0, kind, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local
+template <class Ex> PetscErrorCode Cycle<Ex>::make_transposes(Ex &ex)
+{
+  PetscFunctionBegin;
+  for (std::size_t l = 0; l < vectors_.size(); l++) {
+    Level<Ex> &level = *hierarchy_.levels[l];
+    if (vectors_[l].transposed) continue;
+    auto made = std::make_unique<TransposedMatrix<Ex>>();
+    PetscCall(made->create(ex, level.A));
+    PetscCall(level.smoother.prepare_transposed(ex, level.A));
+    vectors_[l].transposed = std::move(made);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> std::size_t Cycle<Ex>::bytes() const
+{
+  std::size_t total = norm1_work_.bytes() + norm1_.bytes();
+  for (const Vectors &vectors : vectors_) total += vectors.bytes();
+  return total;
+}
+
+#define INSTANTIATE(Ex) template class Cycle<Ex>;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

@@ -6,22 +6,80 @@
 //   k   two steps of a flexible Krylov method (kcycle.hpp)
 // The last three act on the kcycle_levels finest coarse problems, a v-cycle below.
 //
-// B, one cycle on a zero guess, is symmetric when A is, the sweeps before and after are as many and the cycle is v or w; f is linear but
-// not symmetric, k not even linear. In single precision the vectors of all levels are floats, and no cycle is linear to more than 1e-7: it
-// is for flexible methods, too, and allowed where hierarchy.single is true. All functions are collective, take a kind that is not
-// automatic, and need the finest matrix's memory to be accessible; x must not be b.
+// B, one cycle on a zero guess, is symmetric when A is, R = Pᵀ, the sweeps before and after are as many and the cycle is v or w; f is
+// linear but not symmetric, k not even linear. In single precision the vectors of all levels are floats, and no cycle is linear to more
+// than 1e-7: it is for flexible methods, too.
 #pragma once
 #include "amg/hierarchy.hpp"
+#include "amg/kcycle.hpp"
+#include "base/recording.hpp"
 
 namespace amgkit
 {
-// x = B b
-template <class Ex> PetscErrorCode apply_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice, const double *b, double *x);
-// x = Bᵀ b, for v, w and f, in double precision: the cycle for Aᵀ with the sweeps before and after exchanged. The first call after a setup
-// makes the transposes of all levels.
-template <class Ex>
-PetscErrorCode apply_transposed_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleKind, const double *b, double *x);
-// Records the part of this cycle that one rank does alone as one launch, when that is possible: on a GPU, below the level from which
-// everything coarser is on one rank. apply_cycle() then must be asked for this choice until the next recording. Local.
-template <class Ex> PetscErrorCode record_cycle(Ex &, Hierarchy<Ex> &, const AmgParameters &, CycleChoice);
+// A cycle as it can be applied: its kind, and whether its vectors are in single precision.
+struct CycleChoice {
+  CycleKind kind = CycleKind::automatic;
+  bool single = false;
+  bool operator==(const CycleChoice &) const = default;
+};
+
+// All that applying a hierarchy takes besides its levels: vectors, transposes, what was recorded. Made once for a hierarchy, which must
+// stay where it is. All functions are collective over the finest level's ranks.
+template <class Ex> class Cycle {
+public:
+  Cycle(Hierarchy<Ex> &hierarchy, const AmgParameters &parameters) : hierarchy_(hierarchy), parameters_(parameters) {}
+  Cycle(const Cycle &) = delete;
+  Cycle &operator=(const Cycle &) = delete;
+  ~Cycle() = default;
+
+  // After each setup of the hierarchy, with the finest matrix's memory at hand: the form of the k-cycle, the precision and, the first time,
+  // the vectors. A: the user's matrix.
+  PetscErrorCode prepare(Ex &, Mat A);
+  // The cycle for a method that allows the preconditioner to change from one application to the next, or does not.
+  CycleChoice choose(bool flexible) const;
+  // Whether the vectors may be in single precision.
+  bool single() const { return single_; }
+  // The next two need the finest matrix's memory; x must not be b. x = B b; the choice is not automatic, and only single where it may be.
+  PetscErrorCode apply(Ex &, CycleChoice, const double *b, double *x);
+  // x = Bᵀ b, for v, w and f, in double precision: the cycle for Aᵀ with R, P and the sweeps before and after exchanged. The first call
+  // after a setup makes the transposes of all levels.
+  PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);
+  // The form of the k-cycle, where there is one.
+  bool gcr() const { return gcr_; }
+  // Local. What one rank does alone, below the level from which everything coarser is on one rank, is recorded as one launch on a GPU.
+  // recorded(): whether that is so; recorded_choice(): of the levels below.
+  bool recorded() const { return recording_.recorded(); }
+  CycleChoice recorded_choice() const { return recorded_; }
+  // Device or host memory held on this rank
+  std::size_t bytes() const;
+
+private:
+  template <class, class, class> friend class Visits;
+  // Of one level: the solution, the right-hand side, and the other array of an iterate. In single precision the first half of each is used.
+  // On the finest level x and b are the caller's; there a cycle in single precision has its own, b in the second half of work.
+  struct Vectors {
+    Array<double, Ex> x, b, work;
+    KCycle<Ex> kcycle;                                // empty on levels that only a v-cycle visits
+    std::unique_ptr<TransposedMatrix<Ex>> transposed; // of the level's matrix, once somebody has asked for it
+
+    std::size_t bytes() const { return x.bytes() + b.bytes() + work.bytes() + kcycle.bytes() + (transposed ? transposed->bytes() : 0); }
+  };
+  PetscErrorCode choose_form(Ex &, Mat A);
+  PetscErrorCode choose_precision(Ex &);
+  PetscErrorCode representable(Ex &, bool *fits);
+  PetscErrorCode prepare_single(Ex &, bool *fits);
+  PetscErrorCode allocate(Ex &, const Level<Ex> &);
+  PetscErrorCode record(Ex &, CycleChoice);
+  PetscErrorCode make_transposes(Ex &);
+
+  Hierarchy<Ex> &hierarchy_;
+  const AmgParameters &parameters_;
+  std::vector<Vectors> vectors_; // of the hierarchy's levels
+  bool gcr_ = false, single_ = false;
+  Array<double, Ex> norm1_work_, norm1_; // for amg/single.hpp, where vectors may be in single precision
+  CycleChoice prepared_;                 // the choice that was recorded for; automatic: none
+  Recording<Ex> recording_;              // what this cycle does below level recorded_below_, where there is such a level
+  std::size_t recorded_below_ = 0;
+  CycleChoice recorded_;
+};
 } // namespace amgkit

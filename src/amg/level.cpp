@@ -1,11 +1,12 @@
 #include "amg/level.hpp"
 
 #include "dist/agree.hpp"
+#include "dist/near_null.hpp"
 #include "sparse/rows.hpp"
 
 namespace amgkit
 {
-template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameters &parameters)
+template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameters &parameters, Array<double, Ex> &diagonal)
 {
   const bool known = diagonal.size() == A.rows;
   Array<double, Ex> scaling;
@@ -25,24 +26,15 @@ template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameter
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> void Level<Ex>::forget_setup()
+template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &, bool in_single)
 {
-  diagonal.release();
-  smooth_vector.release();
-  unknown.release();
-  near_null = {};
-}
-
-template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, Level<Ex> &finest) const
-{
-  PetscFunctionBegin;
-  PetscCall(attempt(finest.A.comm, [&] {
+  in_single_ = in_single;
+  return attempt(finest.A.comm, [&] {
     PetscFunctionBegin;
-    PetscCall(finest.smooth_vector.allocate(ex, finest.A.rows));
-    PetscCall(smooth_vector_of(ex, A, finest.smooth_vector));
+    PetscCall(smooth_vector_.allocate(ex, finest.A.rows));
+    PetscCall(smooth_vector_of(ex, A, smooth_vector_));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  });
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \

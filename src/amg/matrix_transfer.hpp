@@ -5,31 +5,50 @@
 
 namespace amgkit
 {
-// P and R are read as compressed rows, sums in double precision, whatever the vectors are.
+// P and R are read as compressed rows, sums in double precision, whatever the vectors are. R is Pᵀ, unless its transpose is given, too.
 template <class Ex> class MatrixTransfer : public Transfer<Ex> {
 public:
   Prolongator<Ex> P; // what its caller has to set is set before create()
+  std::unique_ptr<Prolongator<Ex>> R_transposed;
 
-  // Collective, once: P completed, and coarse = Pᵀ fine P; fine must stay where it is.
+  // Collective, once: P, and R, completed, and coarse = R fine P; fine must stay where it is.
   PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse);
-  // Collective: for new values in P's blocks on the same patterns, if P.values_change; before refresh().
+  // Collective: for new values in their blocks on the same patterns, if values_change; before refresh().
   PetscErrorCode reweight(Ex &);
 
-  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) override { return P.multiply_transposed(ex, r, b); }
-  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b) override { return P.multiply_transposed(ex, r, b); }
+  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) override { return Rt().multiply_transposed(ex, r, b); }
+  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b) override { return Rt().multiply_transposed(ex, r, b); }
   PetscErrorCode add_correction(Ex &ex, const double *e, double *x) override { return P.add_product(ex, e, x); }
   PetscErrorCode add_correction(Ex &ex, const float *e, float *x) override { return P.add_product(ex, e, x); }
+  PetscErrorCode restrict_transposed(Ex &ex, const double *r, double *b) override { return P.multiply_transposed(ex, r, b); }
+  PetscErrorCode add_transposed(Ex &ex, const double *e, double *x) override { return Rt().add_product(ex, e, x); }
+  bool restricts_by_transpose() const override { return !R_transposed; }
   PetscErrorCode prepare_single(Ex &, bool *fits) override;
-  PetscErrorCode refresh(Ex &, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound) override;
-  PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const override;
+  PetscErrorCode refresh(Ex &, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) override;
+  PetscErrorCode rows(Ex &ex, PetscInt first_coarse, HostRows &out) const override { return rows_of(ex, P, first_coarse, out); }
+  PetscErrorCode rows_of_restriction(Ex &ex, PetscInt first_coarse, HostRows &out) const override
+  {
+    return rows_of(ex, R_transposed ? *R_transposed : P, first_coarse, out);
+  }
   bool in_blocks() const override { return product_.in_blocks(); }
-  std::size_t bytes() const override { return P.bytes() + product_.bytes(); }
+  std::size_t bytes() const override { return P.bytes() + (R_transposed ? R_transposed->bytes() : 0) + product_.bytes(); }
 
 private:
+  Prolongator<Ex> &Rt() { return R_transposed ? *R_transposed : P; }
+  // Local: f of P, and of Rᵀ where that is another matrix.
+  template <class F> PetscErrorCode for_each(F f)
+  {
+    PetscFunctionBegin;
+    PetscCall(f(P));
+    if (R_transposed) PetscCall(f(*R_transposed));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  static PetscErrorCode rows_of(Ex &, const Prolongator<Ex> &, PetscInt first_coarse, HostRows &);
+
   GalerkinProduct<Ex> product_;
 };
 
-// Collective: diagonal <- a_ii, and what Level has of the name sound. Pᵀ A P of a matrix whose rows are of very different size, or that is
-// far from symmetric, may have diagonals of both signs.
-template <class Ex> PetscErrorCode check_coarse(Ex &, const DistMatrix<Ex> &, Array<double, Ex> &diagonal, bool *sound);
+// Collective: of_coarse, of this matrix. R A P of a matrix whose rows are of very different size, or that is far from symmetric, may have
+// diagonals of both signs.
+template <class Ex> PetscErrorCode check_coarse(Ex &, const DistMatrix<Ex> &, LevelSetup<Ex> &of_coarse);
 } // namespace amgkit

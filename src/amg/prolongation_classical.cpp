@@ -22,20 +22,15 @@ template <class Ex> class ClassicalTransfer final : public MatrixTransfer<Ex> {
 public:
   std::variant<std::monostate, Interpolation<Ex>, TwoStageInterpolation<Ex>> interpolation; // nothing: P is kept
 
-  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound) override
+  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) override
   {
-    Array<double, Ex> diagonal;
-
     PetscFunctionBegin;
     if (interpolation.index() > 0) {
-      const LogPhase logged(Phase::interp);
-      PetscCall(attempt(fine.A.comm, [&] { return this->P.unfold(ex); }));
-      if (auto *one = std::get_if<1>(&interpolation)) PetscCall(one->update(ex, fine.A, this->P));
-      if (auto *two = std::get_if<2>(&interpolation)) PetscCall(two->update(ex, fine.A, this->P));
+      PetscCall(interpolate_again(ex, fine.A));
+      PetscCall(this->reweight(ex));
     }
-    if (interpolation.index() > 0) PetscCall(this->reweight(ex));
-    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, sound));
-    PetscCall(check_coarse(ex, coarse, diagonal, sound));
+    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, of_fine, coarse, of_coarse));
+    PetscCall(check_coarse(ex, coarse, of_coarse));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   std::size_t bytes() const override
@@ -44,6 +39,17 @@ public:
     if (auto *one = std::get_if<1>(&interpolation)) own = one->bytes();
     if (auto *two = std::get_if<2>(&interpolation)) own = two->bytes();
     return MatrixTransfer<Ex>::bytes() + own;
+  }
+
+private:
+  PetscErrorCode interpolate_again(Ex &ex, DistMatrix<Ex> &A)
+  {
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::interp);
+    PetscCall(attempt(A.comm, [&] { return this->P.unfold(ex); }));
+    if (auto *one = std::get_if<1>(&interpolation)) PetscCall(one->update(ex, A, this->P));
+    if (auto *two = std::get_if<2>(&interpolation)) PetscCall(two->update(ex, A, this->P));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
@@ -60,20 +66,21 @@ template <class Ex> class ClassicalProlongation final : public Prolongation<Ex> 
 public:
   explicit ClassicalProlongation(const ClassicalParameters &parameters) : parameters_(parameters) {}
 
-  PetscErrorCode begin(Ex &ex, Mat A, Level<Ex> &finest) const override
+  PetscErrorCode begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &of_finest, bool in_single) override
   {
     Magnitudes of;
 
     PetscFunctionBegin;
-    PetscCall(Prolongation<Ex>::begin(ex, A, finest));
-    PetscCall(attempt(finest.A.comm, [&] { return magnitudes(ex, finest.A.rows, finest.diagonal.data(), &of); }));
+    PetscCall(Prolongation<Ex>::begin(ex, A, finest, of_finest, in_single));
+    PetscCall(attempt(finest.A.comm, [&] { return magnitudes(ex, finest.A.rows, of_finest.diagonal.data(), &of); }));
     std::array<double, 2> all = {-of.least, of.most};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_DOUBLE, MPI_MAX, finest.A.comm));
-    finest.uneven = all[1] / comparable > -all[0];
+    uneven_ = all[1] / comparable > -all[0];
+    PetscCall(take_unknowns_of_blocks(ex, finest));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse) const override
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, LevelSetup<Ex> &of_fine, Level<Ex> &coarse, LevelSetup<Ex> &of_coarse) override
   {
     auto transfer = std::make_unique<ClassicalTransfer<Ex>>();
     Coarsening<Ex> level;
@@ -81,22 +88,29 @@ public:
     PetscFunctionBegin;
     PetscCheck(!aggressive(fine) || parameters_.interp_type != InterpolationKind::direct, fine.A.comm, PETSC_ERR_SUP,
                "Direct interpolation has no second stage for aggressive levels: choose another interp_type, or agg_nl 0");
-    if (!fine.uneven) fine.diagonal.release();
-    coarse.uneven = fine.uneven;
+    if (!uneven_) of_fine.diagonal.release();
     if (fine.number == 0) fine.smoother.set_scaling({}, {}); // comes back when all levels are there, as the matrix stays
-    PetscCall(take_unknowns(ex, fine, level));
-    if (fine.uneven) PetscCall(take_ghost_diagonal(ex, fine, level));
-    PetscCall(coarsen(ex, fine, level));
+    if (unknowns_ > 1) PetscCall(take_ghosts(ex, fine.A, unknown_, level.ghost_unknown));
+    if (uneven_) PetscCall(take_ghosts(ex, fine.A, of_fine.diagonal, level.ghost_diagonal));
+    PetscCall(coarsen(ex, fine, of_fine.diagonal.data(), level));
     PetscCall(interpolate(ex, fine, level, *transfer));
     if (!parameters_.reweight) transfer->interpolation = std::monostate{};
     transfer->P.values_change = parameters_.reweight;
-    transfer->P.in_single = fine.in_single;
-    PetscCall(attempt(fine.A.comm, [&] { return inject_all(ex, fine, level.points, coarse); }));
+    transfer->P.in_single = this->in_single_;
+    PetscCall(attempt(fine.A.comm, [&] { return inject_all(ex, fine.A.rows, level.points); }));
     level = {}; // nothing but P and the matrix stands beside the product
-    fine.forget_setup();
+    of_fine = {};
     PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A));
-    PetscCall(check_coarse(ex, coarse.A, coarse.diagonal, &coarse.sound));
+    PetscCall(check_coarse(ex, coarse.A, of_coarse));
     fine.transfer = std::move(transfer);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode move(Ex &ex, Redistribution<Ex> &way) override
+  {
+    PetscFunctionBegin;
+    PetscCall(Prolongation<Ex>::move(ex, way));
+    if (unknowns_ > 1) PetscCall(way.move_vector(ex, unknown_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -109,53 +123,47 @@ private:
     return options;
   }
 
-  // Collective. Rows of one unknown each, from the finest level's blocks on.
-  PetscErrorCode take_unknowns(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level) const
+  // Collective. Rows are of one unknown each, from the finest level's blocks on.
+  PetscErrorCode take_unknowns_of_blocks(Ex &ex, const Level<Ex> &finest)
   {
-    DistMatrix<Ex> &A = fine.A;
+    const DistMatrix<Ex> &A = finest.A;
     int rank;
 
     PetscFunctionBegin;
-    if (fine.number == 0) fine.unknowns = fine.block_size;
-    if (fine.unknowns == 1) PetscFunctionReturn(PETSC_SUCCESS);
+    unknowns_ = finest.block_size;
+    if (unknowns_ == 1) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
     PetscCall(attempt(A.comm, [&] {
       PetscFunctionBegin;
-      PetscCall(level.ghost_unknown.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
-      if (fine.number > 0) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(fine.unknown.allocate(ex, A.rows));
-      PetscCall(unknowns_of_blocks(ex, A.rows, A.first(rank), fine.unknowns, fine.unknown.data()));
+      PetscCall(unknown_.allocate(ex, A.rows));
+      PetscCall(unknowns_of_blocks(ex, A.rows, A.first(rank), unknowns_, unknown_.data()));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
-    PetscCall(A.halo.exchange(ex, fine.unknown.data()));
-    PetscCall(memory_copy(ex, level.ghost_unknown.data(), A.halo.template ghost<int>(), level.ghost_unknown.bytes()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // Collective
-  PetscErrorCode take_ghost_diagonal(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level) const
+  // Collective: what other ranks have of theirs for A's ghosts.
+  template <class T> PetscErrorCode take_ghosts(Ex &ex, DistMatrix<Ex> &A, const Array<T, Ex> &own, Array<T, Ex> &ghost) const
   {
-    DistMatrix<Ex> &A = fine.A;
-
     PetscFunctionBegin;
-    PetscCall(attempt(A.comm, [&] { return level.ghost_diagonal.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())); }));
-    PetscCall(A.halo.exchange(ex, fine.diagonal.data()));
-    PetscCall(memory_copy(ex, level.ghost_diagonal.data(), A.halo.template ghost<double>(), level.ghost_diagonal.bytes()));
+    PetscCall(attempt(A.comm, [&] { return ghost.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())); }));
+    PetscCall(A.halo.exchange(ex, own.data()));
+    PetscCall(memory_copy(ex, ghost.data(), A.halo.template ghost<T>(), ghost.bytes()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // Collective: strength and C points.
-  PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, Coarsening<Ex> &level) const
+  PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, const double *diagonal, Coarsening<Ex> &level) const
   {
     DistMatrix<Ex> &A = fine.A;
-    StrengthRule rule = {parameters_.threshold, parameters_.max_row_sum, fine.unknown.data(), level.ghost_unknown.data()};
+    StrengthRule rule = {parameters_.threshold, parameters_.max_row_sum, unknown_.data(), level.ghost_unknown.data()};
     Array<unsigned char, Ex> is_coarse;
     int rank;
 
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-    if (fine.uneven) rule.diagonal = fine.diagonal.data();
-    if (fine.uneven) rule.ghost_diagonal = level.ghost_diagonal.data();
+    if (uneven_) rule.diagonal = diagonal;
+    if (uneven_) rule.ghost_diagonal = level.ghost_diagonal.data();
     {
       const LogPhase logged(Phase::strength);
       PetscCall(attempt(
@@ -200,7 +208,7 @@ private:
     one.kind = parameters_.interp_type;
     one.truncation = {parameters_.truncfactor, static_cast<int>(parameters_.p_max)};
     one.spgemm = spgemm();
-    one.unknown = fine.unknown.data();
+    one.unknown = unknown_.data();
     one.ghost_unknown = level.ghost_unknown.data();
     one.keep = parameters_.reweight;
     if (aggressive(fine)) {
@@ -215,19 +223,27 @@ private:
   }
 
   // Local. What P interpolates to a fine vector is, in C points, the coarse one itself; unknowns stay what they are.
-  PetscErrorCode inject_all(Ex &ex, const Level<Ex> &fine, const CoarsePoints<Ex> &points, Level<Ex> &coarse) const
+  PetscErrorCode inject_all(Ex &ex, int rows, const CoarsePoints<Ex> &points)
   {
     PetscFunctionBegin;
-    PetscCall(coarse.smooth_vector.allocate(ex, points.count));
-    PetscCall(inject(ex, fine.A.rows, points.number.data(), fine.smooth_vector.data(), coarse.smooth_vector.data()));
-    coarse.unknowns = fine.unknowns;
-    if (fine.unknowns == 1) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(coarse.unknown.allocate(ex, points.count));
-    PetscCall(inject(ex, fine.A.rows, points.number.data(), fine.unknown.data(), coarse.unknown.data()));
+    PetscCall(inject_one(ex, rows, points, this->smooth_vector_));
+    if (unknowns_ > 1) PetscCall(inject_one(ex, rows, points, unknown_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class T> PetscErrorCode inject_one(Ex &ex, int rows, const CoarsePoints<Ex> &points, Array<T, Ex> &x) const
+  {
+    Array<T, Ex> coarse;
+    PetscFunctionBegin;
+    PetscCall(coarse.allocate(ex, points.count));
+    PetscCall(inject(ex, rows, points.number.data(), x.data(), coarse.data()));
+    x = std::move(coarse);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   ClassicalParameters parameters_;
+  int unknowns_ = 1;       // by the unknown approach, where rows are no nodes
+  Array<int, Ex> unknown_; // if there are several, which one each row is of
+  bool uneven_ = false;    // the finest level's a_ii differ so much that rows may not be comparable (graph/strength.hpp)
 };
 } // namespace
 

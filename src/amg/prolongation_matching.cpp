@@ -36,10 +36,9 @@ public:
     PetscCall(round_factors(ex, p.size(), p.data(), p_single.data(), fits));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound) override
+  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &, DistMatrix<Ex> &coarse, LevelSetup<Ex> &) override
   {
     PetscFunctionBegin;
-    *sound = true;
     const LogPhase logged(Phase::rap);
     PetscCall(attempt(fine.A.comm, [&] { return galerkin_values(ex, fine.A, aggregation, p.data(), slot, ghosts, coarse); }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,12 +177,12 @@ template <class Ex> class MatchingProlongation final : public Prolongation<Ex> {
 public:
   explicit MatchingProlongation(const MatchingParameters &parameters) : parameters_(parameters) {}
 
-  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse) const override
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, LevelSetup<Ex> &of_fine, Level<Ex> &coarse, LevelSetup<Ex> &) override
   {
     auto transfer = std::make_unique<AggregationTransfer<Ex>>();
 
     PetscFunctionBegin;
-    PetscCall(attempt(fine.A.comm, [&] { return coarsen(ex, fine, *transfer, coarse); }));
+    PetscCall(attempt(fine.A.comm, [&] { return coarsen(ex, fine, of_fine.diagonal.data(), *transfer, coarse); }));
     PetscCall(complete_galerkin(ex, fine.A, transfer->aggregation, transfer->p.data(), transfer->ghosts, coarse.A));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -192,12 +191,12 @@ public:
 private:
   // Local: all steps on the rank's own block. The coarse block is contracted from the fine one in one go, not from the last step's, so
   // that new values need no more than contract_values().
-  PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, AggregationTransfer<Ex> &total, Level<Ex> &coarse) const
+  PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, const double *diagonal, AggregationTransfer<Ex> &total, Level<Ex> &coarse)
   {
     Step<Ex> last;
     Array<double, Ex> outside;
     const PetscInt steps = parameters_.matching_steps;
-    const double *w = fine.smooth_vector.data();
+    const double *w = this->smooth_vector_.data();
     PairBound bound = {fine.block_size == 1 ? parameters_.kappa : 0, parameters_.quality_aware == PETSC_TRUE, nullptr};
 
     PetscFunctionBegin;
@@ -206,7 +205,7 @@ private:
       PetscCall(couplings_outside(ex, fine.A.offd, w, outside.data()));
     }
     bound.outside = outside.data();
-    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size}, {fine.diagonal.data(), w, bound}, last));
+    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size}, {diagonal, w, bound}, last));
     if (steps > 1) PetscCall(contract_step(ex, fine.A.diag, last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
@@ -224,7 +223,7 @@ private:
     const LogPhase logged(Phase::rap);
     PetscCall(contract(ex, fine.A.diag, aggregation, p, aggregation.id.data(), p, aggregation.coarse, coarse.A.own_diag, total.slot));
     coarse.block_size = fine.block_size;
-    coarse.smooth_vector = std::move(last.w);
+    this->smooth_vector_ = std::move(last.w);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -23,7 +23,7 @@ namespace
 {
 // Collective: the spectral radius of D⁻¹ A, D the diagonal, for the prolongator and for the smoother. Of A's entries as they are: those
 // that the cycle reads may be rounded to floats, and are not there yet when the level is made.
-template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, double *rho)
+template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, const LevelSetup<Ex> &of_level, double *rho)
 {
   Array<double, Ex> inverse;
   Spectrum spectrum;
@@ -32,7 +32,7 @@ template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, doubl
   PetscFunctionBegin;
   PetscCall(attempt(level.A.comm, [&] { return inverse.allocate(ex, level.A.rows); }));
   const LogPhase logged(Phase::spectrum);
-  PetscCall(invert_entries(ex, level.A.rows, level.diagonal.data(), inverse.data()));
+  PetscCall(invert_entries(ex, level.A.rows, of_level.diagonal.data(), inverse.data()));
   std::swap(level.A.stored, aside);
   PetscCall(estimate_spectrum(ex, level.A, inverse.data(), &spectrum));
   std::swap(level.A.stored, aside);
@@ -50,22 +50,19 @@ public:
   Array<unsigned char, Ex> zero;                   // coarse unknowns that P does not use, if there are any
 
   CoarseBlocks<Ex> &smoothed_blocks() { return filter ? unfiltered : this->P; }
-  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, DistMatrix<Ex> &coarse, bool *sound) override
+  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) override
   {
-    Array<double, Ex> diagonal;
     double rho = 0;
 
     PetscFunctionBegin;
-    PetscCall(take_spectrum(ex, fine, &rho));
+    PetscCall(take_spectrum(ex, fine, of_fine, &rho));
     if (smoothed) {
-      const LogPhase logged(Phase::interp);
-      PetscCall(smoothed->update(ex, fine.A, rho, smoothed_blocks()));
-      if (filter) PetscCall(filter->values(ex, unfiltered, this->P));
+      PetscCall(smooth_again(ex, fine.A, rho));
+      PetscCall(this->reweight(ex));
     }
-    if (smoothed) PetscCall(this->reweight(ex));
-    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, coarse, sound));
+    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, of_fine, coarse, of_coarse));
     PetscCall(complete_coarse(ex, coarse));
-    PetscCall(check_coarse(ex, coarse, diagonal, sound));
+    PetscCall(check_coarse(ex, coarse, of_coarse));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Local: Pᵀ A P is 0 in the rows and columns of unknowns that P does not use, and singular but for this.
@@ -77,6 +74,16 @@ public:
   {
     return MatrixTransfer<Ex>::bytes() + (smoothed ? smoothed->bytes() : 0) + (filter ? filter->bytes() : 0) + unfiltered.bytes() +
            zero.bytes();
+  }
+
+private:
+  PetscErrorCode smooth_again(Ex &ex, DistMatrix<Ex> &A, double rho)
+  {
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::interp);
+    PetscCall(smoothed->update(ex, A, rho, smoothed_blocks()));
+    if (filter) PetscCall(filter->values(ex, unfiltered, this->P));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
@@ -94,31 +101,39 @@ public:
       : parameters_(parameters), coordinates_(coordinates)
   {}
 
-  PetscErrorCode begin(Ex &ex, Mat A, Level<Ex> &finest) const override
+  PetscErrorCode begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &, bool) override
   {
     PetscFunctionBegin;
-    PetscCall(near_null_space_of(ex, A, coordinates_, finest.near_null));
-    PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest); }));
+    PetscCall(near_null_space_of(ex, A, coordinates_, near_null_));
+    PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest.A.rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse) const override
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, LevelSetup<Ex> &of_fine, Level<Ex> &coarse, LevelSetup<Ex> &of_coarse) override
   {
     auto transfer = std::make_unique<SmoothedTransfer<Ex>>();
     Aggregated<Ex> level;
 
     PetscFunctionBegin;
     PetscCall(aggregate(ex, fine, level));
-    PetscCall(interpolate(ex, fine, level, *transfer));
+    PetscCall(interpolate(ex, fine, of_fine, level, *transfer));
     transfer->P.values_change = parameters_.reweight;
     PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine), fine.A, coarse.A));
     if (level.tentative.dropped > 0) transfer->zero = std::move(level.tentative.zero);
     PetscCall(transfer->complete_coarse(ex, coarse.A));
-    PetscCall(check_coarse(ex, coarse.A, coarse.diagonal, &coarse.sound));
-    coarse.near_null = std::move(level.tentative.coarse);
-    coarse.block_size = coarse.near_null.m;
-    PetscCall(attempt(coarse.A.comm, [&] { return set_smooth_vector(ex, coarse); }));
+    PetscCall(check_coarse(ex, coarse.A, of_coarse));
+    near_null_ = std::move(level.tentative.coarse);
+    coarse.block_size = near_null_.m;
+    PetscCall(attempt(coarse.A.comm, [&] { return set_smooth_vector(ex, coarse.A.rows); }));
     fine.transfer = std::move(transfer);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode move(Ex &ex, Redistribution<Ex> &way) override
+  {
+    PetscFunctionBegin;
+    PetscCall(Prolongation<Ex>::move(ex, way));
+    PetscCall(way.move_vectors(ex, near_null_.m, near_null_.B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -129,19 +144,19 @@ private:
   {
     SpgemmOptions options;
     options.kind = parameters_.spgemm;
-    options.run = fine.near_null.m;
+    options.run = near_null_.m;
     options.rows = options.inner = fine.block_size;
     return options;
   }
 
   // Local. The sum of all vectors: of constants 1; of a near-null space that is A's null space, one of its vectors, on all levels the same.
-  PetscErrorCode set_smooth_vector(Ex &ex, Level<Ex> &level) const
+  PetscErrorCode set_smooth_vector(Ex &ex, int rows)
   {
-    const int m = level.near_null.m;
+    const int m = near_null_.m;
 
     PetscFunctionBegin;
-    PetscCall(level.smooth_vector.allocate(ex, level.A.rows));
-    PetscCall(sum_of_vectors(ex, level.A.rows, m, m, level.near_null.B.data(), level.smooth_vector.data()));
+    PetscCall(this->smooth_vector_.allocate(ex, rows));
+    PetscCall(sum_of_vectors(ex, rows, m, m, near_null_.B.data(), this->smooth_vector_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -168,9 +183,10 @@ private:
   }
 
   // Collective: the blocks of P
-  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level, SmoothedTransfer<Ex> &transfer) const
+  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, Aggregated<Ex> &level,
+                             SmoothedTransfer<Ex> &transfer) const
   {
-    const int bs = fine.block_size, m = fine.near_null.m;
+    const int bs = fine.block_size, m = near_null_.m;
     const StrongNodes<Ex> strong = {bs > 1 ? &level.blocks : &fine.A, parameters_.lump_weak ? &level.strength : nullptr, bs};
     SmoothingRule rule;
     double rho = 0;
@@ -178,9 +194,9 @@ private:
     PetscFunctionBegin;
     rule.steps = static_cast<int>(parameters_.agg_nsmooths);
     rule.spgemm = spgemm(fine);
-    PetscCall(take_spectrum(ex, fine, &rho));
+    PetscCall(take_spectrum(ex, fine, of_fine, &rho));
     const LogPhase logged(Phase::interp);
-    PetscCall(tentative_prolongator(ex, fine.A.comm, level.aggregates, bs, fine.near_null, level.tentative));
+    PetscCall(tentative_prolongator(ex, fine.A.comm, level.aggregates, bs, near_null_, level.tentative));
     if (parameters_.prolongator_filter > 0) transfer.filter.emplace();
     PetscCall(transfer.smoothed.emplace().create(ex, fine.A, strong, rho, rule, std::move(level.tentative.T), transfer.smoothed_blocks()));
     if (transfer.filter)
@@ -195,6 +211,7 @@ private:
 
   SmoothedParameters parameters_;
   const Coordinates &coordinates_;
+  NearNull<Ex> near_null_; // what the coarse levels represent exactly, before P is smoothed
 };
 } // namespace
 

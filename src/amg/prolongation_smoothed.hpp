@@ -2,6 +2,7 @@
 #pragma once
 #include "amg/level.hpp"
 #include "amg/prolongation_smoothed_parameters.hpp"
+#include "dist/near_null.hpp"
 
 namespace amgkit
 {

@@ -58,9 +58,9 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
 }
 
 // Collective: P's rows of A's ghosts.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const Prolongator<Ex> &P)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const TransferOperators<Ex> &T)
 {
-  int any = !A.ghosts.empty() || !P.ghosts.empty(), rank;
+  int any = !A.ghosts.empty() || !T.P.ghosts.empty() || !T.R.ghosts.empty(), rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, A.comm));
@@ -68,16 +68,16 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatr
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   ghosts_before_ = ghosts_before(A.ghosts, A.first(rank));
-  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(P), ghosts_before_));
+  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(T.P), ghosts_before_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Local: own and others_ from the patterns. Rows of A P that the latter need are computed twice in windows.
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own)
 {
   constexpr std::int64_t most_twice = 8; // one in so many
-  const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
+  const CsrView<double> L = left(A), M = right(T.P), to_own = T.R.to_own.view(), to_ghosts = T.R.to_ghosts.view();
   const std::int64_t entries = AP_.col.size(), bytes = entries * static_cast<std::int64_t>(sizeof(double));
   const bool by_blocks = plan_AP_.rows > 1 || plan_own_.rows > 1 || plan_others_.rows > 1;
   std::vector<ProductWindow> windows, of_others;
@@ -102,18 +102,18 @@ PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A,
 
 // Local
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own)
 {
-  const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
+  const CsrView<double> L = left(A), M = right(T.P), to_own = T.R.to_own.view(), to_ghosts = T.R.to_ghosts.view();
 
   PetscFunctionBegin;
   slices_ = 1;
   if (form_ == ProductForm::two_products) PetscCall(slices_of_product(ex, options_, L, M, &slices_));
   if (slices_ > 1) {
-    PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, P), to_own, L, M, own, sliced_own_));
-    if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, P), to_ghosts, L, M, others_, sliced_others_));
+    PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, T), to_own, L, M, own, sliced_own_));
+    if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, T), to_ghosts, L, M, others_, sliced_others_));
   } else if (form_ == ProductForm::two_products) {
-    PetscCall(prepare_AP(ex, A, P));
+    PetscCall(prepare_AP(ex, A, T));
     in_blocks_ = !plan_AP_.incomplete;
     PetscCall(spgemm_symbolic(ex, options_of_R(), to_own, AP_.view(), own, plan_own_));
     if (!alone_) PetscCall(spgemm_symbolic(ex, options_of_R(), to_ghosts, AP_.view(), others_, plan_others_));
@@ -126,16 +126,16 @@ PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &
 
 // Local
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own)
 {
-  const CsrView<double> L = left(A), M = right(P), to_own = P.to_own.view(), to_ghosts = P.to_ghosts.view();
+  const CsrView<double> L = left(A), M = right(T.P), to_own = T.R.to_own.view(), to_ghosts = T.R.to_ghosts.view();
 
   PetscFunctionBegin;
   if (slices_ > 1) {
     PetscCall(sliced_product_numeric(ex, sliced_own_, to_own, L, M, own));
     if (!alone_) PetscCall(sliced_product_numeric(ex, sliced_others_, to_ghosts, L, M, others_));
   } else if (form_ == ProductForm::two_products) {
-    PetscCall(multiply_AP(ex, A, P, own));
+    PetscCall(multiply_AP(ex, A, T, own));
   } else {
     PetscCall(triple_product_numeric(ex, plan_own_, to_own, L, M, own));
     if (!alone_) PetscCall(triple_product_numeric(ex, plan_others_, to_ghosts, L, M, others_));
@@ -144,14 +144,14 @@ PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, co
 }
 
 // Local: A P's pattern, if it is not there; values come in multiply_AP(), but of back ends that keep them.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T)
 {
   SpgemmOptions options = options_;
 
   PetscFunctionBegin;
   if (form_ != ProductForm::two_products || slices_ > 1 || AP_stays_) PetscFunctionReturn(PETSC_SUCCESS);
   options.with_values = false;
-  PetscCall(spgemm_symbolic(ex, options, left(A), right(P), AP_, plan_AP_));
+  PetscCall(spgemm_symbolic(ex, options, left(A), right(T.P), AP_, plan_AP_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,47 +173,47 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::forget_AP(Ex &ex, bool a
 
 // Local: for the new values after these. AP_ has no values.
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::note_places(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, const Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::note_places(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, const Csr<double, Ex> &own)
 {
   PetscFunctionBegin;
   if (form_ != ProductForm::two_products || slices_ > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(spgemm_note_places(ex, left(A), right(P), AP_, plan_AP_));
-  PetscCall(spgemm_note_places(ex, P.to_own.view(), AP_.view(), own, plan_own_));
-  if (!alone_) PetscCall(spgemm_note_places(ex, P.to_ghosts.view(), AP_.view(), others_, plan_others_));
+  PetscCall(spgemm_note_places(ex, left(A), right(T.P), AP_, plan_AP_));
+  PetscCall(spgemm_note_places(ex, T.R.to_own.view(), AP_.view(), own, plan_own_));
+  if (!alone_) PetscCall(spgemm_note_places(ex, T.R.to_ghosts.view(), AP_.view(), others_, plan_others_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Collective: others_ to the owners.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const Prolongator<Ex> &P)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const TransferOperators<Ex> &T)
 {
   std::vector<PetscInt> range, wanted;
 
   PetscFunctionBegin;
-  PetscCall(
-      attempt(P.comm, [&] { return split_rows(ex, sent_rows(P), static_cast<int>(rows_of_P_.ghosts().size()), sent_diag_, sent_offd_); }));
-  PetscCall(number_returned(P.comm, P.halo, others_.rows, range, wanted));
-  PetscCall(back_.create(P.comm, range, wanted));
-  PetscCall(attempt(P.comm, [&] { return back_.allocate(ex); }));
-  PetscCall(arrived_.create(ex, P.comm, back_, sent(P)));
+  PetscCall(attempt(T.R.comm,
+                    [&] { return split_rows(ex, sent_rows(T), static_cast<int>(rows_of_P_.ghosts().size()), sent_diag_, sent_offd_); }));
+  PetscCall(number_returned(T.R.comm, T.R.halo, others_.rows, range, wanted));
+  PetscCall(back_.create(T.R.comm, range, wanted));
+  PetscCall(attempt(T.R.comm, [&] { return back_.allocate(ex); }));
+  PetscCall(arrived_.create(ex, T.R.comm, back_, sent(T)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Local. Native, as it sums in a fixed order.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse)
 {
   const std::vector<PetscInt> &ghosts = arrived_.ghosts();
   Array<int, Ex> place;
   std::vector<int> kept;
 
   PetscFunctionBegin;
-  PetscCall(split_rows(ex, receiving_rows(P), static_cast<int>(rows_of_P_.ghosts().size()), receiving_diag_, receiving_offd_));
-  PetscCall(stack_rows(ex, arrived_.around(receiving(P), 0), summands_));
-  PetscCall(identity_and_rows(ex, P.arrivals.view(), P.receiving, add_));
+  PetscCall(split_rows(ex, receiving_rows(T), static_cast<int>(rows_of_P_.ghosts().size()), receiving_diag_, receiving_offd_));
+  PetscCall(stack_rows(ex, arrived_.around(receiving(T), 0), summands_));
+  PetscCall(identity_and_rows(ex, T.R.arrivals.view(), T.R.receiving, add_));
   PetscCall(spgemm_symbolic(ex, {SpgemmKind::native, options_.work_bytes}, add_.view(), summands_.view(), sums_, plan_sums_));
   PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
-  PetscCall(choose_rows(ex, own_.rows, P.receiving, choice_));
+  PetscCall(choose_rows(ex, own_.rows, T.R.receiving, choice_));
   PetscCall(upload(ex, places_in(ghosts, rows_of_P_.ghosts()), place));
-  PetscCall(split_rows(ex, coarse_rows(P, place.data()), static_cast<int>(ghosts.size()), coarse.own_diag, coarse.own_offd));
+  PetscCall(split_rows(ex, coarse_rows(T, place.data()), static_cast<int>(ghosts.size()), coarse.own_diag, coarse.own_offd));
   PetscCall(drop_empty_columns(ex, coarse.own_offd, kept));
   coarse.ghosts.clear();
   for (const int g : kept) coarse.ghosts.push_back(ghosts[static_cast<std::size_t>(g)]);
@@ -221,56 +221,56 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, con
 }
 
 // Local
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals_again(Ex &ex, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals_again(Ex &ex, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
-  PetscCall(split_values(ex, receiving_rows(P), receiving_diag_, receiving_offd_));
-  PetscCall(stack_values(ex, arrived_.around(receiving(P), 0), summands_));
+  PetscCall(split_values(ex, receiving_rows(T), receiving_diag_, receiving_offd_));
+  PetscCall(stack_values(ex, arrived_.around(receiving(T), 0), summands_));
   PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
-  PetscCall(split_values(ex, coarse_rows(P, nullptr), coarse.own_diag, coarse.own_offd));
+  PetscCall(split_values(ex, coarse_rows(T, nullptr), coarse.own_diag, coarse.own_offd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
 PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const SpgemmOptions &options, DistMatrix<Ex> &A,
-                                           const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
+                                           const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
   form_ = form;
   options_ = options;
-  PetscCall(coarse.set_rows(A.comm, P.diag.cols));
-  PetscCall(connect(ex, A, P));
+  PetscCall(coarse.set_rows(A.comm, T.R.diag.cols));
+  PetscCall(connect(ex, A, T));
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
-    PetscCall(find_patterns(ex, A, P, own_rows(coarse)));
-    PetscCall(multiply(ex, A, P, own_rows(coarse)));
+    PetscCall(find_patterns(ex, A, T, own_rows(coarse)));
+    PetscCall(multiply(ex, A, T, own_rows(coarse)));
     PetscCall(forget_AP(ex, false));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  if (!alone_) PetscCall(send_rows(ex, P));
-  PetscCall(attempt(A.comm, [&] { return alone_ ? make_empty(ex, coarse.rows, coarse.own_offd) : add_arrivals(ex, P, coarse); }));
+  if (!alone_) PetscCall(send_rows(ex, T));
+  PetscCall(attempt(A.comm, [&] { return alone_ ? make_empty(ex, coarse.rows, coarse.own_offd) : add_arrivals(ex, T, coarse); }));
   PetscCall(coarse.complete(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse)
+PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
-    PetscCall(prepare_AP(ex, A, P));
-    PetscCall(multiply(ex, A, P, own_rows(coarse)));
+    PetscCall(prepare_AP(ex, A, T));
+    PetscCall(multiply(ex, A, T, own_rows(coarse)));
     PetscCall(forget_AP(ex, true));
-    if (AP_stays_) PetscCall(note_places(ex, A, P, own_rows(coarse)));
-    if (!alone_) PetscCall(split_values(ex, sent_rows(P), sent_diag_, sent_offd_));
+    if (AP_stays_) PetscCall(note_places(ex, A, T, own_rows(coarse)));
+    if (!alone_) PetscCall(split_values(ex, sent_rows(T), sent_diag_, sent_offd_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(arrived_.update(ex, sent(P)));
-  PetscCall(attempt(A.comm, [&] { return add_arrivals_again(ex, P, coarse); }));
+  PetscCall(arrived_.update(ex, sent(T)));
+  PetscCall(attempt(A.comm, [&] { return add_arrivals_again(ex, T, coarse); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

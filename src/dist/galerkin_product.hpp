@@ -1,7 +1,7 @@
-// The coarse matrix Pᵀ A P of a prolongator with any entries: sparse matrix products.
+// The coarse matrix R A P of R and P with any entries: sparse matrix products.
 //
 // Every rank fetches P's rows of A's ghosts, multiplies its rows of A with them and its own, by ascending global indices, and the result
-// with its columns of R = Pᵀ: those of its own coarse points, and those of others' points. The rows of the latter go to their owners.
+// with its columns of R: those of its own coarse points, and those of others' points. The rows of the latter go to their owners.
 // These add what comes to their own row, by ascending ranks, as a product too: of [I E], E the zeros and ones that say what comes for
 // which row, with all rows stacked. So every sum has a fixed order, and new values take the same way on the patterns that are there.
 //
@@ -27,14 +27,20 @@ enum class ProductForm {
   at_once       // R A P row by row; SpgemmKind::native alone
 };
 
+// P, and R by its transpose. Where R = Pᵀ, both are the same object.
+template <class Ex> struct TransferOperators {
+  const Prolongator<Ex> &P, &R;
+};
+
 template <class Ex> class GalerkinProduct {
 public:
-  // Collective, once: coarse = Pᵀ A P, complete but for what the cycle stores. Its pattern is that of the product, entries that are 0 by
-  // chance included. P must be created on A's communicator; A and P must stay where they are. The options' blocks are those of A P.
-  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
+  // Collective, once: coarse = R A P, complete but for what the cycle stores. Its pattern is that of the product, entries that are 0 by
+  // chance included. T must be created on A's communicator; A, P and R must stay where they are. The options' blocks are those of A P.
+  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const TransferOperators<Ex> &T,
+                        DistMatrix<Ex> &coarse);
   // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P's values,
   // and the first time its pattern, or a slice of both, the places of products, and what a back end other than native needs.
-  PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
+  PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse);
   // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
   PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
   // Local, after create(): false where the options promise blocks of A, and one that this rank has is not complete, so that its products
@@ -43,24 +49,24 @@ public:
   std::size_t bytes() const;
 
 private:
-  PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const Prolongator<Ex> &P);
-  PetscErrorCode find_patterns(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
-  PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
-  PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P);
-  PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, Csr<double, Ex> &own);
+  PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const TransferOperators<Ex> &T);
+  PetscErrorCode find_patterns(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own);
+  PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own);
+  PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T);
+  PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own);
   PetscErrorCode forget_AP(Ex &, bool again);
-  PetscErrorCode note_places(Ex &, const DistMatrix<Ex> &A, const Prolongator<Ex> &P, const Csr<double, Ex> &own);
-  PetscErrorCode send_rows(Ex &, const Prolongator<Ex> &P);
-  PetscErrorCode add_arrivals(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
-  PetscErrorCode add_arrivals_again(Ex &, const Prolongator<Ex> &P, DistMatrix<Ex> &coarse);
+  PetscErrorCode note_places(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, const Csr<double, Ex> &own);
+  PetscErrorCode send_rows(Ex &, const TransferOperators<Ex> &T);
+  PetscErrorCode add_arrivals(Ex &, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse);
+  PetscErrorCode add_arrivals_again(Ex &, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse);
 
   // The factors on this rank, A's columns and P's rows in the order of their global indices; as they are where there is no ghost.
   CsrView<double> left(const DistMatrix<Ex> &A) const { return A.ghosts.empty() ? A.diag : A_.view(); }
   CsrView<double> right(const Prolongator<Ex> &P) const { return rows_of_P_.rows(rows_of(P)); }
   // A slice takes as much of R's entries, whichever part they are in.
-  std::int64_t slices_of(const CsrView<double> &part_of_R, const Prolongator<Ex> &P) const
+  std::int64_t slices_of(const CsrView<double> &part_of_R, const TransferOperators<Ex> &T) const
   {
-    const std::int64_t entries = P.to_own.col.size() + P.to_ghosts.col.size();
+    const std::int64_t entries = T.R.to_own.col.size() + T.R.to_ghosts.col.size();
     return entries > 0 ? (slices_ * part_of_R.nnz + entries - 1) / entries : 1;
   }
   // Of R times A P, whose blocks of rows are P's runs.
@@ -75,20 +81,23 @@ private:
   BlockRows blocks_of(const DistMatrix<Ex> &A) const { return {{A.diag}, {A.offd}, ghosts_before_}; }
   static DistRows rows_of(const Prolongator<Ex> &P) { return {P.diag.view(), P.offd.view(), P.first, &P.ghosts}; }
   // Of others_, of own_, and of what has become of own_.
-  ChosenRows sent_rows(const Prolongator<Ex> &P) const { return {others_.rows, P.diag.cols, {others_.view(), rows_of_P_.before()}}; }
-  ChosenRows receiving_rows(const Prolongator<Ex> &P) const
+  ChosenRows sent_rows(const TransferOperators<Ex> &T) const
   {
-    return {static_cast<int>(P.receiving.size()), P.diag.cols, {own_.view(), rows_of_P_.before()}, {}, P.receiving.data()};
+    return {others_.rows, T.R.diag.cols, {others_.view(), rows_of_P_.before()}};
   }
-  ChosenRows coarse_rows(const Prolongator<Ex> &P, const int *ghost) const
+  ChosenRows receiving_rows(const TransferOperators<Ex> &T) const
+  {
+    return {static_cast<int>(T.R.receiving.size()), T.R.diag.cols, {own_.view(), rows_of_P_.before()}, {}, T.R.receiving.data()};
+  }
+  ChosenRows coarse_rows(const TransferOperators<Ex> &T, const int *ghost) const
   {
     const MergedRows alone = {own_.view(), rows_of_P_.before(), ghost}, with_others = {sums_.view(), arrived_.before()};
-    return {own_.rows, P.diag.cols, alone, with_others, choice_.data()};
+    return {own_.rows, T.R.diag.cols, alone, with_others, choice_.data()};
   }
-  DistRows sent(const Prolongator<Ex> &P) const { return {sent_diag_.view(), sent_offd_.view(), P.first, &rows_of_P_.ghosts()}; }
-  DistRows receiving(const Prolongator<Ex> &P) const
+  DistRows sent(const TransferOperators<Ex> &T) const { return {sent_diag_.view(), sent_offd_.view(), T.R.first, &rows_of_P_.ghosts()}; }
+  DistRows receiving(const TransferOperators<Ex> &T) const
   {
-    return {receiving_diag_.view(), receiving_offd_.view(), P.first, &rows_of_P_.ghosts()};
+    return {receiving_diag_.view(), receiving_offd_.view(), T.R.first, &rows_of_P_.ghosts()};
   }
 
   ProductForm form_ = ProductForm::two_products;

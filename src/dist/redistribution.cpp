@@ -1,6 +1,7 @@
 #include "dist/redistribution.hpp"
 
 #include "dist/agree.hpp"
+#include "sparse/modes.hpp"
 #include "sparse/rearrange.hpp"
 #include "sparse/spmv.hpp"
 
@@ -111,6 +112,7 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::create_maps(Ex &ex)
 template <class Ex> PetscErrorCode Redistribution<Ex>::create(Ex &ex, const DistMatrix<Ex> &A, int heads)
 {
   PetscFunctionBegin;
+  comm_ = A.comm;
   PetscCall(create_groups(A, heads));
   PetscCall(attempt(A.comm, [&] { return create_maps(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -208,6 +210,39 @@ template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::collec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> template <class T> PetscErrorCode Redistribution<Ex>::move_vector(Ex &ex, Array<T, Ex> &vector)
+{
+  Array<T, Ex> moved;
+
+  PetscFunctionBegin;
+  PetscCall(attempt(comm_, [&] { return receives() ? moved.allocate(ex, rows_) : PETSC_SUCCESS; }));
+  PetscCall(memory_copy(ex, part<T>(), vector.data(), vector.bytes()));
+  PetscCall(collect(ex, moved.data()));
+  vector = std::move(moved);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Redistribution<Ex>::move_vectors(Ex &ex, int m, Array<double, Ex> &B)
+{
+  Array<double, Ex> x, moved;
+
+  PetscFunctionBegin;
+  PetscCall(attempt(comm_, [&] {
+    PetscFunctionBegin;
+    if (!receives()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(x.allocate(ex, rows_));
+    PetscCall(moved.allocate(ex, std::int64_t{rows_} * m));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  for (int k = 0; k < m; k++) {
+    PetscCall(get_vector(ex, B.size() / m, m, k, B.data(), part<double>()));
+    PetscCall(collect(ex, x.data()));
+    if (receives()) PetscCall(set_vector(ex, rows_, x.data(), m, k, moved.data()));
+  }
+  B = std::move(moved);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::spread(Ex &ex, const V *all)
 {
   V *mine = part<V>(), *pieces = pieces_.template as<V>();
@@ -224,6 +259,8 @@ template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::spread
   template PetscErrorCode Redistribution<Ex>::collect(Ex &, float *);                                                                      \
   template PetscErrorCode Redistribution<Ex>::collect(Ex &, int *);                                                                        \
   template PetscErrorCode Redistribution<Ex>::collect(Ex &, double *);                                                                     \
+  template PetscErrorCode Redistribution<Ex>::move_vector(Ex &, Array<int, Ex> &);                                                         \
+  template PetscErrorCode Redistribution<Ex>::move_vector(Ex &, Array<double, Ex> &);                                                      \
   template PetscErrorCode Redistribution<Ex>::spread(Ex &, const float *);                                                                 \
   template PetscErrorCode Redistribution<Ex>::spread(Ex &, const double *);
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)

@@ -27,6 +27,10 @@ public:
   template <class V> V *part() { return part_.template as<V>(); }
   // Collective: all <- the members' parts, on the heads; elsewhere all is not read.
   template <class V> PetscErrorCode collect(Ex &, V *all);
+  // Collective: vector, this rank's part of one, becomes the group's on the heads and empty elsewhere. T is double or int.
+  template <class T> PetscErrorCode move_vector(Ex &, Array<T, Ex> &vector);
+  // The same of m vectors side by side, as sparse/modes.hpp has them.
+  PetscErrorCode move_vectors(Ex &, int m, Array<double, Ex> &B);
   // Collective: the members' parts <- all, of the heads.
   template <class V> PetscErrorCode spread(Ex &, const V *all);
   std::size_t bytes() const { return part_.bytes() + pieces_.bytes() + slot_.bytes() + row_.bytes() + first_row_.bytes(); }
@@ -40,6 +44,7 @@ private:
   template <class V> MPI_Datatype piece() const { return sizeof(V) == sizeof(double) ? piece_of_doubles_ : piece_of_floats_; }
   template <class T> PetscErrorCode send(const Array<T, Ex> &from, Array<T, Ex> &to) const;
 
+  MPI_Comm comm_ = MPI_COMM_NULL; // of all ranks
   MPI_Comm group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;
   PetscSF sf_ = nullptr; // roots: the group's pieces, on its head; leaf: this rank's
   MPI_Datatype piece_of_doubles_ = MPI_DATATYPE_NULL, piece_of_floats_ = MPI_DATATYPE_NULL; // of a vector

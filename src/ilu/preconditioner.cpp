@@ -1,12 +1,10 @@
 #include "ilu/preconditioner.hpp"
 
-#include "dist/user_space.hpp"
-#include "dist/vec_view.hpp"
+#include "dist/agree.hpp"
 #include "ilu/one_level.hpp"
 #include "ilu/two_level.hpp"
 
 #include <array>
-#include <string>
 
 namespace amgkit
 {
@@ -19,123 +17,100 @@ template <class Ex> std::unique_ptr<IluMethod<Ex>> make_method(const IluParamete
   return std::make_unique<OneLevelIlu<Ex>>(parameters);
 }
 
-template <class Ex> class IluSolver final : public IluPreconditioner {
+template <class Ex> class IluSolver final : public PreconditionerIn<Ex> {
 public:
-  IluSolver(const IluParameters &parameters, const char *prefix) : parameters_(parameters), prefix_(prefix ? prefix : "") {}
+  IluSolver(const IluParameters &parameters, const char *prefix)
+      : PreconditionerIn<Ex>(parameters.space), parameters_(parameters), prefix_(prefix ? prefix : "")
+  {}
 
-  Ex ex;
-
-  PetscErrorCode setup(Mat A, IluSetup &setup) override;
-
-  PetscErrorCode can_refresh(Mat A, bool *possible) const override
-  {
-    PetscFunctionBegin;
-    PetscCall(system_->matrix.matches(A, possible));
-    *possible = *possible && stands_where(A);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  PetscErrorCode refresh(IluSetup &setup) override;
-
+  PetscErrorCode setup(Mat) override;
+  PetscErrorCode refresh(bool *fits) override;
+  SetupFault fault() const override;
   bool reads_matrix(bool transposed) const override { return system_->method->reads_matrix(transposed); }
-  bool reaches(Mat A, bool transposed) const override { return !reads_matrix(transposed) || stands_where(A); }
-
-  Mat matrix() const override { return system_->matrix.matrix(); }
-  PetscErrorCode check_matrix() const override { return system_->matrix.check(); }
-  PetscErrorCode check_rows(Vec x) const override { return check_layout(system_->A.range, x); }
+  bool linear() const override { return system_->method->linear(); }
 
   PetscErrorCode apply(Vec x, Vec y) override
   {
-    return with_arrays(system_->method->reads_matrix(false), x, y,
-                       [&](const double *b, double *u) { return system_->method->apply(ex, system_->A, b, u); });
+    return this->with_arrays(false, x, y, [&](const double *b, double *u) { return system_->method->apply(this->ex, system_->A, b, u); });
   }
-
   PetscErrorCode apply_transpose(Vec x, Vec y) override
   {
-    return with_arrays(system_->method->reads_matrix(true), x, y,
-                       [&](const double *b, double *u) { return system_->method->apply_transpose(ex, system_->A, b, u); });
+    return this->with_arrays(true, x, y,
+                             [&](const double *b, double *u) { return system_->method->apply_transpose(this->ex, system_->A, b, u); });
   }
-
-  bool linear() const override { return system_->method->linear(); }
   PetscErrorCode view(PetscViewer) const override;
-  const char *space() const override { return Ex::name; }
-
-  PetscErrorCode close() override
-  {
-    PetscFunctionBegin;
-    system_.reset();
-    vectors_ = {};
-    PetscCall(amgkit::close(ex));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
 
 private:
   struct System {
     MatView<Ex> matrix;
     DistMatrix<Ex> A;
     std::unique_ptr<IluMethod<Ex>> method;
+    IluSetup setup; // how the last one went
   };
 
-  bool stands_where(Mat A) const { return amgkit::stands_where<Ex>(parameters_.space, A); }
-
-  // f(x's entries, y's entries), with the matrix at hand if it is read.
-  template <class F> PetscErrorCode with_arrays(bool matrix, Vec x, Vec y, F f)
-  {
-    return vectors_.with(ex, x, y, [&](const double *from, double *to) {
-      const ReleaseAtEnd<Ex> at_end(system_->matrix);
-
-      PetscFunctionBegin;
-      if (matrix) PetscCall(system_->matrix.access(ex, system_->A));
-      PetscCall(f(from, to));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    });
-  }
+  UserMatrix<Ex> user() const override { return {system_->matrix, system_->A}; }
+  void forget() override { system_.reset(); }
 
   IluParameters parameters_;
   std::string prefix_;
   std::unique_ptr<System> system_;
-  VecPair<Ex> vectors_;
 };
 
-template <class Ex> PetscErrorCode IluSolver<Ex>::setup(Mat mat, IluSetup &setup)
+template <class Ex> PetscErrorCode IluSolver<Ex>::setup(Mat mat)
 {
   system_ = std::make_unique<System>();
   const ReleaseAtEnd<Ex> at_end(system_->matrix);
   DistMatrix<Ex> &A = system_->A;
 
   PetscFunctionBegin;
-  setup = {};
   system_->method = make_method<Ex>(parameters_, prefix_);
   PetscCall(check_type_and_size(mat));
   PetscCall(system_->matrix.create(mat, A));
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
-    PetscCall(system_->matrix.access(ex, A));
-    PetscCall(A.allocate(ex));
+    PetscCall(system_->matrix.access(this->ex, A));
+    PetscCall(A.allocate(this->ex));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(check_entries(ex, A, row_not_sorted | row_without_diagonal, nullptr));
-  PetscCall(system_->method->create(ex, A, setup));
-  PetscCall(trim(ex));
+  PetscCall(check_entries(this->ex, A, row_not_sorted | row_without_diagonal, nullptr));
+  PetscCall(system_->method->create(this->ex, A, system_->setup));
+  PetscCall(trim(this->ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode IluSolver<Ex>::refresh(IluSetup &setup)
+template <class Ex> PetscErrorCode IluSolver<Ex>::refresh(bool *fits)
 {
   const ReleaseAtEnd<Ex> at_end(system_->matrix);
   DistMatrix<Ex> &A = system_->A;
 
   PetscFunctionBegin;
-  setup = {};
-  PetscCall(attempt(A.comm, [&] { return system_->matrix.access(ex, A); }));
-  PetscCall(system_->method->update_values(ex, A, setup));
+  *fits = true;
+  PetscCall(attempt(A.comm, [&] { return system_->matrix.access(this->ex, A); }));
+  PetscCall(system_->method->update_values(this->ex, A, system_->setup));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> SetupFault IluSolver<Ex>::fault() const
+{
+  const std::string row = " of row " + std::to_string(system_->setup.row);
+  switch (system_->setup.fault) {
+  case IluFault::none:
+    break;
+  case IluFault::no_diagonal: // for PETSc's matrices an error before: check_entries()
+    return {PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "failed: the diagonal entry" + row + " is missing"};
+  case IluFault::zero_pivot:
+    return {PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "failed: the pivot" + row + " is zero: see -pc_ilu2level_shift_type"};
+  case IluFault::not_finite:
+    return {PC_FACTOR_OTHER, PETSC_ERR_FP, "failed: the factors" + row + " are not finite"};
+  }
+  return {};
 }
 
 template <class Ex> PetscErrorCode IluSolver<Ex>::view(PetscViewer viewer) const
 {
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(viewer));
   const DistMatrix<Ex> &A = system_->A;
+  const IluSetup &setup = system_->setup;
   std::array<double, 2> bytes = {static_cast<double>(system_->matrix.bytes() + A.bytes() + system_->method->bytes()),
                                  12 * static_cast<double>(A.diag.nnz + A.offd.nnz) + 4.0 * A.rows};
 
@@ -144,23 +119,18 @@ template <class Ex> PetscErrorCode IluSolver<Ex>::view(PetscViewer viewer) const
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bytes.data(), 2, MPI_DOUBLE, MPI_SUM, comm));
   PetscCall(
       PetscViewerASCIIPrintf(viewer, "memory: %.1f MB, %.2f of the matrix's\n", bytes[0] / 1e6, bytes[1] > 0 ? bytes[0] / bytes[1] : 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex> PetscErrorCode make(Mat A, const IluParameters &parameters, const char *prefix, std::unique_ptr<IluPreconditioner> &out)
-{
-  auto solver = std::make_unique<IluSolver<Ex>>(parameters, prefix);
-  Ex &ex = solver->ex;
-
-  PetscFunctionBegin;
-  out = std::move(solver); // whoever owns it closes it, also after an error
-  PetscCall(open_on_all(PetscObjectComm(reinterpret_cast<PetscObject>(A)), ex));
+  if (setup.shift_amount > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "diagonals shifted, by at most %g, after %" PetscInt_FMT " new starts\n", setup.shift_amount,
+                                     setup.shifts));
+  else if (setup.shifts > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "pivots shifted: %" PetscInt_FMT "\n", setup.shifts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
-PetscErrorCode make_ilu_preconditioner(Mat A, const IluParameters &parameters, const char *prefix, std::unique_ptr<IluPreconditioner> &out)
+PetscErrorCode make_ilu_preconditioner(Mat A, const IluParameters &parameters, const char *prefix, std::unique_ptr<Preconditioner> &out)
 {
-  return in_space_of(A, parameters.space, [&](auto space) { return make<decltype(space)>(A, parameters, prefix, out); });
+  return make_in_space_of(
+      A, parameters.space, [&](auto space) { return std::make_unique<IluSolver<decltype(space)>>(parameters, prefix); }, out);
 }
 } // namespace amgkit

@@ -1,15 +1,15 @@
 #include "amg/cycle.hpp"
 
 #include "amg/prolongation_matching.hpp"
-#include "support/petsc_problems.hpp"
+#include "support/amg_solver.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace amgkit::test
 {
-template <class Ex> using Cycle = SpaceTest<Ex>;
-TYPED_TEST_SUITE(Cycle, Spaces, SpaceName);
+template <class Ex> using CycleTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(CycleTest, Spaces, SpaceName);
 
 namespace
 {
@@ -30,48 +30,22 @@ const char *name_of(CycleKind kind)
   return "";
 }
 
-template <class Ex> struct Solver {
-  Mat A = nullptr;
-  Hierarchy<Ex> hierarchy;
-  AmgParameters parameters;
+template <class Ex> struct Solver : AmgSolver<Ex> {
+  using AmgSolver<Ex>::A, AmgSolver<Ex>::parameters, AmgSolver<Ex>::rows;
   bool single = false; // precision of the vectors
 
   PetscErrorCode create(Ex &ex, const HostCsr &M, const AmgParameters &p)
   {
-    PetscFunctionBegin;
-    parameters = p;
-    parameters.rows_worth_single = 0;
-    PetscCall(distribute(M, Ex::on_device, &A));
-    PetscCall(hierarchy.build(ex, A, parameters, *make_matching_prolongation<Ex>({})));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return AmgSolver<Ex>::create(ex, M, p, *make_matching_prolongation<Ex>({}));
   }
-  CycleKind kind() const
-  {
-    const auto chosen = parameters.cycle_type;
-    return chosen == CycleKind::automatic ? CycleKind::w : chosen;
-  }
-  int rows() const { return hierarchy.levels.front()->A.rows; }
-  PetscInt first() const { return hierarchy.levels.front()->A.first(rank_of_world()); }
+  CycleKind kind() const { return this->cycle.choose(false).kind; }
   PetscErrorCode apply(Ex &ex, const std::vector<double> &b, std::vector<double> &x)
   {
-    return call(ex, b, x, [&](const double *B, double *X) { return apply_cycle(ex, hierarchy, parameters, {kind(), single}, B, X); });
+    return AmgSolver<Ex>::apply(ex, {kind(), single}, b, x);
   }
   PetscErrorCode apply_transposed(Ex &ex, const std::vector<double> &b, std::vector<double> &x)
   {
-    return call(ex, b, x, [&](const double *B, double *X) { return apply_transposed_cycle(ex, hierarchy, parameters, kind(), B, X); });
-  }
-  template <class F> PetscErrorCode call(Ex &ex, const std::vector<double> &b, std::vector<double> &x, F f)
-  {
-    Array<double, Ex> B, X;
-    PetscFunctionBegin;
-    x.resize(b.size());
-    PetscCall(upload(ex, b, B));
-    PetscCall(upload(ex, x, X));
-    PetscCall(hierarchy.finest.access(ex, hierarchy.levels.front()->A));
-    PetscCall(f(B.data(), X.data()));
-    PetscCall(hierarchy.finest.release());
-    PetscCall(download(ex, X.data(), X.size(), x));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return AmgSolver<Ex>::apply_transposed(ex, kind(), b, x);
   }
   // (|r_k| / |r_0|)^(1/k) of the iteration x <- x + B (b - A x)
   PetscErrorCode stationary_rate(Ex &ex, int steps, double *rate)
@@ -105,7 +79,6 @@ template <class Ex> struct Solver {
     PetscCall(VecDestroy(&x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  ~Solver() { static_cast<void>(MatDestroy(&A)); }
 };
 
 AmgParameters several_levels(CycleKind cycle, SmootherKind smoother, PetscInt process_eq_limit)
@@ -116,14 +89,6 @@ AmgParameters several_levels(CycleKind cycle, SmootherKind smoother, PetscInt pr
   parameters.cycle_type = cycle;
   parameters.smoother = smoother;
   return parameters;
-}
-
-// Of this rank's rows
-template <class Ex> std::vector<double> wave(const Solver<Ex> &solver, double step)
-{
-  std::vector<double> x(solver.rows());
-  for (int i = 0; i < solver.rows(); i++) x[i] = std::sin(step * static_cast<double>(solver.first() + i) + 0.5);
-  return x;
 }
 
 // A x = b, on this rank's rows
@@ -143,17 +108,9 @@ template <class Ex> void expect_solution(const Solver<Ex> &solver, const std::ve
   OK(VecDestroy(&X));
   OK(VecDestroy(&R));
 }
-
-double dot(const std::vector<double> &x, const std::vector<double> &y)
-{
-  double s = 0;
-  for (std::size_t i = 0; i < x.size(); i++) s += x[i] * y[i];
-  MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
-  return s;
-}
 } // namespace
 
-TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmoother)
+TYPED_TEST(CycleTest, IsASymmetricPositiveOperatorForEverySmoother)
 {
   for (CycleKind cycle : {CycleKind::v, CycleKind::w}) {
     for (SmootherKind smoother : {SmootherKind::l1jacobi, SmootherKind::jacobi, SmootherKind::chebyshev, SmootherKind::ilu0}) {
@@ -166,7 +123,7 @@ TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmoother)
         parameters.smoother_sweeps = sweeps;
         OK(solver.create(this->ex, grid7(9, 8, 7, 1, 1, 0.1), parameters));
         ASSERT_GT(solver.hierarchy.statistics.size(), 1U);
-        const auto u = wave(solver, 0.3), v = wave(solver, 1.1);
+        const auto u = solver.wave(0.3), v = solver.wave(1.1);
         std::vector<double> Bu, Bv;
         OK(solver.apply(this->ex, u, Bu));
         OK(solver.apply(this->ex, v, Bv));
@@ -180,7 +137,7 @@ TYPED_TEST(Cycle, IsASymmetricPositiveOperatorForEverySmoother)
 
 // Steps before and after in every mixture, also none on one side, and every parity of the two arrays' exchange: with a post sweep
 // more the error gets smaller, and the result is where it belongs.
-TYPED_TEST(Cycle, ConvergesWithAnySweepsBeforeAndAfter)
+TYPED_TEST(CycleTest, ConvergesWithAnySweepsBeforeAndAfter)
 {
   for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
     for (PetscInt degree : {0, 1, 2}) { // 0: incomplete factors
@@ -203,7 +160,7 @@ TYPED_TEST(Cycle, ConvergesWithAnySweepsBeforeAndAfter)
 }
 
 // <Bu, v> = <u, Bᵀv> where A is not symmetric, nor its pattern, the sweeps differ, and coarse levels are held by fewer ranks.
-TYPED_TEST(Cycle, TransposedIsTheTranspose)
+TYPED_TEST(CycleTest, TransposedIsTheTranspose)
 {
   const HostCsr A = one_sided(grid7(11, 10, 9));
   for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f}) {
@@ -215,7 +172,7 @@ TYPED_TEST(Cycle, TransposedIsTheTranspose)
         parameters.pre_sweeps = limit == 1 ? 0 : 2;
         parameters.storage = Storage::in_double;
         OK(solver.create(this->ex, A, parameters));
-        const auto u = wave(solver, 0.3), v = wave(solver, 1.1);
+        const auto u = solver.wave(0.3), v = solver.wave(1.1);
         std::vector<double> Bu, Btv;
         OK(solver.apply(this->ex, u, Bu));
         for (int repeat = 0; repeat < 2; repeat++) {
@@ -223,7 +180,7 @@ TYPED_TEST(Cycle, TransposedIsTheTranspose)
           const double one = dot(Bu, v), other = dot(u, Btv), size = std::sqrt(dot(Bu, Bu) * dot(v, v));
           EXPECT_NEAR(one, other, 1e-12 * size);
           bool fits = false;
-          OK(solver.hierarchy.refresh(this->ex, solver.A, parameters, &fits)); // transposes are made anew then
+          OK(solver.refresh(this->ex, &fits)); // transposes are made anew then
           EXPECT_TRUE(fits);
         }
       }
@@ -232,7 +189,7 @@ TYPED_TEST(Cycle, TransposedIsTheTranspose)
 }
 
 // Coarse levels on fewer ranks: other aggregates, the same quality; and the first rank has a share of every level.
-TYPED_TEST(Cycle, ConvergesWithCoarseLevelsOnFewerRanks)
+TYPED_TEST(CycleTest, ConvergesWithCoarseLevelsOnFewerRanks)
 {
   for (PetscInt limit : {1, 200, 100000}) {
     Solver<TypeParam> solver;
@@ -258,7 +215,7 @@ TYPED_TEST(Cycle, ConvergesWithCoarseLevelsOnFewerRanks)
 
 // The recorded cycle is the cycle, also on a second play with another right-hand side. deep: on several ranks one holds the third coarse
 // level alone, beyond the last that w, f and k act on.
-TYPED_TEST(Cycle, RecordingChangesNothing)
+TYPED_TEST(CycleTest, RecordingChangesNothing)
 {
   for (auto [single, smoother] : {std::pair{false, SmootherKind::chebyshev}, {true, SmootherKind::chebyshev}, {true, SmootherKind::ilu0}}) {
     for (bool deep : {false, true}) {
@@ -271,22 +228,23 @@ TYPED_TEST(Cycle, RecordingChangesNothing)
         parameters.kcycle_levels = deep ? 1 : 3;
         parameters.process_eq_limit = deep ? 60 : 0;
         const HostCsr A = grid7(14, 13, 12);
-        OK(plain.create(this->ex, A, parameters));
         OK(recorded.create(this->ex, A, parameters));
-        ASSERT_EQ(plain.hierarchy.single, TypeParam::sliced_rows);
+        parameters.cuda_graph = PETSC_FALSE;
+        OK(plain.create(this->ex, A, parameters));
+        ASSERT_EQ(plain.cycle.single(), TypeParam::sliced_rows);
         plain.single = recorded.single = single && TypeParam::sliced_rows;
-        OK(record_cycle(this->ex, recorded.hierarchy, parameters, {cycle, recorded.single}));
-        if constexpr (TypeParam::on_device) {
-          EXPECT_EQ(recorded.hierarchy.recording.recorded(), rank_of_world() == 0);
-        }
-        if (deep && size_of_world() > 1 && rank_of_world() == 0) {
-          EXPECT_EQ(recorded.hierarchy.recorded, (CycleChoice{CycleKind::v, recorded.single}));
-        }
         for (double step : {0.7, 0.2, 1.9}) {
           std::vector<double> x, y;
-          OK(plain.apply(this->ex, wave(plain, step), x));
-          OK(recorded.apply(this->ex, wave(plain, step), y));
+          OK(plain.apply(this->ex, plain.wave(step), x));
+          OK(recorded.apply(this->ex, plain.wave(step), y));
           EXPECT_EQ(x, y) << deep << " " << name_of(cycle);
+        }
+        EXPECT_FALSE(plain.cycle.recorded());
+        if constexpr (TypeParam::on_device) {
+          EXPECT_EQ(recorded.cycle.recorded(), rank_of_world() == 0);
+        }
+        if (deep && size_of_world() > 1 && rank_of_world() == 0) {
+          EXPECT_EQ(recorded.cycle.recorded_choice(), (CycleChoice{CycleKind::v, recorded.single}));
         }
       }
     }
@@ -294,7 +252,7 @@ TYPED_TEST(Cycle, RecordingChangesNothing)
 }
 
 // With vectors of floats the cycle is the same to their rounding, whatever the right-hand side's size, also with levels on fewer ranks.
-TYPED_TEST(Cycle, InSinglePrecisionIsTheSameToRounding)
+TYPED_TEST(CycleTest, InSinglePrecisionIsTheSameToRounding)
 {
   if (!TypeParam::sliced_rows) return; // its matrices are not stored in single precision
   for (PetscInt limit : {1, 100000}) {
@@ -305,8 +263,8 @@ TYPED_TEST(Cycle, InSinglePrecisionIsTheSameToRounding)
         AmgParameters parameters = several_levels(cycle, smoother, limit);
         parameters.smoother_sweeps = sweeps;
         OK(solver.create(this->ex, grid7(14, 13, 12, 1, 1, 0.1), parameters));
-        ASSERT_TRUE(solver.hierarchy.single);
-        std::vector<double> b = wave(solver, 0.7), in_double, in_single;
+        ASSERT_TRUE(solver.cycle.single());
+        std::vector<double> b = solver.wave(0.7), in_double, in_single;
         OK(solver.apply(this->ex, b, in_double));
         solver.single = true;
         OK(solver.apply(this->ex, b, in_single));
@@ -333,7 +291,7 @@ TYPED_TEST(Cycle, InSinglePrecisionIsTheSameToRounding)
 }
 
 // Double precision where floats would lose something: by the matrix's size, by an entry of one rank, by option, or an exact solution.
-TYPED_TEST(Cycle, SinglePrecisionIsNotForEveryMatrix)
+TYPED_TEST(CycleTest, SinglePrecisionIsNotForEveryMatrix)
 {
   auto allowed = [&](const HostCsr &A, bool in_double, PetscInt limit) {
     Solver<TypeParam> solver;
@@ -342,9 +300,9 @@ TYPED_TEST(Cycle, SinglePrecisionIsNotForEveryMatrix)
     if (in_double) parameters.storage = Storage::in_double;
     EXPECT_EQ(static_cast<int>(solver.create(this->ex, A, parameters)), 0);
     std::vector<double> x;
-    EXPECT_EQ(static_cast<int>(solver.apply(this->ex, wave(solver, 0.7), x)), 0);
+    EXPECT_EQ(static_cast<int>(solver.apply(this->ex, solver.wave(0.7), x)), 0);
     EXPECT_TRUE(std::isfinite(dot(x, x)));
-    return solver.hierarchy.single;
+    return solver.cycle.single();
   };
   const HostCsr A = grid7(9, 8, 7);
   HostCsr tiny = A, huge = A, one_entry = A;
@@ -364,7 +322,7 @@ TYPED_TEST(Cycle, SinglePrecisionIsNotForEveryMatrix)
 }
 
 // With the exact solver one level below, two K-steps on the coarse problem change nothing: FCG and GCR stop after the first.
-TYPED_TEST(Cycle, KrylovStepsOnAnExactlySolvedProblemAreOne)
+TYPED_TEST(CycleTest, KrylovStepsOnAnExactlySolvedProblemAreOne)
 {
   for (KCycleForm form : {KCycleForm::fcg, KCycleForm::gcr}) {
     std::vector<double> x[2];
@@ -376,13 +334,13 @@ TYPED_TEST(Cycle, KrylovStepsOnAnExactlySolvedProblemAreOne)
       parameters.kcycle_form = form;
       OK(solver.create(this->ex, grid7(11, 11, 11), parameters));
       ASSERT_EQ(solver.hierarchy.statistics.size(), 2U);
-      OK(solver.apply(this->ex, wave(solver, 0.7), x[cycle == CycleKind::k]));
+      OK(solver.apply(this->ex, solver.wave(0.7), x[cycle == CycleKind::k]));
     }
     for (std::size_t i = 0; i < x[0].size(); i++) ASSERT_NEAR(x[0][i], x[1][i], 1e-13);
   }
 }
 
-TYPED_TEST(Cycle, OneLevelIsExact)
+TYPED_TEST(CycleTest, OneLevelIsExact)
 {
   Solver<TypeParam> solver;
   OK(solver.create(this->ex, grid7(6, 5, 4), {}));
@@ -392,7 +350,7 @@ TYPED_TEST(Cycle, OneLevelIsExact)
   expect_solution(solver, b, x);
 }
 
-TYPED_TEST(Cycle, DenseLimitFallsBackToTheSmoother)
+TYPED_TEST(CycleTest, DenseLimitFallsBackToTheSmoother)
 {
   Solver<TypeParam> solver;
   AmgParameters parameters;
@@ -405,7 +363,7 @@ TYPED_TEST(Cycle, DenseLimitFallsBackToTheSmoother)
 }
 
 // Pure Neumann: the constant is in the null space. The rest is solved, and nothing becomes NaN.
-TYPED_TEST(Cycle, SolvesWhatASingularMatrixLetsItSolve)
+TYPED_TEST(CycleTest, SolvesWhatASingularMatrixLetsItSolve)
 {
   Solver<TypeParam> solver;
   OK(solver.create(this->ex, from_edges(6, {{{0, 1}, 1}, {{1, 2}, 3}, {{2, 3}, 1}, {{3, 4}, 0.5}, {{4, 5}, 1}}, 0), {}));
@@ -418,13 +376,13 @@ TYPED_TEST(Cycle, SolvesWhatASingularMatrixLetsItSolve)
 }
 
 // Two Neumann problems that do not touch: the smooth vector does not tell them apart, so the smoother takes over.
-TYPED_TEST(Cycle, SmoothsWhereTheCoarsestMatrixIsSingularInAnotherWay)
+TYPED_TEST(CycleTest, SmoothsWhereTheCoarsestMatrixIsSingularInAnotherWay)
 {
   Solver<TypeParam> solver;
   OK(solver.create(this->ex, from_edges(6, {{{0, 1}, 1}, {{1, 2}, 3}, {{3, 4}, 0.5}, {{4, 5}, 1}}, 0), {}));
   EXPECT_NE(solver.hierarchy.coarse_solver.description().find("as the matrix is singular"), std::string::npos);
   std::vector<double> x;
-  OK(solver.apply(this->ex, wave(solver, 0.7), x));
+  OK(solver.apply(this->ex, solver.wave(0.7), x));
   for (double entry : x) EXPECT_TRUE(std::isfinite(entry));
 }
 } // namespace amgkit::test

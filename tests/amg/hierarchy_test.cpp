@@ -3,6 +3,7 @@
 #include "amg/cycle.hpp"
 #include "amg/prolongation_classical.hpp"
 #include "amg/prolongation_matching.hpp"
+#include "support/amg_solver.hpp"
 #include "support/hierarchy_shape.hpp"
 #include "support/petsc_problems.hpp"
 
@@ -23,6 +24,12 @@ template <class Ex> PetscErrorCode shape_of(Ex &ex, const HostCsr &M, const AmgP
   PetscCall(distribute(M, Ex::on_device, A.out()));
   PetscCall(test::shape_of(ex, static_cast<Mat>(A), parameters, out));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+HostCsr four_times(HostCsr A)
+{
+  for (double &value : A.val) value *= 4;
+  return A;
 }
 
 AmgParameters small()
@@ -94,9 +101,7 @@ TYPED_TEST(HierarchyTest, RefreshEqualsAFreshSetup)
     const auto is = [&](const char *what) { return std::string(name).find(what) != std::string::npos; };
     const HostCsr M = grid7(12, 11, 10, 1, 1, 0.1);
     HostCsr N = M;
-    Mat A, B;
     AmgParameters parameters = small();
-    parameters.rows_worth_single = 0;
     if (is("incomplete factors")) parameters.smoother = SmootherKind::ilu0;
     if (is("on fewer ranks")) parameters.process_eq_limit = 170; // of 4: 2 ranks hold 330 rows, 1 holds 82
     if (is("singular")) {                                        // the coarsest matrix is treated in another way then
@@ -107,43 +112,35 @@ TYPED_TEST(HierarchyTest, RefreshEqualsAFreshSetup)
           if (N.col[k] == i) N.val[k] = sum;
       }
     }
-    OK(distribute(N, TypeParam::on_device, &A));
-    OK(distribute(N, TypeParam::on_device, &B));
     {
-      Hierarchy<TypeParam> refreshed, fresh;
+      AmgSolver<TypeParam> refreshed, fresh;
       bool fits = false;
-      const auto prolongation = make_matching_prolongation<TypeParam>({});
-      OK(MatScale(A, 4));
-      OK(refreshed.build(this->ex, A, parameters, *prolongation));
-      EXPECT_EQ(refreshed.single, TypeParam::sliced_rows);
+      OK(refreshed.create(this->ex, four_times(N), parameters, *make_matching_prolongation<TypeParam>({})));
+      Mat A = refreshed.A;
+      EXPECT_EQ(refreshed.cycle.single(), TypeParam::sliced_rows);
       OK(MatScale(A, 0.25 * std::ldexp(1.0, -70))); // too small for vectors in single precision
-      OK(refreshed.refresh(this->ex, A, parameters, &fits));
+      OK(refreshed.refresh(this->ex, &fits));
       EXPECT_TRUE(fits);
-      EXPECT_FALSE(refreshed.single);
+      EXPECT_FALSE(refreshed.cycle.single());
       OK(MatScale(A, std::ldexp(1.0, 70)));
-      OK(refreshed.refresh(this->ex, A, parameters, &fits));
+      OK(refreshed.refresh(this->ex, &fits));
       EXPECT_TRUE(fits);
-      EXPECT_EQ(refreshed.single, TypeParam::sliced_rows);
-      OK(fresh.build(this->ex, B, parameters, *prolongation));
-      ASSERT_EQ(refreshed.levels.size(), fresh.levels.size());
-      EXPECT_EQ(refreshed.bytes(), fresh.bytes());
-      EXPECT_EQ(refreshed.coarse_solver.description(), fresh.coarse_solver.description());
-      for (std::size_t l = 1; l < fresh.levels.size(); l++) {
-        EXPECT_EQ(values_of(this->ex, refreshed.levels[l]->A), values_of(this->ex, fresh.levels[l]->A));
+      EXPECT_EQ(refreshed.cycle.single(), TypeParam::sliced_rows);
+      OK(fresh.create(this->ex, N, parameters, *make_matching_prolongation<TypeParam>({})));
+      const auto &levels = fresh.hierarchy.levels;
+      ASSERT_EQ(refreshed.hierarchy.levels.size(), levels.size());
+      EXPECT_EQ(refreshed.hierarchy.bytes(), fresh.hierarchy.bytes());
+      EXPECT_EQ(refreshed.cycle.bytes(), fresh.cycle.bytes());
+      EXPECT_EQ(refreshed.hierarchy.coarse_solver.description(), fresh.hierarchy.coarse_solver.description());
+      for (std::size_t l = 1; l < levels.size(); l++) {
+        EXPECT_EQ(values_of(this->ex, refreshed.hierarchy.levels[l]->A), values_of(this->ex, levels[l]->A));
       }
-      std::vector<double> b(fresh.levels[0]->A.rows), x[2];
+      std::vector<double> b(fresh.rows()), x[2];
       for (std::size_t i = 0; i < b.size(); i++) b[i] = static_cast<double>(i % 17) - 8;
-      for (Hierarchy<TypeParam> *hierarchy : {&refreshed, &fresh}) {
-        Array<double, TypeParam> B_ = this->to_space(b), X = this->to_space(b);
-        OK(hierarchy->finest.access(this->ex, hierarchy->levels[0]->A));
-        OK(apply_cycle(this->ex, *hierarchy, parameters, {CycleKind::k, hierarchy->single}, B_.data(), X.data()));
-        OK(hierarchy->finest.release());
-        x[hierarchy == &fresh] = this->to_host(X);
-      }
+      for (AmgSolver<TypeParam> *solver : {&refreshed, &fresh})
+        OK(solver->apply(this->ex, {CycleKind::k, solver->cycle.single()}, b, x[solver == &fresh]));
       EXPECT_EQ(x[0], x[1]);
     }
-    OK(MatDestroy(&A));
-    OK(MatDestroy(&B));
   }
 }
 
@@ -180,14 +177,14 @@ TYPED_TEST(HierarchyTest, ClassicalFollowsNewValues)
       };
       const auto fresh = values();
       OK(MatDiagonalScale(A, d, d));
-      OK(hierarchy.refresh(this->ex, A, parameters, &fits));
+      OK(hierarchy.refresh(this->ex, parameters, &fits));
       EXPECT_TRUE(fits);
       const auto changed = values();
       const bool has_rows = hierarchy.levels.size() > 1 && hierarchy.levels[1]->A.rows > 0;
       EXPECT_TRUE(changed != fresh || !has_rows);
       OK(VecReciprocal(d));
       OK(MatDiagonalScale(A, d, d));
-      OK(hierarchy.refresh(this->ex, A, parameters, &fits));
+      OK(hierarchy.refresh(this->ex, parameters, &fits));
       EXPECT_EQ(values(), fresh) << aggressive << reweight;
     }
   }
@@ -215,7 +212,7 @@ TYPED_TEST(HierarchyTest, TellsThatItsLevelsDoNotFitNewValues)
       bool fits = false;
       OK(hierarchy.build(this->ex, A, parameters, *make_classical_prolongation<TypeParam>({})));
       OK(MatDiagonalScale(A, d, nullptr));
-      OK(hierarchy.refresh(this->ex, A, parameters, &fits));
+      OK(hierarchy.refresh(this->ex, parameters, &fits));
       int answers[2] = {fits, -static_cast<int>(fits)};
       MPI_Allreduce(MPI_IN_PLACE, answers, 2, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
       EXPECT_EQ(answers[0], -answers[1]);
@@ -253,6 +250,7 @@ TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)
   Mat A;
   Hierarchy<TypeParam> hierarchy;
   AmgParameters parameters;
+  Cycle<TypeParam> cycle(hierarchy, parameters);
   parameters.cycle_type = CycleKind::v;
   // What does not grow with the matrix would hide the rest on a small grid: the dense inverse, and the copies of the levels that are small
   // enough to be moved to fewer ranks.
@@ -261,7 +259,8 @@ TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)
   const HostCsr M = grid7(28, 28, 28);
   OK(distribute(M, TypeParam::on_device, &A));
   OK(hierarchy.build(this->ex, A, parameters, *make_matching_prolongation<TypeParam>({3})));
-  double bytes = static_cast<double>(hierarchy.bytes()), entries = 0;
+  OK(cycle.prepare(this->ex, A));
+  double bytes = static_cast<double>(hierarchy.bytes() + cycle.bytes()), entries = 0;
   // Debug stores what a GPU does; a CPU's copy of 64-bit indices, which a GPU does not need, would come on top of that.
   if (TypeParam::sliced_rows && !TypeParam::on_device) bytes -= static_cast<double>(hierarchy.finest.bytes());
   MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);

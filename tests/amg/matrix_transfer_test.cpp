@@ -1,8 +1,9 @@
 #include "amg/matrix_transfer.hpp"
 
-#include "amg/cycle.hpp"
+#include "amg/export.hpp"
 #include "dist/agree.hpp"
 #include "sparse/spmv.hpp"
+#include "support/amg_solver.hpp"
 #include "support/coarse_problem.hpp"
 #include "support/failing_allocations.hpp"
 #include "support/vectors.hpp"
@@ -18,21 +19,13 @@ TYPED_TEST_SUITE(MatrixTransferTest, Spaces, SpaceName);
 
 namespace
 {
-double dot(const std::vector<double> &x, const std::vector<double> &y)
-{
-  double s = 0;
-  for (std::size_t i = 0; i < x.size(); i++) s += x[i] * y[i];
-  MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
-  return s;
-}
-
 // P's rows of one rank.
 struct Weights {
   std::vector<int> own_ptr = {0}, own_col, other_ptr = {0};
   std::vector<PetscInt> other; // global
   std::vector<double> own_val, other_val;
 };
-Weights weights_of(const HostRows &A, PetscInt first)
+Weights weights_of(const HostRows &A, PetscInt first, double factor)
 {
   const PetscInt first_coarse = (first + 2) / 3, end_coarse = (first + static_cast<PetscInt>(A.ptr.size()) - 1 + 2) / 3;
   Weights P;
@@ -46,7 +39,7 @@ Weights weights_of(const HostRows &A, PetscInt first)
       const bool own = J >= first_coarse && J < end_coarse;
       if (own) P.own_col.push_back(static_cast<int>(J - first_coarse));
       if (!own) P.other.push_back(J);
-      (own ? P.own_val : P.other_val).push_back(here % 3 == 0 ? 1 : std::abs(A.val[k]) / sum);
+      (own ? P.own_val : P.other_val).push_back(here % 3 == 0 ? 1 : factor * std::abs(A.val[k]) / sum);
     }
     P.own_ptr.push_back(static_cast<int>(P.own_col.size()));
     P.other_ptr.push_back(static_cast<int>(P.other.size()));
@@ -58,22 +51,25 @@ Weights weights_of(const HostRows &A, PetscInt first)
 // couplings, on whatever rank they are.
 template <class Ex> class EveryThird final : public Prolongation<Ex> {
 public:
-  PetscErrorCode build(Ex &ex, Level<Ex> &fine, Level<Ex> &coarse) const override
+  // factor: what R has in place of Pᵀ's entries outside the coarse points' own columns, times theirs; 1: R is Pᵀ.
+  explicit EveryThird(double factor = 1) : factor_(factor) {}
+
+  PetscErrorCode build(Ex &ex, Level<Ex> &fine, LevelSetup<Ex> &, Level<Ex> &coarse, LevelSetup<Ex> &) override
   {
     auto transfer = std::make_unique<MatrixTransfer<Ex>>();
 
     PetscFunctionBegin;
-    transfer->P.in_single = fine.in_single;
-    PetscCall(attempt_weights(ex, fine.A, *transfer));
+    PetscCall(attempt_weights(ex, fine.A, 1, transfer->P));
+    if (factor_ != 1) PetscCall(attempt_weights(ex, fine.A, factor_, *(transfer->R_transposed = std::make_unique<Prolongator<Ex>>())));
+    transfer->P.in_single = this->in_single_;
     PetscCall(transfer->create(ex, ProductForm::two_products, {}, fine.A, coarse.A));
-    PetscCall(attempt(fine.A.comm, [&] { return set_smooth_vector(ex, coarse); }));
-    coarse.block_size = 1;
+    PetscCall(attempt(fine.A.comm, [&] { return set_smooth_vector(ex, coarse.A.rows); }));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
-  static PetscErrorCode attempt_weights(Ex &ex, const DistMatrix<Ex> &A, MatrixTransfer<Ex> &transfer)
+  static PetscErrorCode attempt_weights(Ex &ex, const DistMatrix<Ex> &A, double factor, Prolongator<Ex> &P)
   {
     return attempt(A.comm, [&] {
       HostRows rows;
@@ -81,7 +77,7 @@ private:
       PetscFunctionBegin;
       PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
       PetscCall(download_rows(ex, rows_for_others(A, rank), rows));
-      PetscCall(take(ex, weights_of(rows, A.first(rank)), A, rank, transfer.P));
+      PetscCall(take(ex, weights_of(rows, A.first(rank), factor), A, rank, P));
       PetscFunctionReturn(PETSC_SUCCESS);
     });
   }
@@ -106,54 +102,31 @@ private:
     PetscCall(upload(ex, weights.other_val, P.offd.val));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  static PetscErrorCode set_smooth_vector(Ex &ex, Level<Ex> &coarse)
+  PetscErrorCode set_smooth_vector(Ex &ex, int rows)
   {
     PetscFunctionBegin;
-    PetscCall(coarse.smooth_vector.allocate(ex, coarse.A.rows));
-    PetscCall(fill(ex, coarse.A.rows, 1, coarse.smooth_vector.data()));
+    PetscCall(this->smooth_vector_.allocate(ex, rows));
+    PetscCall(fill(ex, rows, 1, this->smooth_vector_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+
+  double factor_;
 };
 
-template <class Ex> struct Solver {
-  OwnedMat A;
-  Hierarchy<Ex> hierarchy;
-  AmgParameters parameters;
-
-  PetscErrorCode create(Ex &ex, const HostCsr &M, PetscInt limit)
+template <class Ex> struct Solver : AmgSolver<Ex> {
+  PetscErrorCode create(Ex &ex, const HostCsr &M, PetscInt limit, double factor = 1)
   {
-    PetscFunctionBegin;
-    parameters.rows_worth_single = 0;
-    parameters.coarse_eq_limit = 20;
-    parameters.process_eq_limit = limit;
-    parameters.cycle_type = CycleKind::v;
-    PetscCall(distribute(M, Ex::on_device, A.out()));
-    PetscCall(hierarchy.build(ex, A, parameters, EveryThird<Ex>()));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    EveryThird<Ex> prolongation(factor);
+    AmgParameters p;
+    p.coarse_eq_limit = 20;
+    p.process_eq_limit = limit;
+    p.cycle_type = CycleKind::v;
+    return AmgSolver<Ex>::create(ex, M, p, prolongation);
   }
   // x = B b, or Bᵀ b
   PetscErrorCode apply(Ex &ex, bool single, bool transposed, const std::vector<double> &b, std::vector<double> &x)
   {
-    Array<double, Ex> B, X;
-
-    PetscFunctionBegin;
-    PetscCall(upload(ex, b, B));
-    PetscCall(upload(ex, b, X));
-    PetscCall(hierarchy.finest.access(ex, hierarchy.levels.front()->A));
-    if (transposed)
-      PetscCall(apply_transposed_cycle(ex, hierarchy, parameters, CycleKind::v, B.data(), X.data()));
-    else
-      PetscCall(apply_cycle(ex, hierarchy, parameters, {CycleKind::v, single}, B.data(), X.data()));
-    PetscCall(hierarchy.finest.release());
-    PetscCall(download(ex, X.data(), X.size(), x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  std::vector<double> my_wave(double step) const
-  {
-    const DistMatrix<Ex> &matrix = hierarchy.levels.front()->A;
-    const auto all = wave(matrix.global_rows(), step);
-    const auto first = all.begin() + matrix.first(rank_of_world());
-    return {first, first + matrix.rows};
+    return transposed ? this->apply_transposed(ex, CycleKind::v, b, x) : AmgSolver<Ex>::apply(ex, {CycleKind::v, single}, b, x);
   }
 };
 
@@ -362,17 +335,17 @@ TYPED_TEST(MatrixTransferTest, KeepsOtherWeightsInDouble)
   EXPECT_TRUE(std::equal(P.val.begin(), P.val.end(), of.P.val.begin() + begin));
 }
 
-// In a hierarchy, also with coarse levels on fewer ranks: a symmetric positive cycle, of whose transpose and single precision the same is
-// said as of other methods'.
+// In a hierarchy, also with coarse levels on fewer ranks, and with an R of its own: where R = Pᵀ, a symmetric positive cycle, of whose
+// transpose and single precision the same is said as of other methods'.
 TYPED_TEST(MatrixTransferTest, MakesACycle)
 {
   for (const PetscInt limit : {1, 60, 100000}) {
-    for (const bool symmetric : {true, false}) {
+    for (const auto &[symmetric, factor] : {std::pair{true, 1.0}, {false, 1.0}, {false, 0.5}}) {
       const HostCsr A = symmetric ? grid7(11, 10, 9) : one_sided(grid7(11, 10, 9));
       Solver<TypeParam> solver;
-      OK(solver.create(this->ex, A, limit));
+      OK(solver.create(this->ex, A, limit, factor));
       ASSERT_GE(solver.hierarchy.statistics.size(), 3U);
-      const auto u = solver.my_wave(0.3), v = solver.my_wave(1.1);
+      const auto u = solver.wave(0.3), v = solver.wave(1.1);
       std::vector<double> Bu, Bv, Btv, in_single;
       OK(solver.apply(this->ex, false, false, u, Bu));
       OK(solver.apply(this->ex, false, false, v, Bv));
@@ -383,12 +356,37 @@ TYPED_TEST(MatrixTransferTest, MakesACycle)
         EXPECT_NEAR(dot(Bu, v), dot(u, Bv), 1e-12 * size);
         EXPECT_GT(dot(Bu, u), 0);
       }
-      ASSERT_EQ(solver.hierarchy.single, TypeParam::sliced_rows);
+      ASSERT_EQ(solver.cycle.single(), TypeParam::sliced_rows);
       if (!TypeParam::sliced_rows) continue;
       OK(solver.apply(this->ex, true, false, u, in_single));
       for (std::size_t i = 0; i < in_single.size(); i++) in_single[i] -= Bu[i];
       EXPECT_LE(std::sqrt(dot(in_single, in_single)), 1e-5 * std::sqrt(dot(Bu, Bu)));
       EXPECT_GT(dot(in_single, in_single), 0);
+    }
+  }
+}
+
+// The exported levels tell of an R of its own, and are R A P; of Pᵀ they do not speak.
+TYPED_TEST(MatrixTransferTest, IsExportedWithItsRestriction)
+{
+  for (const double factor : {1.0, 0.5}) {
+    Solver<TypeParam> solver;
+    LevelMats levels;
+    OK(solver.create(this->ex, one_sided(grid7(11, 10, 9)), 60, factor));
+    OK(export_levels(this->ex, solver.hierarchy, MATAIJ, levels));
+    ASSERT_GE(levels.operators.size(), 2U);
+    for (std::size_t l = 0; l < levels.operators.size(); l++) {
+      ASSERT_EQ(levels.restrictions[l] != nullptr, factor != 1);
+      Mat fine = l == 0 ? static_cast<Mat>(solver.A) : levels.operators[l - 1], P = levels.interpolations[l];
+      OwnedMat AP, product, host;
+      PetscReal difference, size;
+      OK(MatConvert(fine, MATAIJ, MAT_INITIAL_MATRIX, host.out()));
+      OK(MatMatMult(host, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, AP.out()));
+      OK(MatTransposeMatMult(factor == 1 ? P : levels.restrictions[l], AP, MAT_INITIAL_MATRIX, PETSC_DEFAULT, product.out()));
+      OK(MatAXPY(product, -1, levels.operators[l], DIFFERENT_NONZERO_PATTERN));
+      OK(MatNorm(product, NORM_FROBENIUS, &difference));
+      OK(MatNorm(levels.operators[l], NORM_FROBENIUS, &size));
+      EXPECT_LE(difference, 1e-6 * size); // P may be rounded to single precision
     }
   }
 }
@@ -399,18 +397,18 @@ TYPED_TEST(MatrixTransferTest, IsRefreshedWithTheHierarchy)
   for (const PetscInt limit : {1, 60, 100000}) {
     Solver<TypeParam> solver;
     OK(solver.create(this->ex, grid7(11, 10, 9), limit));
-    const auto u = solver.my_wave(0.3);
+    const auto u = solver.wave(0.3);
     std::vector<double> before, between, after;
     bool fits = false;
     OK(solver.apply(this->ex, false, false, u, before));
     OK(MatScale(solver.A, 4));
-    OK(solver.hierarchy.refresh(this->ex, solver.A, solver.parameters, &fits));
+    OK(solver.refresh(this->ex, &fits));
     ASSERT_TRUE(fits);
     OK(solver.apply(this->ex, false, false, u, between));
     for (double &entry : between) entry *= 4;
     expect_close(between, before, 1e-12, "cycle for 4 A");
     OK(MatScale(solver.A, 0.25));
-    OK(solver.hierarchy.refresh(this->ex, solver.A, solver.parameters, &fits));
+    OK(solver.refresh(this->ex, &fits));
     OK(solver.apply(this->ex, false, false, u, after));
     EXPECT_EQ(after, before);
   }
@@ -430,12 +428,12 @@ TEST(MatrixTransferFailure, EveryAllocationMayFailOnOneRank)
       Hierarchy<Debug> hierarchy;
       parameters.coarse_eq_limit = 10;
       parameters.process_eq_limit = 15;
+      EveryThird<Debug> prolongation;
       if (of_refresh) {
-        OK(hierarchy.build(ex, A, parameters, EveryThird<Debug>()));
+        OK(hierarchy.build(ex, A, parameters, prolongation));
       }
-      more = failing.run(ex, [&] {
-        return of_refresh ? hierarchy.refresh(ex, A, parameters, &fits) : hierarchy.build(ex, A, parameters, EveryThird<Debug>());
-      });
+      more = failing.run(
+          ex, [&] { return of_refresh ? hierarchy.refresh(ex, parameters, &fits) : hierarchy.build(ex, A, parameters, prolongation); });
       EXPECT_TRUE(fits);
     }
     EXPECT_GE(failing.failures(), of_refresh ? 5 : 50);

@@ -16,7 +16,7 @@ namespace
 using Entries = std::map<std::pair<int, int>, double>;
 
 // Pᵀ A P, its rows first <= I < end; an entry for every product that there is.
-Entries triple_product(const HostCsr &A, const HostCsr &P, int first, int end)
+Entries triple_product(const HostCsr &R_transposed, const HostCsr &A, const HostCsr &P, int first, int end)
 {
   Entries AP, C;
   for (int i = 0; i < A.rows; i++) {
@@ -25,8 +25,9 @@ Entries triple_product(const HostCsr &A, const HostCsr &P, int first, int end)
     }
   }
   for (const auto &[place, value] : AP) {
-    for (int k = P.ptr[place.first]; k < P.ptr[place.first + 1]; k++) {
-      if (P.col[k] >= first && P.col[k] < end) C[{P.col[k], place.second}] += P.val[k] * value;
+    const HostCsr &R = R_transposed;
+    for (int k = R.ptr[place.first]; k < R.ptr[place.first + 1]; k++) {
+      if (R.col[k] >= first && R.col[k] < end) C[{R.col[k], place.second}] += R.val[k] * value;
     }
   }
   return C;
@@ -69,22 +70,37 @@ template <class Ex> struct Product {
   DistributedProblem<Ex> problem;
   GalerkinProduct<Ex> product;
   DistMatrix<Ex> coarse;
+  HostCsr whole_R_transposed;
+  Prolongator<Ex> R_transposed; // created where R is not Pᵀ
 
   Product(const CoarseProblem &p, Split rows, Split points) : problem(p, rows, points) {}
+  bool own_restriction() const { return R_transposed.comm != MPI_COMM_NULL; }
+  TransferOperators<Ex> operators() const { return {problem.P, own_restriction() ? R_transposed : problem.P}; }
+  // R is this matrix, transposed.
+  PetscErrorCode set_restriction(Ex &ex, const HostCsr &whole)
+  {
+    PetscFunctionBegin;
+    whole_R_transposed = whole;
+    std::swap(problem.whole_P, whole_R_transposed);
+    PetscCall(problem.set_prolongator(ex, R_transposed.diag, R_transposed.offd, R_transposed.ghosts));
+    std::swap(problem.whole_P, whole_R_transposed);
+    PetscCall(R_transposed.create(ex, PETSC_COMM_WORLD));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode create(Ex &ex, ProductForm form, const SpgemmOptions &options = {})
   {
     PetscFunctionBegin;
     problem.P.values_change = true;
     PetscCall(problem.P.create(ex, PETSC_COMM_WORLD));
-    PetscCall(product.create(ex, form, options, problem.A, problem.P, coarse));
+    PetscCall(product.create(ex, form, options, problem.A, operators(), coarse));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
 // The pattern and, to rounding, the values; every ghost is there for an entry.
-void expect_product(const Coarse &got, const HostCsr &A, const HostCsr &P, int first, int end)
+void expect_product(const Coarse &got, const HostCsr &R_transposed, const HostCsr &A, const HostCsr &P, int first, int end)
 {
-  const Entries expected = triple_product(A, P, first, end);
+  const Entries expected = triple_product(R_transposed, A, P, first, end);
   std::vector<PetscInt> used;
   ASSERT_EQ(got.entries.size(), expected.size());
   for (auto mine = got.entries.begin(), other = expected.begin(); mine != got.entries.end(); ++mine, ++other) {
@@ -104,7 +120,8 @@ template <class Ex> void expect_product(const Coarse &got, const Product<Ex> &of
   const int first = problem.first_point();
   ASSERT_EQ(of.coarse.range, problem.points);
   ASSERT_EQ(of.coarse.rows, problem.P.diag.cols);
-  expect_product(got, problem.whole_A, problem.whole_P, first, first + of.coarse.rows);
+  expect_product(got, of.own_restriction() ? of.whole_R_transposed : problem.whole_P, problem.whole_A, problem.whole_P, first,
+                 first + of.coarse.rows);
 }
 
 // The product as made and as refreshed with new values of A.
@@ -113,7 +130,7 @@ template <class Ex> void take_and_refresh(Ex &ex, Product<Ex> &made, std::array<
   OK(download(ex, made.coarse, got[0]));
   for (double &value : made.problem.whole_A.val) value = 0.1 - value * 1.25;
   OK(made.problem.set_matrix(ex));
-  OK(made.product.refresh(ex, made.problem.A, made.problem.P, made.coarse));
+  OK(made.product.refresh(ex, made.problem.A, made.operators(), made.coarse));
   OK(download(ex, made.coarse, got[1]));
 }
 
@@ -163,6 +180,25 @@ TYPED_TEST(GalerkinProductTest, IsTheProduct)
   });
 }
 
+// R A P, also where R is another matrix than Pᵀ, with ghosts of its own; as made and as refreshed.
+TYPED_TEST(GalerkinProductTest, HasARestrictionOfItsOwn)
+{
+  for_coarse_problems([&](const CoarseProblem &problem, Split rows, Split points) {
+    for (const ProductForm form : both_forms) {
+      Product<TypeParam> made(problem, rows, points);
+      std::array<Coarse, 2> got;
+      const HostCsr A = made.problem.whole_A;
+      OK(made.problem.distribute(this->ex));
+      OK(made.set_restriction(this->ex, random_prolongator(problem.P.rows, problem.P.cols, 3, 11)));
+      OK(made.create(this->ex, form));
+      take_and_refresh(this->ex, made, got);
+      expect_product(got[1], made);
+      made.problem.whole_A = A;
+      expect_product(got[0], made);
+    }
+  });
+}
+
 // Long rows of the product, in slices.
 TYPED_TEST(GalerkinProductTest, HasRowsOfAnyLength)
 {
@@ -205,7 +241,7 @@ TYPED_TEST(GalerkinProductTest, RefreshedIsAsMadeAnew)
         const std::int64_t allocations = allocations_of(this->ex);
         const std::size_t bytes = kept.product.bytes();
         const bool first = form == ProductForm::two_products && !of_P;
-        OK(kept.product.refresh(this->ex, kept.problem.A, kept.problem.P, kept.coarse));
+        OK(kept.product.refresh(this->ex, kept.problem.A, kept.operators(), kept.coarse));
         EXPECT_TRUE(kept.product.bytes() == bytes || first);
         EXPECT_LE(allocations_of(this->ex) - allocations, first ? INT64_MAX : form == ProductForm::two_products ? 1 : 0); // A P's values
         OK(download(this->ex, kept.coarse, got));
@@ -284,7 +320,7 @@ TEST(GalerkinProductSlices, AreMoreWhereBytesAreFewer)
     OK(made.problem.distribute(ex));
     OK(made.create(ex, ProductForm::two_products, in_slices(product_bytes)));
     const std::int64_t after = ex.allocations;
-    OK(made.product.refresh(ex, made.problem.A, made.problem.P, made.coarse));
+    OK(made.product.refresh(ex, made.problem.A, made.operators(), made.coarse));
     EXPECT_GT(after, made_before) << product_bytes;
     EXPECT_GT(ex.allocations - after, refreshed_before) << product_bytes;
     made_before = after;
@@ -308,7 +344,7 @@ TEST(GalerkinProductMemory, PatternStaysWhereThereIsRoom)
     OK(download(ex, made.coarse, expected));
     for (std::int64_t &n : allocations) {
       const std::int64_t before = ex.allocations;
-      OK(made.product.refresh(ex, made.problem.A, made.problem.P, made.coarse));
+      OK(made.product.refresh(ex, made.problem.A, made.operators(), made.coarse));
       n = ex.allocations - before;
       OK(download(ex, made.coarse, got));
       EXPECT_TRUE(got == expected);
@@ -343,7 +379,8 @@ TYPED_TEST(GalerkinProductTest, MultipliesVectors)
   OK(made.coarse.stored.create(this->ex, made.coarse.diag, Storage::in_double));
   const auto x = wave(31, 0.7);
   std::vector<double> expected(31, 0.0);
-  for (const auto &[place, value] : triple_product(problem.A, problem.P, 0, 31)) expected[place.first] += value * x[place.second];
+  for (const auto &[place, value] : triple_product(problem.P, problem.A, problem.P, 0, 31))
+    expected[place.first] += value * x[place.second];
   const int first = made.problem.first_point(), n = made.coarse.rows;
   const auto X = this->to_space(std::vector<double>(x.begin() + first, x.begin() + first + n));
   Array<double, TypeParam> Y;
@@ -367,7 +404,7 @@ TYPED_TEST(GalerkinProductTest, TakesEveryBackEnd)
         OK(made.create(this->ex, ProductForm::two_products, options));
         OK(download(this->ex, made.coarse, got));
         expect_product(got, made);
-        OK(made.product.refresh(this->ex, made.problem.A, made.problem.P, made.coarse));
+        OK(made.product.refresh(this->ex, made.problem.A, made.operators(), made.coarse));
         OK(download(this->ex, made.coarse, again));
         expect_product(again, made);
       }
@@ -401,7 +438,7 @@ TEST(GalerkinProductFailure, EveryAllocationMayFailOnOneRank)
           OK(made.create(ex, form, options));
         }
         more = failing.run(ex, [&] {
-          return of_refresh ? made.product.refresh(ex, made.problem.A, made.problem.P, made.coarse) : made.create(ex, form, options);
+          return of_refresh ? made.product.refresh(ex, made.problem.A, made.operators(), made.coarse) : made.create(ex, form, options);
         });
       }
       EXPECT_GE(failing.failures(), of_refresh ? form == ProductForm::at_once ? 0 : 5 : 20);

@@ -52,12 +52,13 @@ TYPED_TEST(Galerkin, CoarseMatrixIsPtAP)
       OK(view.create(A, fine.A));
       OK(view.access(this->ex, fine.A));
       OK(fine.A.allocate(this->ex));
-      OK(fine.analyse(this->ex, {}));
-      OK(fine.smooth_vector.allocate(this->ex, fine.A.rows));
-      OK(fill(this->ex, fine.A.rows, 1, fine.smooth_vector.data()));
+      LevelSetup<TypeParam> of_fine, of_coarse;
+      OK(fine.analyse(this->ex, {}, of_fine.diagonal));
       MatchingParameters parameters;
       parameters.matching_steps = steps;
-      OK(make_matching_prolongation<TypeParam>(parameters)->build(this->ex, fine, coarse));
+      const auto prolongation = make_matching_prolongation<TypeParam>(parameters);
+      OK(prolongation->begin(this->ex, A, fine, of_fine, false));
+      OK(prolongation->build(this->ex, fine, of_fine, coarse, of_coarse));
       OK(dense_of(this->ex, fine.A, a));
       OK(dense_of(this->ex, coarse.A, c));
       // P from its action on unit vectors of this rank

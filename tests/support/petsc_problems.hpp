@@ -65,4 +65,12 @@ struct Refusal {
   std::string message;
 };
 Refusal refusal_of(const std::function<PetscErrorCode()> &f);
+// Collective: of vectors of which each rank has a part.
+inline double dot(const std::vector<double> &x, const std::vector<double> &y)
+{
+  double s = 0;
+  for (std::size_t i = 0; i < x.size(); i++) s += x[i] * y[i];
+  MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
+  return s;
+}
 } // namespace amgkit::test

@@ -1,0 +1,58 @@
+// The PC callbacks that all types share: setups, applications, the view, from PETSc's calls to a Preconditioner's.
+#pragma once
+#include "dist/preconditioner.hpp"
+#include "plugins/pc_shared.hpp"
+
+#include <petsc/private/pcimpl.h>
+
+namespace amgkit
+{
+// How the last setup of a PC ended: memory was lacking, as out_of_memory() has it, or a PETSc error was raised. What went wrong in the
+// numbers is the solver's fault().
+enum class SetupStatus { ready, out_of_memory, error };
+
+// pc->data. Each type derives from it.
+class PluginPC {
+public:
+  PluginPC() = default;
+  PluginPC(const PluginPC &) = delete;
+  PluginPC &operator=(const PluginPC &) = delete;
+  virtual ~PluginPC() = default;
+
+  std::string type;   // the PC type's name
+  ParameterList list; // its parameters, in the order of the view
+  std::unique_ptr<Preconditioner> solver;
+  PetscObjectState seen = 0;               // the state of solver's matrix when it was last found to be what was set up
+  std::string built_with;                  // the parameters that solver was set up with
+  SetupStatus status = SetupStatus::ready; // of the last setup
+
+  // Collective: solver for pc->pmat, before its setup.
+  virtual PetscErrorCode make(PC) = 0;
+  // Whether a solver that can take new values may.
+  virtual bool may_refresh() const { return true; }
+  // Collective: what follows the solver's setup, and what applies in its place, and frees what that took.
+  virtual PetscErrorCode finish(PC) { return PETSC_SUCCESS; }
+  virtual PetscErrorCode apply(PC, bool transposed, Vec x, Vec y)
+  {
+    return transposed ? solver->apply_transpose(x, y) : solver->apply(x, y);
+  }
+  virtual bool reads_matrix(bool transposed) const { return solver->reads_matrix(transposed); }
+  virtual PetscErrorCode clear() { return PETSC_SUCCESS; }
+  // Whether what is applied changes from one application to the next; then, what of it does, and what to use in place of a KSP that does
+  // not allow it.
+  virtual bool changes() const { return !solver->linear(); }
+  virtual const char *what_changes() const = 0;
+  virtual std::string instead() const = 0;
+  // Whether the last setup left something to apply, and what it says if not: "failed: ..."
+  bool usable() const { return status == SetupStatus::ready && solver && solver->fault().none(); }
+  SetupFault fault() const;
+};
+
+// Gives pc this data and the shared callbacks; takes ownership.
+PetscErrorCode PCCreate_Plugin(PC pc, std::unique_ptr<PluginPC> data);
+// The callbacks that a type may call or extend.
+PetscErrorCode PCApply_Plugin(PC pc, Vec x, Vec y);
+PetscErrorCode PCPreSolve_Plugin(PC pc, KSP ksp, Vec b, Vec x);
+PetscErrorCode PCView_Plugin(PC pc, PetscViewer viewer);
+PetscErrorCode PCDestroy_Plugin(PC pc);
+} // namespace amgkit

@@ -1,0 +1,80 @@
+#include "amg/export.hpp"
+
+#include "dist/agree.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// One coarse level of this rank: its rows of A, of P and, where it is another matrix, of Rᵀ.
+struct LevelRows {
+  HostRows coarse, interpolation, restriction;
+};
+
+// Local
+template <class Ex> PetscErrorCode download_operator(Ex &ex, const DistMatrix<Ex> &A, HostRows &out)
+{
+  Csr<double, Ex> room;
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
+  DistRows rows = rows_for_others(A, rank);
+  PetscCall(A.compressed_rows(ex, room, rows.diag));
+  PetscCall(download_rows(ex, rows, out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local. coarse: as transfer makes it; global numbers are the same before and after a move.
+template <class Ex> PetscErrorCode download_transfer(Ex &ex, const Transfer<Ex> &transfer, const DistMatrix<Ex> &coarse, LevelRows &out)
+{
+  int rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(coarse.comm, &rank));
+  PetscCall(transfer.rows(ex, coarse.first(rank), out.interpolation));
+  if (!transfer.restricts_by_transpose()) PetscCall(transfer.rows_of_restriction(ex, coarse.first(rank), out.restriction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+LevelMats::~LevelMats()
+{
+  for (std::vector<Mat> *mats : {&operators, &interpolations, &restrictions}) {
+    for (Mat &mat : *mats) static_cast<void>(MatDestroy(&mat));
+  }
+}
+
+template <class Ex> PetscErrorCode export_levels(Ex &ex, const Hierarchy<Ex> &hierarchy, MatType type, LevelMats &out)
+{
+  const auto &levels = hierarchy.levels;
+  const auto &statistics = hierarchy.statistics;
+  MPI_Comm comm = hierarchy.comm();
+
+  PetscFunctionBegin;
+  for (std::size_t l = 1; l < statistics.size(); l++) {
+    const BlockSizes blocks = {statistics[l - 1].block_size, statistics[l].block_size};
+    const Level<Ex> *fine = l <= levels.size() ? levels[l - 1].get() : nullptr, *level = l < levels.size() ? levels[l].get() : nullptr;
+    const PetscInt rows = level ? level->A.rows : 0;
+    LevelRows mine;
+    PetscCall(attempt(comm, [&] {
+      PetscFunctionBegin;
+      if (fine) PetscCall(download_transfer(ex, *fine->transfer, fine->move ? fine->move->from->A : level->A, mine));
+      if (level) PetscCall(download_operator(ex, level->A, mine.coarse));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    out.interpolations.push_back(nullptr);
+    PetscCall(make_mat(comm, type, blocks, rows, mine.interpolation, &out.interpolations.back()));
+    out.restrictions.push_back(nullptr);
+    if (!levels.front()->transfer->restricts_by_transpose())
+      PetscCall(make_mat(comm, type, blocks, rows, mine.restriction, &out.restrictions.back()));
+    out.operators.push_back(nullptr);
+    PetscCall(make_mat(comm, type, {blocks.cols, blocks.cols}, rows, mine.coarse, &out.operators.back()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template PetscErrorCode export_levels(Ex &, const Hierarchy<Ex> &, MatType, LevelMats &);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,46 @@
+#include "amg/view.hpp"
+
+namespace amgkit
+{
+template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy, const Cycle<Ex> &cycle, PetscViewer viewer)
+{
+  const auto &statistics = hierarchy.statistics;
+  double rows = 0, entries = 0, bytes = static_cast<double>(hierarchy.bytes() + cycle.bytes());
+
+  PetscFunctionBegin;
+  if (statistics.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  const LevelStatistics &fine = statistics.front();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, hierarchy.comm()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "level         rows       nonzeros  nnz/row  ranks  storage\n"));
+  for (std::size_t l = 0; l < statistics.size(); l++) {
+    const LevelStatistics &s = statistics[l];
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%5d %12" PetscInt_FMT " %14.0f %8.1f %6d  %s\n", static_cast<int>(l), s.rows, s.entries,
+                                     s.rows > 0 ? s.entries / static_cast<double>(s.rows) : 0, s.active_ranks,
+                                     l < hierarchy.levels.size() ? hierarchy.levels[l]->A.stored.description() : ""));
+    rows += static_cast<double>(s.rows);
+    entries += s.entries;
+  }
+  for (std::size_t l = 0; l < statistics.size() && l < hierarchy.levels.size(); l++) {
+    if (statistics[l].without_blocks > 0)
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer, "level %d: not all entries of its blocks of %d are stored on %d of the ranks, whose products are slower\n",
+          static_cast<int>(l), statistics[l].block_size, statistics[l].without_blocks));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grid complexity %.3f, operator complexity %.3f\n",
+                                   fine.rows > 0 ? rows / static_cast<double>(fine.rows) : 1,
+                                   fine.entries > 0 ? entries / fine.entries : 1));
+  for (const auto &level : hierarchy.levels) {
+    if (const std::string trouble = level->smoother.trouble(); !trouble.empty())
+      PetscCall(PetscViewerASCIIPrintf(viewer, "smoother of level %d: %s\n", level->number, trouble.c_str()));
+  }
+  if (cycle.single()) PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with flexible methods\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarsest level: %s\n", hierarchy.coarse_solver.description().c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory of the hierarchy: %.1f MB, %.2f of the matrix's\n", bytes / 1e6,
+                                   fine.entries > 0 ? bytes / (12 * fine.entries + 4 * static_cast<double>(fine.rows)) : 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE(Ex) template PetscErrorCode view_hierarchy(const Hierarchy<Ex> &, const Cycle<Ex> &, PetscViewer);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,134 @@
+// What a PETSc PC holds: a preconditioner of any method in any space.
+#pragma once
+#include "dist/user_space.hpp"
+#include "dist/vec_view.hpp"
+
+#include <memory>
+#include <petscpc.h>
+#include <string>
+
+namespace amgkit
+{
+// What went wrong in the numbers of a setup, in PETSc's terms; the same on all ranks.
+struct SetupFault {
+  PCFailedReason reason = PC_NOERROR;
+  PetscErrorCode code = PETSC_SUCCESS; // for who wants an error of it
+  std::string description;             // "failed: ..."
+
+  bool none() const { return reason == PC_NOERROR; }
+};
+
+class Preconditioner {
+public:
+  Preconditioner() = default;
+  Preconditioner(const Preconditioner &) = delete;
+  Preconditioner &operator=(const Preconditioner &) = delete;
+  virtual ~Preconditioner() = default;
+  // Collective, once. Named errors for a matrix that cannot be taken; PETSC_ERR_MEM as attempt() has it. After an error this can only be
+  // closed.
+  virtual PetscErrorCode setup(Mat) = 0;
+  // Whether refresh() can take the place of a new preconditioner's setup(): the same matrix, where it was, with the same pattern.
+  // Collective.
+  virtual PetscErrorCode can_refresh(Mat, bool *) const = 0;
+  // As setup(), for new values of that matrix, with what its pattern alone decides. *fits = false: that does not serve the new values, and
+  // this can only be closed.
+  virtual PetscErrorCode refresh(bool *fits) = 0;
+  // Of the last setup() or refresh(). Where there is one, apply() must not be called.
+  virtual SetupFault fault() const { return {}; }
+  // The matrix that was set up, and an error on all ranks, PETSC_ERR_ARG_WRONGSTATE, where it is no longer what it was: its contents
+  // replaced, or its pattern changed. An application that reads it must not be called then.
+  virtual Mat matrix() const = 0;
+  virtual PetscErrorCode check_matrix() const = 0;
+  // PETSC_ERR_ARG_SIZ, on all ranks, unless x has the rows of the matrix that was set up.
+  virtual PetscErrorCode check_rows(Vec x) const = 0;
+  // Whether the next application reads the matrix, and if so, finds it where it reads it, on the host or on the device. The same on all
+  // ranks.
+  virtual bool reads_matrix(bool) const { return true; }
+  virtual bool reaches(Mat, bool transposed) const = 0;
+  // Whether whoever applies the preconditioner next allows it to change from one application to the next; false after setup().
+  virtual PetscErrorCode set_flexible(bool) { return PETSC_SUCCESS; }
+  // Whether it is the same matrix B from one application to the next, without set_flexible(true).
+  virtual bool linear() const { return true; }
+  // y = B x
+  virtual PetscErrorCode apply(Vec x, Vec y) = 0;
+  // y = Bᵀ x; an error where there is no transpose. The first call after a setup takes memory.
+  virtual PetscErrorCode apply_transpose(Vec x, Vec y) = 0;
+  // Collective: what was set up and its memory, to an ASCII viewer.
+  virtual PetscErrorCode view(PetscViewer) const = 0;
+  virtual const char *space() const = 0;
+  // Frees everything; to be called before the destructor.
+  virtual PetscErrorCode close() = 0;
+};
+
+// The user's matrix as a space sees it.
+template <class Ex> struct UserMatrix {
+  MatView<Ex> &view;
+  DistMatrix<Ex> &A;
+};
+
+// What is the same for all methods in a space. Interface: Preconditioner, or one that adds to it.
+template <class Ex, class Interface = Preconditioner> class PreconditionerIn : public Interface {
+public:
+  Ex ex;
+
+  explicit PreconditionerIn(SpaceKind choice) : choice_(choice) {}
+
+  PetscErrorCode can_refresh(Mat A, bool *possible) const override
+  {
+    PetscFunctionBegin;
+    PetscCall(user().view.matches(A, possible));
+    *possible = *possible && stands_where<Ex>(choice_, A);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  Mat matrix() const override { return user().view.matrix(); }
+  PetscErrorCode check_matrix() const override { return user().view.check(); }
+  PetscErrorCode check_rows(Vec x) const override { return check_layout(user().A.range, x); }
+  bool reaches(Mat A, bool transposed) const override { return !this->reads_matrix(transposed) || stands_where<Ex>(choice_, A); }
+  const char *space() const override { return Ex::name; }
+  PetscErrorCode close() override
+  {
+    PetscFunctionBegin;
+    forget();
+    vectors_ = {};
+    PetscCall(amgkit::close(ex));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+protected:
+  // Once setup() has begun.
+  virtual UserMatrix<Ex> user() const = 0;
+  // Frees what was set up.
+  virtual void forget() = 0;
+  // f(x's entries, y's entries to be overwritten), with the matrix at hand if the application reads it.
+  template <class F> PetscErrorCode with_arrays(bool transposed, Vec x, Vec y, F f)
+  {
+    return vectors_.with(ex, x, y, [&](const double *from, double *to) {
+      const UserMatrix<Ex> matrix = user();
+      const ReleaseAtEnd<Ex> at_end(matrix.view);
+
+      PetscFunctionBegin;
+      if (this->reads_matrix(transposed)) PetscCall(matrix.view.access(ex, matrix.A));
+      PetscCall(f(from, to));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
+  }
+
+private:
+  SpaceKind choice_;
+  VecPair<Ex> vectors_;
+};
+
+// Collective: out <- the preconditioner that make(space) gives, in the space that the choice and the matrix's type call for, opened.
+template <class Interface, class Make> PetscErrorCode make_in_space_of(Mat A, SpaceKind choice, Make make, std::unique_ptr<Interface> &out)
+{
+  return in_space_of(A, choice, [&](auto space) {
+    auto made = make(space);
+    auto &ex = made->ex;
+
+    PetscFunctionBegin;
+    out = std::move(made); // whoever owns it closes it, also after an error
+    PetscCall(open_on_all(PetscObjectComm(reinterpret_cast<PetscObject>(A)), ex));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
+}
+} // namespace amgkit
