@@ -1,6 +1,6 @@
 #include "plugins/pc_amg_mg.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "plugins/pc_plugin.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 #include <limits>
 

@@ -1,9 +1,9 @@
 #include "amg/block_ilu.hpp"
 
 #include "base/log.hpp"
-#include "dist/agree.hpp"
-#include "sparse/rows.hpp"
-#include "sparse/spmv.hpp"
+#include "dist/attempt.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <limits>
 
@@ -17,7 +17,7 @@ template <class Ex> PetscErrorCode BlockIlu<Ex>::factor_block(Ex &ex, const Dist
   IluReport report;
 
   PetscFunctionBegin;
-  PetscCall(A.compressed_rows(ex, room, block));
+  PetscCall(A.own_rows(ex, room, block));
   if (!analysed_) {
     PetscCall(ilu0_symbolic(ex, {.zero_pivot = 0}, block, ilu_, &report));
     analysed_ = report.fault == IluFault::none;
@@ -114,7 +114,7 @@ template <class Ex> PetscErrorCode BlockIlu<Ex>::transpose(Ex &ex, const DistMat
 
   PetscFunctionBegin;
   if (ilu_.transposed || A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(A.compressed_rows(ex, room, block));
+  PetscCall(A.own_rows(ex, room, block));
   PetscCall(ilu0_transpose(ex, block, ilu_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-// (L U)⁻¹ for a smoother: ILU(0) of each rank's diagonal block, in natural order, see sparse/ilu0.hpp. For a symmetric block L U is
+// (L U)⁻¹ for a smoother: ILU(0) of each rank's diagonal block, in natural order, see sparse/ilu0/ilu0.hpp. For a symmetric block L U is
 // symmetric too. For an M-matrix A = L U - R is a regular splitting, and the smoother converges (Meijerink, van der Vorst 1977).
 //
 // For others nothing is sure, and coarse levels are of that kind. The factors count as no good, on all ranks, where
@@ -8,7 +8,7 @@
 // None of this depends on A's scale.
 #pragma once
 #include "dist/matrix.hpp"
-#include "sparse/ilu0.hpp"
+#include "sparse/ilu0/ilu0.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #include "amg/coarse_solver.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 #include <array>
 #include <limits>

@@ -3,7 +3,7 @@
 #include "amg/level.hpp"
 #include "amg/parameters.hpp"
 #include "dist/redistribution.hpp"
-#include "sparse/dense.hpp"
+#include "sparse/dense/dense.hpp"
 
 namespace amgkit
 {

@@ -1,8 +1,8 @@
 #include "amg/cycle.hpp"
 
-#include "amg/single.hpp"
+#include "amg/single_precision.hpp"
 #include "base/log.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/global_sum.hpp"
 
 namespace amgkit

@@ -76,7 +76,7 @@ private:
   const AmgParameters &parameters_;
   std::vector<Vectors> vectors_; // of the hierarchy's levels
   bool gcr_ = false, single_ = false;
-  Array<double, Ex> norm1_work_, norm1_; // for amg/single.hpp, where vectors may be in single precision
+  Array<double, Ex> norm1_work_, norm1_; // for amg/single_precision.hpp, where vectors may be in single precision
   CycleChoice prepared_;                 // the choice that was recorded for; automatic: none
   Recording<Ex> recording_;              // what this cycle does below level recorded_below_, where there is such a level
   std::size_t recorded_below_ = 0;

@@ -1,6 +1,6 @@
 #include "amg/export.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 namespace amgkit
 {
@@ -15,13 +15,13 @@ struct LevelRows {
 template <class Ex> PetscErrorCode download_operator(Ex &ex, const DistMatrix<Ex> &A, HostRows &out)
 {
   Csr<double, Ex> room;
+  CsrView<double> diag;
   int rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  DistRows rows = rows_for_others(A, rank);
-  PetscCall(A.compressed_rows(ex, room, rows.diag));
-  PetscCall(download_rows(ex, rows, out));
+  PetscCall(A.own_rows(ex, room, diag));
+  PetscCall(download_rows(ex, {diag, A.offd, A.first(rank), &A.ghosts}, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,7 +2,7 @@
 
 #include "amg/fewer_ranks.hpp"
 #include "base/log.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 #include <array>
 
@@ -22,7 +22,7 @@ template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &par
   Array<double, Ex> diagonal;
 
   PetscFunctionBegin;
-  if (!level.A.folded()) PetscCall(level.A.store(ex, parameters.storage, level.block_size, false));
+  PetscCall(level.A.store(ex, parameters.storage, level.block_size, false));
   // A method may have needed D⁻¹'s memory for other things. Where it is there, or nothing, a spectrum that is known stays so, on all ranks.
   if (level.A.rows > 0 && !level.smoother.scaled()) PetscCall(level.analyse(ex, parameters, diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,8 +1,8 @@
 #include "amg/level.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/near_null.hpp"
-#include "sparse/rows.hpp"
+#include "sparse/rows/rows.hpp"
 
 namespace amgkit
 {

@@ -1,8 +1,8 @@
 #include "amg/matrix_transfer.hpp"
 
 #include "base/log.hpp"
-#include "dist/agree.hpp"
-#include "sparse/rows.hpp"
+#include "dist/attempt.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // The parameters that all multigrid types share.
 #pragma once
 #include "base/parameters.hpp"
-#include "sparse/stored_matrix.hpp"
+#include "sparse/formats/stored_matrix.hpp"
 
 namespace amgkit
 {

@@ -2,7 +2,7 @@
 
 #include "amg/cycle.hpp"
 #include "amg/view.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 namespace amgkit
 {

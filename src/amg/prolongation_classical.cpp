@@ -2,13 +2,13 @@
 
 #include "amg/matrix_transfer.hpp"
 #include "base/log.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "graph/pmis.hpp"
 #include "graph/second_strength.hpp"
 #include "graph/strength.hpp"
 #include "graph/two_stage.hpp"
-#include "sparse/rows.hpp"
-#include "sparse/spmv.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <array>
 #include <variant>

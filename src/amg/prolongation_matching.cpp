@@ -1,15 +1,15 @@
 #include "amg/prolongation_matching.hpp"
 
-#include "amg/single.hpp"
+#include "amg/single_precision.hpp"
 #include "base/log.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/galerkin.hpp"
 #include "graph/aggregate.hpp"
 #include "graph/matching.hpp"
 #include "graph/nodes.hpp"
-#include "sparse/contract.hpp"
-#include "sparse/rows.hpp"
-#include "sparse/spmv.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/rows/contract.hpp"
+#include "sparse/rows/rows.hpp"
 
 namespace amgkit
 {

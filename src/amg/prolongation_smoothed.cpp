@@ -2,7 +2,7 @@
 
 #include "amg/matrix_transfer.hpp"
 #include "base/log.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "graph/mis.hpp"
 #include "graph/node_matrix.hpp"
 #include "graph/prolongator_filter.hpp"
@@ -10,8 +10,8 @@
 #include "graph/smoothed_prolongator.hpp"
 #include "graph/symmetric_strength.hpp"
 #include "graph/tentative.hpp"
-#include "sparse/modes.hpp"
-#include "sparse/rows.hpp"
+#include "sparse/rows/multivector.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <cmath>
 #include <optional>

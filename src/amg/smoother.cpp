@@ -1,7 +1,7 @@
 #include "amg/smoother.hpp"
 
-#include "amg/single.hpp"
-#include "sparse/rows.hpp"
+#include "amg/single_precision.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <cmath>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "amg/spectral_radius.hpp"
 
 #include "amg/lanczos.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/global_sum.hpp"
 
 #include <algorithm>

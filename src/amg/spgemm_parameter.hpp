@@ -1,7 +1,7 @@
 // The parameter of those multigrid types whose setup multiplies sparse matrices.
 #pragma once
 #include "base/parameters.hpp"
-#include "sparse/spgemm.hpp"
+#include "sparse/spgemm/spgemm.hpp"
 
 namespace amgkit
 {

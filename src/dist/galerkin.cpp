@@ -1,9 +1,9 @@
 #include "dist/galerkin.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/ghost_numbers.hpp"
-#include "sparse/contract.hpp"
-#include "sparse/rearrange.hpp"
+#include "sparse/rows/contract.hpp"
+#include "sparse/rows/rearrange.hpp"
 
 namespace amgkit
 {

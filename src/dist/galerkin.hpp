@@ -1,7 +1,7 @@
 // The coarse matrix of a distributed level.
 #pragma once
 #include "dist/matrix.hpp"
-#include "sparse/aggregation.hpp"
+#include "sparse/rows/aggregation.hpp"
 
 namespace amgkit
 {

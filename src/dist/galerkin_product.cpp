@@ -1,6 +1,6 @@
 #include "dist/galerkin_product.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 #include <algorithm>
 

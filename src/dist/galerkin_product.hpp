@@ -17,8 +17,8 @@
 #pragma once
 #include "dist/gathered_rows.hpp"
 #include "dist/prolongator.hpp"
-#include "sparse/sliced_product.hpp"
-#include "sparse/windowed_product.hpp"
+#include "sparse/spgemm/sliced_product.hpp"
+#include "sparse/spgemm/windowed_product.hpp"
 
 namespace amgkit
 {
@@ -91,7 +91,7 @@ private:
   }
   ChosenRows coarse_rows(const TransferOperators<Ex> &T, const int *ghost) const
   {
-    const MergedRows alone = {own_.view(), rows_of_P_.before(), ghost}, with_others = {sums_.view(), arrived_.before()};
+    const GhostedRows alone = {own_.view(), rows_of_P_.before(), ghost}, with_others = {sums_.view(), arrived_.before()};
     return {own_.rows, T.R.diag.cols, alone, with_others, choice_.data()};
   }
   DistRows sent(const TransferOperators<Ex> &T) const { return {sent_diag_.view(), sent_offd_.view(), T.R.first, &rows_of_P_.ghosts()}; }

@@ -1,6 +1,6 @@
 #include "dist/gathered_rows.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 namespace amgkit
 {

@@ -1,6 +1,6 @@
 #include "dist/ghost_numbers.hpp"
 
-#include "sparse/rearrange.hpp"
+#include "sparse/rows/rearrange.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 #include "dist/ghost_rows.hpp"
 
 #include "base/log.hpp"
-#include "dist/agree.hpp"
-#include "sparse/spmv.hpp"
+#include "dist/attempt.hpp"
+#include "sparse/formats/spmv.hpp"
 
 namespace amgkit
 {
@@ -105,7 +105,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const D
 {
   const std::vector<std::uint64_t> known(B.ghosts->begin(), B.ghosts->end());
   const auto k = static_cast<std::int64_t>(known.size()), n = k + arrived_.entries;
-  MergedColumns columns = {static_cast<std::uint64_t>(B.first), B.diag.cols};
+  GhostedColumns columns = {static_cast<std::uint64_t>(B.first), B.diag.cols};
   std::vector<std::uint64_t> distinct;
   Array<std::uint64_t, Ex> global, key;
   Array<int, Ex> position;

@@ -2,7 +2,7 @@
 // them.
 #pragma once
 #include "dist/matrix.hpp"
-#include "sparse/rearrange.hpp"
+#include "sparse/rows/rearrange.hpp"
 
 namespace amgkit
 {

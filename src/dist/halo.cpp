@@ -1,9 +1,9 @@
 #include "dist/halo.hpp"
 
 #include "base/log.hpp"
-#include "sparse/rows.hpp"
-#include "sparse/spmv.hpp"
-#include "sparse/transpose.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/rows/rows.hpp"
+#include "sparse/rows/transpose.hpp"
 
 #include <utility>
 

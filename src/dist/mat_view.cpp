@@ -1,6 +1,6 @@
 #include "dist/mat_view.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 #include <algorithm>
 #include <array>
@@ -233,8 +233,11 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
 
 template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &out)
 {
+  CsrView<double> own;
+
   PetscFunctionBegin;
-  PetscCall(diag_.access(ex, out.diag));
+  PetscCall(diag_.access(ex, own));
+  out.diag = own;
   out.offd = CsrView<double>{};
   if (offd_.mat) {
     PetscCall(offd_.access(ex, out.offd));

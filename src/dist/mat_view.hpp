@@ -2,7 +2,7 @@
 // MATAIJCUSPARSE.
 #pragma once
 #include "dist/matrix.hpp"
-#include "sparse/rows.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <array>
 #include <petscmat.h>
@@ -16,8 +16,8 @@ PetscErrorCode check_type_and_size(Mat A);
 // Whether A's values live on a GPU that this build can use.
 bool on_cuda(Mat A);
 
-// Rows of A with one of these faults, RowFault bits of sparse/rows.hpp, where row_negative_diagonal stands for diagonals of both signs: a
-// named error on every rank, with the global row. a[i] = a_ii besides, unless a is nullptr. Collective.
+// Rows of A with one of these faults, RowFault bits of sparse/rows/rows.hpp, where row_negative_diagonal stands for diagonals of both
+// signs: a named error on every rank, with the global row. a[i] = a_ii besides, unless a is nullptr. Collective.
 template <class Ex> PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int sought, double *a);
 
 // What tells a matrix and its nonzero pattern from any other. MatHeaderReplace() leaves a Mat where it is and may leave its nonzero state,

@@ -1,8 +1,8 @@
 #include "dist/matrix.hpp"
 
 #include "base/log.hpp"
-#include "dist/agree.hpp"
-#include "sparse/rows.hpp"
+#include "dist/attempt.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <limits>
 
@@ -57,6 +57,7 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::complete(Ex &ex)
 template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage, int block, bool fold)
 {
   PetscFunctionBegin;
+  if (diag.folded()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(stored.create(ex, diag, storage, block, fold ? &own_diag : nullptr));
   folds = fold && diag.nnz > 0 && own_diag.col.size() == 0;
   this->fold();
@@ -68,14 +69,13 @@ template <class Ex> void DistMatrix<Ex>::fold()
   if (!folds) return;
   own_diag.col.release();
   own_diag.val.release();
-  diag.col = nullptr;
-  diag.val = nullptr;
+  diag.fold();
 }
 
 template <class Ex> PetscErrorCode DistMatrix<Ex>::unfold(Ex &ex)
 {
   PetscFunctionBegin;
-  if (!folded()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!diag.folded()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(own_diag.col.allocate(ex, diag.nnz));
   PetscCall(own_diag.val.allocate(ex, diag.nnz));
   PetscCall(stored.entries(ex, own_diag.ptr.data(), own_diag.col.data(), nullptr));
@@ -83,14 +83,14 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::unfold(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::compressed_rows(Ex &ex, Csr<double, Ex> &room, CsrView<double> &out) const
+template <class Ex> PetscErrorCode DistMatrix<Ex>::own_rows(Ex &ex, Csr<double, Ex> &room, CsrView<double> &out) const
 {
   PetscFunctionBegin;
-  out = diag;
-  if (!folded()) PetscFunctionReturn(PETSC_SUCCESS);
+  out = diag.perhaps_folded();
+  if (!diag.folded()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(room.col.allocate(ex, diag.nnz));
   PetscCall(room.val.allocate(ex, diag.nnz));
-  PetscCall(stored.entries(ex, diag.ptr, room.col.data(), room.val.data()));
+  PetscCall(stored.entries(ex, diag.row_begins(), room.col.data(), room.val.data()));
   out.col = room.col.data();
   out.val = room.val.data();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,7 +103,7 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(E
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
-  PetscCall(stored.residual(ex, diag, b, x, r));
+  PetscCall(stored.residual(ex, diag.perhaps_folded(), b, x, r));
   PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, unscaled<V>, halo.template ghost<V>(), r));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
@@ -116,7 +116,7 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(E
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
-  PetscCall(stored.multiply(ex, diag, x, y));
+  PetscCall(stored.multiply(ex, diag.perhaps_folded(), x, y));
   PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
@@ -131,7 +131,7 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
-  PetscCall(stored.relax(ex, diag, d, step, b, x, previous, y));
+  PetscCall(stored.relax(ex, diag.perhaps_folded(), d, step, b, x, previous, y));
   PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), step.factor, d, halo.template ghost<V>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 3.0 * rows));

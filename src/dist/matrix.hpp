@@ -4,8 +4,8 @@
 #include "base/array.hpp"
 #include "dist/ghost_numbers.hpp"
 #include "dist/halo.hpp"
-#include "sparse/merged_rows.hpp"
-#include "sparse/stored_matrix.hpp"
+#include "sparse/formats/stored_matrix.hpp"
+#include "sparse/rows/ghosted_rows.hpp"
 
 #include <vector>
 
@@ -14,12 +14,46 @@ namespace amgkit
 // Collective: rank r's n things are range[r] <= i < range[r + 1] among those of all ranks.
 PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &range);
 
-// own_diag of a level that is as large as the finest one is folded: kept in stored alone, twice as compact, while only the cycle needs it.
+// The block of own columns as compressed rows. Its size is always known; its rows are read as a CsrView, and cannot be while they are
+// folded, that is, while DistMatrix::stored alone has them: own_rows() gives them whatever holds them.
+class OwnBlock {
+public:
+  int rows = 0, cols = 0;
+  std::int64_t nnz = 0;
+
+  OwnBlock() = default;
+  OwnBlock &operator=(const CsrView<double> &view)
+  {
+    rows = view.rows;
+    cols = view.cols;
+    nnz = view.nnz;
+    view_ = view;
+    return *this;
+  }
+  operator CsrView<double>() const { return view(); }
+  CsrView<double> view() const
+  {
+    PetscCheckAbort(!folded(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "These rows are stored in the cycle's format alone");
+    return view_;
+  }
+  const int *row_begins() const { return view_.ptr; }
+  bool folded() const { return nnz > 0 && !view_.col; }
+  // Its columns and values are freed; or there again.
+  void fold() { view_.col = nullptr, view_.val = nullptr; }
+  // For who reads them only where nothing else is stored.
+  const CsrView<double> &perhaps_folded() const { return view_; }
+
+private:
+  CsrView<double> view_;
+};
+
+// Coarse matrices that are large beside the finest one are folded while only the cycle needs them: kept in stored alone, twice as compact.
 template <class Ex> struct DistMatrix {
   MPI_Comm comm = MPI_COMM_NULL;
   int rows = 0;                // of this rank
   std::vector<PetscInt> range; // rank r owns global rows range[r] <= i < range[r + 1]
-  CsrView<double> diag, offd;  // of own_diag and own_offd, or of somebody else's memory; diag without columns and values: in stored alone
+  OwnBlock diag;               // of own_diag, or of somebody else's memory
+  CsrView<double> offd;        // of own_offd, or of somebody else's memory
   Csr<double, Ex> own_diag, own_offd;
   StoredMatrix<Ex> stored;      // diag as the cycle reads it
   std::vector<PetscInt> ghosts; // global index of offd's columns, ascending
@@ -37,22 +71,22 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode allocate(Ex &);
   // Collective, once rows, own blocks and ghosts are set: the rest of a matrix that has its own memory.
   PetscErrorCode complete(Ex &);
-  // Local: stored, with blocks of this size where they fit; fold: and diag folded, if stored can give its rows back.
+  // Local: stored, with blocks of this size where they fit. fold: diag is folded from here on but between unfold() and fold(), if stored
+  // can give its rows back. Where diag is folded already, nothing is done.
   PetscErrorCode store(Ex &, Storage, int block, bool fold);
   // Local: stored takes new values of the same pattern; diag is not folded.
   PetscErrorCode store_values(Ex &ex, Storage storage) { return stored.refresh(ex, diag, storage); }
   // Local, after that: diag is folded again if it was before unfold().
   void fold();
-  bool folded() const { return diag.nnz > 0 && !diag.col; }
   // Local: own_diag's columns and room for its values, to be set, where it is folded.
   PetscErrorCode unfold(Ex &);
   // Local: diag, or what stored has of it, in room; values as the cycle reads them.
-  PetscErrorCode compressed_rows(Ex &, Csr<double, Ex> &room, CsrView<double> &rows) const;
+  PetscErrorCode own_rows(Ex &, Csr<double, Ex> &room, CsrView<double> &rows) const;
   // Collective; V is float or double. r = b - A x. r must not be x, but may be b.
   template <class V> PetscErrorCode residual(Ex &, const V *b, const V *x, V *r);
   // y = A x. y must not be x.
   template <class V> PetscErrorCode multiply(Ex &, const V *x, V *y);
-  // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/spmv.hpp. y must not be x.
+  // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/formats/spmv.hpp. y must not be x.
   template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 };
 

@@ -1,9 +1,9 @@
 #include "dist/near_null.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/vec_view.hpp"
-#include "sparse/modes.hpp"
-#include "sparse/spmv.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/rows/multivector.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 #include "dist/prolongator.hpp"
 
 #include "base/log.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/ghost_numbers.hpp"
-#include "sparse/rows.hpp"
-#include "sparse/sell.hpp"
-#include "sparse/truncate.hpp"
+#include "sparse/formats/sell.hpp"
+#include "sparse/rows/rows.hpp"
+#include "sparse/rows/truncate.hpp"
 
 namespace amgkit
 {

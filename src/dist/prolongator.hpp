@@ -2,7 +2,7 @@
 #pragma once
 #include "dist/ghost_rows.hpp"
 #include "dist/matrix.hpp"
-#include "sparse/transpose.hpp"
+#include "sparse/rows/transpose.hpp"
 
 namespace amgkit
 {

@@ -1,9 +1,9 @@
 #include "dist/redistribution.hpp"
 
-#include "dist/agree.hpp"
-#include "sparse/modes.hpp"
-#include "sparse/rearrange.hpp"
-#include "sparse/spmv.hpp"
+#include "dist/attempt.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/rows/multivector.hpp"
+#include "sparse/rows/rearrange.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -29,7 +29,7 @@ public:
   template <class V> PetscErrorCode collect(Ex &, V *all);
   // Collective: vector, this rank's part of one, becomes the group's on the heads and empty elsewhere. T is double or int.
   template <class T> PetscErrorCode move_vector(Ex &, Array<T, Ex> &vector);
-  // The same of m vectors side by side, as sparse/modes.hpp has them.
+  // The same of m vectors side by side, as sparse/rows/multivector.hpp has them.
   PetscErrorCode move_vectors(Ex &, int m, Array<double, Ex> &B);
   // Collective: the members' parts <- all, of the heads.
   template <class V> PetscErrorCode spread(Ex &, const V *all);

@@ -1,7 +1,7 @@
 #include "dist/transposed.hpp"
 
 #include "base/log.hpp"
-#include "sparse/transpose.hpp"
+#include "sparse/rows/transpose.hpp"
 
 namespace amgkit
 {
@@ -13,7 +13,7 @@ template <class Ex> PetscErrorCode TransposedMatrix<Ex>::create(Ex &ex, DistMatr
   PetscFunctionBegin;
   rows = A.rows;
   halo_ = &A.halo;
-  PetscCall(A.compressed_rows(ex, room, diag));
+  PetscCall(A.own_rows(ex, room, diag));
   PetscCall(transpose(ex, diag, diag_));
   if (!A.halo.active()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(transpose(ex, A.offd, offd_));

@@ -1,7 +1,7 @@
 // The space in which a preconditioner of the user's matrix runs.
 #pragma once
 #include "base/parameters.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/mat_view.hpp"
 
 namespace amgkit

@@ -1,6 +1,6 @@
 // From matchings to aggregates: a step's pairs, and the composition of several steps.
 #pragma once
-#include "sparse/aggregation.hpp"
+#include "sparse/rows/aggregation.hpp"
 
 namespace amgkit
 {

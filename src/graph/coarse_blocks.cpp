@@ -1,6 +1,6 @@
 #include "graph/coarse_blocks.hpp"
 
-#include "sparse/spmv.hpp"
+#include "sparse/formats/spmv.hpp"
 
 namespace amgkit
 {

@@ -2,9 +2,9 @@
 #pragma once
 #include "dist/prolongator.hpp"
 #include "graph/pmis.hpp"
-#include "sparse/marked_rows.hpp"
-#include "sparse/selection.hpp"
-#include "sparse/truncate.hpp"
+#include "sparse/rows/selection.hpp"
+#include "sparse/rows/truncate.hpp"
+#include "sparse/spgemm/sliced_blocks.hpp"
 
 namespace amgkit
 {

@@ -30,7 +30,7 @@ template <class Ex> DistGraph<Ex> graph_of(DistMatrix<Ex> &A, const unsigned cha
           &A.range,
           &A.ghosts,
           &A.halo,
-          {A.rows, A.diag.nnz, A.diag.ptr, A.diag.col, diag_mark},
+          {A.rows, A.diag.nnz, A.diag.view().ptr, A.diag.view().col, diag_mark},
           {A.rows, A.offd.nnz, A.offd.ptr, A.offd.col, offd_mark}};
 }
 } // namespace amgkit

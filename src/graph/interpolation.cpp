@@ -1,7 +1,7 @@
 #include "graph/interpolation.hpp"
 
-#include "dist/agree.hpp"
-#include "sparse/spmv.hpp"
+#include "dist/attempt.hpp"
+#include "sparse/formats/spmv.hpp"
 
 namespace amgkit
 {

@@ -15,7 +15,7 @@
 #include "dist/gathered_rows.hpp"
 #include "graph/coarse_parts.hpp"
 #include "graph/interpolation_weights.hpp"
-#include "sparse/spgemm.hpp"
+#include "sparse/spgemm/spgemm.hpp"
 
 #include <optional>
 #include <utility>

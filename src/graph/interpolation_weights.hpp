@@ -1,8 +1,8 @@
 // The weights of classical interpolation, on one rank's rows; which formula is which: graph/interpolation.hpp.
 #pragma once
 #include "graph/strength.hpp"
-#include "sparse/marked_rows.hpp"
-#include "sparse/rearrange.hpp"
+#include "sparse/rows/rearrange.hpp"
+#include "sparse/spgemm/sliced_blocks.hpp"
 
 namespace amgkit
 {

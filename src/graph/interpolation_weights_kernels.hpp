@@ -1,5 +1,5 @@
 #include "graph/interpolation_weights.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/search.hpp"
 
 namespace amgkit
 {

@@ -1,6 +1,6 @@
 #include "graph/node_matrix.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "graph/coarse_blocks.hpp"
 #include "graph/nodes.hpp"
 

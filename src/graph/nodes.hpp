@@ -1,7 +1,7 @@
 // Block systems by nodes: with block size bs the unknowns bs I, ..., bs I + bs - 1 form node I. Nodes are matched, and every unknown of a
 // node goes to the same-numbered unknown of its aggregate, so that a coarse matrix has the block size of the fine one.
 #pragma once
-#include "sparse/aggregation.hpp"
+#include "sparse/rows/aggregation.hpp"
 
 namespace amgkit
 {

@@ -1,7 +1,7 @@
 #include "base/parallel.hpp"
 #include "graph/nodes.hpp"
-#include "sparse/contract.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/contract.hpp"
+#include "sparse/rows/search.hpp"
 
 #include <climits>
 #include <cmath>

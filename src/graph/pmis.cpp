@@ -1,6 +1,6 @@
 #include "graph/pmis.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/ghost_numbers.hpp"
 
 namespace amgkit

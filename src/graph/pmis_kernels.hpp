@@ -1,7 +1,7 @@
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
 #include "graph/pmis.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/search.hpp"
 
 namespace amgkit
 {

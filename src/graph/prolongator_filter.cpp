@@ -1,6 +1,6 @@
 #include "graph/prolongator_filter.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 namespace amgkit
 {

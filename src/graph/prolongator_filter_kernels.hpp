@@ -1,5 +1,5 @@
 #include "graph/prolongator_filter.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/search.hpp"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 #include "graph/root_aggregates.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "graph/pmis.hpp"
-#include "sparse/rearrange.hpp"
+#include "sparse/rows/rearrange.hpp"
 
 namespace amgkit
 {
@@ -77,7 +77,7 @@ PetscErrorCode root_aggregates(Ex &ex, const DistGraph<Ex> &G, const DistMatrix<
   joining.first = joining.roots.range[static_cast<std::size_t>(rank)];
   PetscCall(attempt(G.comm, [&] { return joining.begin(ex, G); }));
   const CouplingsView couplings = {
-      G.diag, G.offd, nodes.diag.val, nodes.offd.val, (*G.range)[static_cast<std::size_t>(rank)], joining.ghost.data()};
+      G.diag, G.offd, nodes.diag.view().val, nodes.offd.val, (*G.range)[static_cast<std::size_t>(rank)], joining.ghost.data()};
   PetscCall(joining.rounds(ex, G, couplings, k));
   PetscCall(attempt(G.comm, [&] { return joining.finish(ex, aggregates); }));
   PetscFunctionReturn(PETSC_SUCCESS);

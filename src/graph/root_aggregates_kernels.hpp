@@ -1,8 +1,8 @@
 #include "base/hash.hpp"
 #include "base/parallel.hpp"
 #include "graph/root_aggregates.hpp"
-#include "sparse/rearrange.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/rearrange.hpp"
+#include "sparse/rows/search.hpp"
 
 #include <cmath>
 

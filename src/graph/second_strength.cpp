@@ -1,8 +1,8 @@
 #include "graph/second_strength.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "dist/gathered_rows.hpp"
-#include "sparse/spmv.hpp"
+#include "sparse/formats/spmv.hpp"
 
 namespace amgkit
 {

@@ -4,7 +4,7 @@
 #pragma once
 #include "graph/coarse_parts.hpp"
 #include "graph/strength.hpp"
-#include "sparse/spgemm.hpp"
+#include "sparse/spgemm/spgemm.hpp"
 
 namespace amgkit
 {

@@ -1,6 +1,6 @@
 #include "graph/second_strength.hpp"
-#include "sparse/rearrange.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/rearrange.hpp"
+#include "sparse/rows/search.hpp"
 
 namespace amgkit
 {

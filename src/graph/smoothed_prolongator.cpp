@@ -1,7 +1,7 @@
 #include "graph/smoothed_prolongator.hpp"
 
-#include "dist/agree.hpp"
-#include "sparse/rows.hpp"
+#include "dist/attempt.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <algorithm>
 

@@ -12,7 +12,7 @@
 #include "dist/gathered_rows.hpp"
 #include "graph/coarse_blocks.hpp"
 #include "graph/strength.hpp"
-#include "sparse/spgemm.hpp"
+#include "sparse/spgemm/spgemm.hpp"
 
 #include <memory>
 

@@ -1,5 +1,5 @@
 #include "graph/smoothed_prolongator.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/search.hpp"
 
 namespace amgkit
 {

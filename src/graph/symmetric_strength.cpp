@@ -1,6 +1,6 @@
 #include "graph/symmetric_strength.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 namespace amgkit
 {

@@ -1,6 +1,6 @@
 #include "base/parallel.hpp"
 #include "graph/symmetric_strength.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/search.hpp"
 
 #include <cmath>
 

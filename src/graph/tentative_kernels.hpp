@@ -1,6 +1,6 @@
 #include "base/parallel.hpp"
 #include "graph/tentative.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/search.hpp"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "graph/two_stage.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 namespace amgkit
 {

@@ -1,7 +1,7 @@
 #include "base/parallel.hpp"
 #include "ilu/interface.hpp"
-#include "sparse/rows.hpp"
-#include "sparse/search.hpp"
+#include "sparse/rows/rows.hpp"
+#include "sparse/rows/search.hpp"
 
 namespace amgkit
 {

@@ -1,6 +1,6 @@
 #include "ilu/method.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 
 #include <limits>
 

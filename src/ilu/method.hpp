@@ -2,7 +2,7 @@
 #pragma once
 #include "base/log.hpp"
 #include "dist/matrix.hpp"
-#include "sparse/ilu0.hpp"
+#include "sparse/ilu0/ilu0.hpp"
 
 #include <functional>
 #include <petscviewer.h>

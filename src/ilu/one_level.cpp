@@ -1,10 +1,10 @@
 #include "ilu/one_level.hpp"
 
 #include "base/log.hpp"
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "ilu/ordering.hpp"
-#include "sparse/permute.hpp"
-#include "sparse/spmv.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/ilu0/permute.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 #include "ilu/ordering.hpp"
 
 #include "dist/mat_view.hpp"
-#include "sparse/rows.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 #include "base/ordered_rows.hpp"
 #include "ilu/ordering.hpp"
-#include "sparse/search.hpp"
-#include "sparse/transpose.hpp"
+#include "sparse/rows/search.hpp"
+#include "sparse/rows/transpose.hpp"
 
 namespace amgkit
 {

@@ -2,7 +2,7 @@
 #pragma once
 #include "base/parameters.hpp"
 #include "ilu/ordering.hpp"
-#include "sparse/ilu0.hpp"
+#include "sparse/ilu0/ilu0.hpp"
 
 namespace amgkit
 {

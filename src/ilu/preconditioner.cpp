@@ -1,6 +1,6 @@
 #include "ilu/preconditioner.hpp"
 
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "ilu/one_level.hpp"
 #include "ilu/two_level.hpp"
 

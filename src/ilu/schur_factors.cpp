@@ -3,8 +3,8 @@
 #include "base/log.hpp"
 #include "ilu/method.hpp"
 #include "ilu/ordering.hpp"
-#include "sparse/permute.hpp"
-#include "sparse/spmv.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/ilu0/permute.hpp"
 
 namespace amgkit
 {
@@ -93,7 +93,7 @@ template <class Ex> PetscErrorCode SchurFactors<Ex>::analyse(Ex &ex, const DistM
 template <class Ex> PetscErrorCode SchurFactors<Ex>::factor(Ex &ex, const DistMatrix<Ex> &A, IluReport *report)
 {
   PetscFunctionBegin;
-  PetscCall(gather(ex, from_.size(), from_.data(), A.diag.val, ordered_.val.data()));
+  PetscCall(gather(ex, from_.size(), from_.data(), A.diag.view().val, ordered_.val.data()));
   PetscCall(ilu0_numeric(ex, ordered_.view(), factors_, report));
   PetscCall(name_row(ex, order_, report));
   const double *lu = factors_.val.data(), *inverse = factors_.inverse.data(), *a = ordered_.val.data();

@@ -1,8 +1,8 @@
 #include "amg/block_ilu.hpp"
 
 #include "amg/smoother.hpp"
-#include "dist/agree.hpp"
-#include "sparse/rows.hpp"
+#include "dist/attempt.hpp"
+#include "sparse/rows/rows.hpp"
 #include "support/distributed_graph.hpp"
 #include "support/failing_allocations.hpp"
 #include "support/ilu_matrices.hpp"

@@ -45,7 +45,7 @@ template <class Ex> std::vector<std::vector<double>> values_of(Ex &ex, const Dis
   Csr<double, Ex> room;
   CsrView<double> diag;
   std::vector<std::vector<double>> values(2);
-  EXPECT_EQ(A.compressed_rows(ex, room, diag), PETSC_SUCCESS);
+  EXPECT_EQ(A.own_rows(ex, room, diag), PETSC_SUCCESS);
   EXPECT_EQ(download(ex, diag.val, diag.nnz, values[0]), PETSC_SUCCESS);
   EXPECT_EQ(download(ex, A.offd.val, A.offd.nnz, values[1]), PETSC_SUCCESS);
   return values;

@@ -1,8 +1,8 @@
 #include "amg/matrix_transfer.hpp"
 
 #include "amg/export.hpp"
-#include "dist/agree.hpp"
-#include "sparse/spmv.hpp"
+#include "dist/attempt.hpp"
+#include "sparse/formats/spmv.hpp"
 #include "support/amg_solver.hpp"
 #include "support/coarse_problem.hpp"
 #include "support/failing_allocations.hpp"

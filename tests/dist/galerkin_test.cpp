@@ -2,7 +2,7 @@
 
 #include "amg/prolongation_matching.hpp"
 #include "dist/mat_view.hpp"
-#include "sparse/spmv.hpp"
+#include "sparse/formats/spmv.hpp"
 #include "support/petsc_problems.hpp"
 
 #include <cmath>

@@ -63,7 +63,7 @@ TYPED_TEST(MatViewTest, SeesNewValuesAndRefusesANewPattern)
   OK(MatScale(A, 2));
   OK(view.access(this->ex, D));
   if (D.rows > 0) {
-    EXPECT_EQ(this->to_host(D.diag.val, 1)[0], 12);
+    EXPECT_EQ(this->to_host(D.diag.view().val, 1)[0], 12);
   }
   OK(view.release());
   OK(MatGetOwnershipRange(A, &first, &last));
@@ -142,7 +142,7 @@ TYPED_TEST(MatViewTest, ReadsThePatternThatBlocksHaveNow)
   OK(own_block(A, &block));
   OK(add_entry(block, 3));
   OK(view.access(this->ex, D));
-  const auto ptr = this->to_host(D.diag.ptr, D.rows + 1), col = this->to_host(D.diag.col, D.diag.nnz);
+  const auto ptr = this->to_host(D.diag.view().ptr, D.rows + 1), col = this->to_host(D.diag.view().col, D.diag.nnz);
   OK(view.release());
   for (int i = 0; i < D.rows; i++) {
     OK(MatGetRow(block, i, &count, &cols, nullptr));

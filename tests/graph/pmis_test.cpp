@@ -1,7 +1,7 @@
 #include "graph/pmis.hpp"
 
 #include "base/hash.hpp"
-#include "sparse/rearrange.hpp"
+#include "sparse/rows/rearrange.hpp"
 #include "support/distributed_graph.hpp"
 #include "support/failing_allocations.hpp"
 #include "support/neighbours.hpp"

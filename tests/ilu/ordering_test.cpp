@@ -1,7 +1,7 @@
 #include "ilu/ordering.hpp"
 
-#include "sparse/permute.hpp"
-#include "sparse/triangle.hpp"
+#include "sparse/ilu0/permute.hpp"
+#include "sparse/ilu0/triangle.hpp"
 #include "support/ilu_matrices.hpp"
 #include "support/spaces.hpp"
 #include "support/unstructured.hpp"

@@ -1,6 +1,6 @@
 // What amgclassical promises: its iterations, the same grids on every number of ranks and in every space, and an end with every matrix.
 #include "amgkit.h"
-#include "sparse/spgemm.hpp"
+#include "sparse/spgemm/spgemm.hpp"
 #include "support/combinations.hpp"
 #include "support/type_test.hpp"
 

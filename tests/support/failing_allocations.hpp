@@ -1,6 +1,6 @@
 // Each allocation in turn fails on one rank.
 #pragma once
-#include "dist/agree.hpp"
+#include "dist/attempt.hpp"
 #include "support/petsc_problems.hpp"
 
 namespace amgkit::test

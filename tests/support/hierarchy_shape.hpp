@@ -45,7 +45,7 @@ template <class Ex> PetscErrorCode shape_of(Ex &ex, Mat A, const AmgParameters &
   for (std::size_t l = 1; l < hierarchy.levels.size(); l++) {
     Csr<double, Ex> room;
     CsrView<double> diag;
-    PetscCall(hierarchy.levels[l]->A.compressed_rows(ex, room, diag));
+    PetscCall(hierarchy.levels[l]->A.own_rows(ex, room, diag));
     for (const CsrView<double> &block : {diag, hierarchy.levels[l]->A.offd}) {
       std::vector<int> ptr, col;
       std::vector<double> val;

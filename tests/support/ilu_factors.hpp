@@ -1,6 +1,6 @@
 // Incomplete factors of host matrices in any space, and how far they are from them.
 #pragma once
-#include "sparse/ilu0.hpp"
+#include "sparse/ilu0/ilu0.hpp"
 #include "support/ilu_matrices.hpp"
 #include "support/spaces.hpp"
 

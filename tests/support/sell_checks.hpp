@@ -1,6 +1,6 @@
 // Both kinds of sliced ELL beside compressed rows: products, bits and bytes.
 #pragma once
-#include "sparse/block_sell.hpp"
+#include "sparse/formats/block_sell.hpp"
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
 #include "support/vectors.hpp"

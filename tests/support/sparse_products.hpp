@@ -1,6 +1,6 @@
 // Pairs of factors, their products by the definition, and checks of spgemm() against these bit for bit.
 #pragma once
-#include "sparse/spgemm.hpp"
+#include "sparse/spgemm/spgemm.hpp"
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
 #include "support/vectors.hpp"

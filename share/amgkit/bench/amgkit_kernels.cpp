@@ -15,9 +15,9 @@
 // ILU(0) of a 7-point grid, natural, red-black and shuffled, of a 27-point one and of n³ nodes of 3 unknowns, natural and shuffled: see
 // ilu0_times.cpp.
 #include "ilu0_times.hpp"
-#include "sparse/block_sell.hpp"
-#include "sparse/spgemm.hpp"
-#include "sparse/transpose.hpp"
+#include "sparse/formats/block_sell.hpp"
+#include "sparse/spgemm/spgemm.hpp"
+#include "sparse/rows/transpose.hpp"
 
 #include <algorithm>
 #include <petscsys.h>

@@ -1,8 +1,8 @@
 #include "ilu0_times.hpp"
 
 #include "base/recording.hpp"
-#include "sparse/ilu0.hpp"
-#include "sparse/permute.hpp"
+#include "sparse/ilu0/ilu0.hpp"
+#include "sparse/ilu0/permute.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,0 +1,277 @@
+#include "sparse/formats/block_sell.hpp"
+#include "sparse/formats/sell_tiles.hpp"
+#include "sparse/rows/search.hpp"
+
+namespace amgkit
+{
+namespace block_sell
+{
+constexpr int batch_columns = 6; // whose entries of x are on their way at once
+constexpr int batch_registers = 64;
+
+template <int Count> struct Block {
+  static constexpr int value = Count;
+};
+// f(Block<N>), for a block that there is
+template <class F> PetscErrorCode with_block(int block, F f)
+{
+  if (block == 2) return f(Block<2>{});
+  if (block == 3) return f(Block<3>{});
+  return f(Block<6>{});
+}
+
+// f(J) for the blocks J of node I, ascending
+template <int N, class F> AMGKIT_FN void for_blocks(const CsrView<double> &A, std::int64_t I, F f)
+{
+  int k[N], end[N];
+  for (int r = 0; r < N; r++) {
+    k[r] = A.ptr[N * I + r];
+    end[r] = A.ptr[N * I + r + 1];
+  }
+  for (;;) {
+    int least = INT32_MAX;
+    for (int r = 0; r < N; r++) {
+      if (k[r] < end[r] && A.col[k[r]] / N < least) least = A.col[k[r]] / N;
+    }
+    if (least == INT32_MAX) return;
+    f(least);
+    for (int r = 0; r < N; r++) {
+      if (k[r] + N <= end[r] && A.col[k[r] + N - 1] == N * least + N - 1) // as columns ascend, the whole block
+        k[r] += N;
+      else
+        while (k[r] < end[r] && A.col[k[r]] / N == least) k[r]++;
+    }
+  }
+}
+
+// The blocks of each node, values none.
+template <int N, class Ex> PetscErrorCode find_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptrs, Array<int, Ex> &cols, bool *fits)
+{
+  constexpr double most = 1.125;
+  const std::int64_t nodes = A.rows / N;
+  std::int64_t blocks = 0;
+
+  PetscFunctionBegin;
+  PetscCall(ptrs.allocate(ex, nodes + 1));
+  int *ptr = ptrs.data();
+  PetscCall(for_each(ex, nodes, [=] AMGKIT_FN(std::int64_t I) {
+    int n = 0;
+    for_blocks<N>(A, I, [&](int) { n++; });
+    ptr[I] = n;
+  }));
+  PetscCall(exclusive_scan(ex, nodes, ptr, &blocks));
+  *fits = static_cast<double>(N * N) * static_cast<double>(blocks) <= most * static_cast<double>(A.nnz);
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(cols.allocate(ex, blocks));
+  int *col = cols.data();
+  PetscCall(for_each(ex, nodes, [=] AMGKIT_FN(std::int64_t I) {
+    int k = ptr[I];
+    for_blocks<N>(A, I, [&](int J) { col[k++] = J; });
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> AMGKIT_FN int column_at(const BlockSellView<T> &A, std::int64_t slice, int position, int node)
+{
+  const int h = node / sell_threads, q = node % sell_threads, high = A.high_start ? A.high_start[slice] : 0;
+  const int upper = A.high_start && high < A.high_start[slice + 1] ? A.high[(std::int64_t{high} + position) * sell_threads + q].of[h] : 0;
+  const std::int64_t p = std::int64_t{A.start[slice]} + position;
+  return A.base[p] + (upper << 16 | A.low[p * sell_threads + q].of[h]);
+}
+
+// Where the entry is that stands in column c of block p of row i of A, which is row r of the slice; -1 where there is none. Rows are mostly
+// complete, and need no search.
+template <int N, class T>
+AMGKIT_FN int entry_at(const CsrView<double> &A, const int *ptr, const BlockSellView<T> &out, std::int64_t slice, int r, int p, int c)
+{
+  const std::int64_t i = slice * sell_rows * N + r;
+  if (i >= A.rows) return -1;
+  const int blocks = ptr[i / N + 1] - ptr[i / N], begin = A.ptr[i], end = A.ptr[i + 1];
+  if (p >= blocks) return -1;
+  if (end - begin == N * blocks) return begin + N * p + c;
+  const int column = N * column_at(out, slice, p, r / N) + c, k = lower_bound(A.col, begin, end, column);
+  return k < end && A.col[k] == column ? k : -1;
+}
+
+// A team for every 32 threads of a slice, or several. flag becomes 1 where an entry is not representable in T.
+template <int N, class Ex, class T>
+PetscErrorCode fill_values(Ex &ex, CsrView<double> A, const int *ptr, BlockSellView<T> out, SellPair<T> *val, unsigned *flag)
+{
+  const std::int64_t slices = sell_slices(A.rows / N);
+  const int shares = teams_of_slice(slices * N, A.average());
+  return for_rows_with<sell_threads, SliceTile<T>>(ex, slices * N * shares, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
+    const std::int64_t part = nth / shares, s = part / N;
+    const int first = static_cast<int>(part % N) * sell_threads, columns = N * (out.start[s + 1] - out.start[s]);
+    bool lost = false;
+    for (int p = static_cast<int>(nth % shares) * tile_positions; p < columns; p += shares * tile_positions) {
+      read_tile(team, tile, [&](int r, int j) {
+        const int row = first + r % sell_threads + r / sell_threads * sell_threads * N;
+        const int k = p + j < columns ? entry_at<N>(A, ptr, out, s, row, (p + j) / N, (p + j) % N) : -1;
+        const double a = k < 0 ? 0 : A.val[k];
+        if constexpr (std::is_same_v<T, float>) lost = lost || !is_representable_in_single(a);
+        return static_cast<T>(a);
+      });
+      for (int e : team.share(0, tile_positions * sell_threads)) {
+        const int j = e / sell_threads, t = e % sell_threads;
+        const std::int64_t column = std::int64_t{out.start[s]} * N + p + j;
+        if (p + j < columns) val[column * sell_threads * N + first + t] = {{tile.of[j][t], tile.of[j][t + sell_threads]}};
+      }
+    }
+    if (lost) atomic_or(flag, 1);
+  });
+}
+
+// A thread's place in its slice: what add_batch() reads is there.
+struct Thread {
+  int node, row; // pairs of each position, of each column of values
+};
+
+// s += the entries of a thread's two rows at some positions, the upper halves of whose columns begin at position high.
+// Whole: a batch of them, else the last `left`, of which the last one is read again to have a batch.
+template <int N, bool Wide, bool Whole, class T, class V>
+AMGKIT_FN void add_batch(const BlockSellView<T> &A, int position, int high, int left, const Thread &thread, const V *x, SellPair<V> &s)
+{
+  constexpr int batch = batch_columns / N;
+  SellPair<T> a[batch][N];
+  SellPair<V> x_at[batch][N];
+  for (int j = 0; j < batch; j++) {
+    const std::int64_t p = position + (Whole || j < left ? j : left - 1), k = p * sell_threads + thread.node;
+    const int base = A.base[p];
+    const SellPair<std::uint16_t> low = A.low[k];
+    SellPair<std::uint16_t> upper{};
+    if constexpr (Wide) upper = A.high[k + (std::int64_t{high} - position) * sell_threads];
+    for (int c = 0; c < N; c++) a[j][c] = A.val[(p * N + c) * (sell_threads * N) + thread.row];
+    for (int h = 0; h < 2; h++) {
+      const V *x_block = x + std::int64_t{N} * (base + (Wide ? upper.of[h] << 16 | low.of[h] : low.of[h]));
+      for (int c = 0; c < N; c++) x_at[j][c].of[h] = x_block[c];
+    }
+  }
+  for (int j = 0; j < batch && (Whole || j < left); j++) {
+    for (int c = 0; c < N; c++) {
+      for (int h = 0; h < 2; h++) s.of[h] += static_cast<V>(a[j][c].of[h]) * x_at[j][c].of[h];
+    }
+  }
+}
+
+// (A x)_i of the two rows of a thread of a slice with positions begin to end - 1
+template <int N, bool Wide, class T, class V>
+AMGKIT_FN SellPair<V> rows_times(const BlockSellView<T> &A, int begin, int end, int high, const Thread &thread, const V *x)
+{
+  constexpr int batch = batch_columns / N;
+  SellPair<V> s{{0, 0}};
+  int p = begin;
+  for (; p + batch <= end; p += batch) add_batch<N, Wide, true>(A, p, high + p - begin, batch, thread, x, s);
+  if (p < end) add_batch<N, Wide, false>(A, p, high + p - begin, end - p, thread, x, s);
+  return s;
+}
+
+// y_i = f(i, (A x)_i) for both rows i of thread t of all slices' threads. What f reads for one does not wait for the other to be written.
+template <int N, class T, class V, class F>
+AMGKIT_FN void store_products(const BlockSellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
+{
+  constexpr int threads = sell_threads * N;
+  const int slice = static_cast<int>(t) / threads, row = static_cast<int>(t) % threads;
+  const Thread thread{row / N, row};
+  const std::int64_t i = std::int64_t{slice} * sell_rows * N + row;
+  const int begin = A.start[slice], end = A.start[slice + 1];
+  const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
+  const SellPair<V> s =
+      high < high_end ? rows_times<N, true>(A, begin, end, high, thread, x) : rows_times<N, false>(A, begin, end, 0, thread, x);
+  if (i + threads < A.rows) {
+    const V first = f(i, s.of[0]), second = f(i + threads, s.of[1]);
+    y[i] = first;
+    y[i + threads] = second;
+  } else if (i < A.rows) {
+    y[i] = f(i, s.of[0]);
+  }
+}
+
+template <int N, class Ex, class T, class V, class F>
+PetscErrorCode for_products(Ex &ex, const BlockSellView<T> &view, const V *x, V *y, F f)
+{
+  const BlockSellView<T> A = view;
+  return for_each<batch_registers>(ex, sell_slices(A.rows / N) * sell_threads * N,
+                                   [=] AMGKIT_FN(std::int64_t t) { store_products<N>(A, t, x, y, f); });
+}
+} // namespace block_sell
+
+template <class Ex, class T>
+PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &out, bool *fits, bool *representable)
+{
+  Array<int, Ex> ptr, col;
+
+  PetscFunctionBegin;
+  out = {};
+  *representable = false;
+  *fits = block_sell_has(block) && A.rows % block == 0 && A.cols % block == 0;
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(block_sell::with_block(block, [&](auto N) { return block_sell::find_blocks<decltype(N)::value>(ex, A, ptr, col, fits); }));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  const CsrView<double> nodes{A.rows / block, A.cols / block, col.size(), ptr.data(), col.data(), nullptr};
+  PetscCall(sell_pattern(ex, nodes, SellOrder::kept, out.nodes, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  out.rows = A.rows;
+  out.block = block;
+  out.ptr = std::move(ptr);
+  PetscCall(out.val.allocate(ex, out.nodes.low.size() * block * block));
+  PetscCall(block_sell_fill(ex, A, out, representable));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex, class T> PetscErrorCode block_sell_fill(Ex &ex, CsrView<double> A, BlockSell<T, Ex> &out, bool *representable)
+{
+  Array<unsigned, Ex> flag;
+  unsigned lost = 0;
+
+  PetscFunctionBegin;
+  if constexpr (std::is_same_v<T, float>) {
+    PetscCall(flag.allocate(ex, 1));
+    PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
+  }
+  PetscCall(block_sell::with_block(out.block, [&](auto N) {
+    return block_sell::fill_values<decltype(N)::value>(ex, A, out.ptr.data(), out.view(), out.val.data(), flag.data());
+  }));
+  if constexpr (std::is_same_v<T, float>) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
+  *representable = lost == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, BlockSellView<T> A, const V *x, V *y)
+{
+  return block_sell::with_block(A.block,
+                                [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, y, SellProduct<V>{}); });
+}
+
+template <class Ex, class T, class V> PetscErrorCode residual(Ex &ex, BlockSellView<T> A, const V *b, const V *x, V *r)
+{
+  return block_sell::with_block(A.block,
+                                [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, r, SellResidual<V>{b}); });
+}
+
+template <class Ex, class T, class D, class V>
+PetscErrorCode relax(Ex &ex, BlockSellView<T> A, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
+{
+  const SellRelaxed<D, V> relaxed{static_cast<V>(step.momentum), static_cast<V>(step.factor), d, b, x, previous};
+  return block_sell::with_block(A.block, [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, y, relaxed); });
+}
+
+using Space = AMGKIT_SPACE;
+#define INSTANTIATE_RELAX(T, D, V)                                                                                                         \
+  template PetscErrorCode relax(Space &, BlockSellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
+#define INSTANTIATE_PRODUCTS(T, V)                                                                                                         \
+  template PetscErrorCode spmv(Space &, BlockSellView<T>, const V *, V *);                                                                 \
+  template PetscErrorCode residual(Space &, BlockSellView<T>, const V *, const V *, V *);
+#define INSTANTIATE(T)                                                                                                                     \
+  template PetscErrorCode block_sell_create(Space &, CsrView<double>, int, BlockSell<T, Space> &, bool *, bool *);                         \
+  template PetscErrorCode block_sell_fill(Space &, CsrView<double>, BlockSell<T, Space> &, bool *);                                        \
+  INSTANTIATE_PRODUCTS(T, float)                                                                                                           \
+  INSTANTIATE_PRODUCTS(T, double)                                                                                                          \
+  INSTANTIATE_RELAX(T, float, float)                                                                                                       \
+  INSTANTIATE_RELAX(T, float, double)                                                                                                      \
+  INSTANTIATE_RELAX(T, double, double)
+INSTANTIATE(float)
+INSTANTIATE(double)
+#undef INSTANTIATE
+#undef INSTANTIATE_PRODUCTS
+#undef INSTANTIATE_RELAX
+} // namespace amgkit

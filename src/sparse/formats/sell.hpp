@@ -1,0 +1,97 @@
+// Sliced ELL with short columns, the format in which the cycle reads a matrix.
+//
+// A slice is 64 consecutive rows, padded to its longest row and stored position by position: position j holds the j-th entry of each
+// row, so that the entries of a row keep their ascending order. Position p = start[s] + j of slice s is 32 pairs, one for each thread:
+// pair 32 p + t belongs to rows 64 s + t and 64 s + 32 + t, so that a thread takes the entries of its two rows in one load, and 32
+// threads read consecutive entries of the vectors.
+//
+// Columns are base[p], the smallest at that position, plus 16 bits. Where the columns of a position do not lie within 65536, its slice is
+// wide: it has the upper halves of these differences too, 32 pairs a position from high_start[s] on. high_start[s] = high_start[s + 1]
+// in the other slices; there is no high_start when no slice is wide. Padding has value 0 and the column base[p].
+//
+// Uneven rows, as coarse levels have them, would be padded much: level 1 of amgclassical on 7-point 256³ by 40 %. Where that saves a
+// twentieth of the bytes they are sorted within windows of 512: descending by length, rows of the same length in their order. A slice then
+// has 64 rows of this order, and order[32 s + t] says which rows of the window thread t's are; there is no order where rows are not sorted.
+// x, b and y are never sorted, nor are the entries of a row: (A x)_i keeps its bits.
+//
+// Bytes: 64 (2 + sizeof(T)) + 4 a position, 128 more in a wide slice; 4 a slice, 4 more where there is a high_start; 2 a row where rows are
+// sorted. With floats, no padding and nothing wide that is 6.06 an entry, and of sorted rows of 28 entries 6.14.
+#pragma once
+#include "sparse/formats/spmv.hpp"
+
+#include <cstdint>
+
+namespace amgkit
+{
+inline constexpr int sell_rows = 64;    // of a slice
+inline constexpr int sell_threads = 32; // of a slice, two rows each
+// Rows of a window: those of a block of 256 threads, which so reads the same entries of vectors as without sorting. Bytes an entry on
+// level 1 of 7-point 256 x 256 x 20, those of the format with floats + the sectors of x that a block reads, in double: without sorting
+// 8.6 + 2.9; windows of 256, 512, 1024, 4096: 6.8 + 2.9, 6.5 + 2.9, 6.3 + 4.3, 6.2 + 10.5.
+inline constexpr int sell_window = 512;
+static_assert(sell_window % sell_rows == 0 && sell_window <= UINT16_MAX + 1);
+
+// What a thread reads in one load.
+template <class T> struct alignas(2 * sizeof(T)) SellPair {
+  T of[2];
+};
+
+// T: float or double.
+template <class T> struct SellView {
+  int rows = 0;
+  const int *start = nullptr, *base = nullptr, *high_start = nullptr;
+  const SellPair<std::uint16_t> *low = nullptr, *high = nullptr;
+  const SellPair<T> *val = nullptr;
+  const SellPair<std::uint16_t> *order = nullptr;
+};
+
+// Where the entries are.
+template <class Ex> struct SellPattern {
+  int rows = 0;
+  Array<int, Ex> start, base, high_start;
+  Array<SellPair<std::uint16_t>, Ex> low, high, order;
+
+  bool sorted() const { return order.size() > 0; }
+  std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes() + order.bytes(); }
+};
+
+template <class T, class Ex> struct Sell : SellPattern<Ex> {
+  Array<SellPair<T>, Ex> val;
+
+  SellView<T> view() const
+  {
+    return {this->rows,       this->start.data(), this->base.data(), this->high_start.data(),
+            this->low.data(), this->high.data(),  val.data(),        this->order.data()};
+  }
+  std::size_t bytes() const { return SellPattern<Ex>::bytes() + val.bytes(); }
+};
+
+enum class SellOrder : int { kept, sorted_where_it_pays };
+// A's pattern, of which no value is read. *fits = false, and nothing stored, when the padding would be more than half of A's entries,
+// after sorting.
+template <class Ex> PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellOrder, SellPattern<Ex> &, bool *fits);
+// A's values, of which no column is read, as often as wanted. *representable: whether every entry is representable in T; waits where T is
+// float.
+template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *representable);
+// Both
+template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *representable)
+{
+  PetscFunctionBegin;
+  out = Sell<T, Ex>{};
+  *representable = false;
+  PetscCall(sell_pattern(ex, A, SellOrder::sorted_where_it_pays, out, fits));
+  if (*fits) PetscCall(sell_fill(ex, A, out, representable));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+// The way back to compressed rows, ptr given: col[k], and val[k] unless val is nullptr, which are A's as they are stored.
+template <class Ex, class T> PetscErrorCode sell_entries(Ex &, SellView<T> A, const int *ptr, int *col, double *val);
+// Whether every entry survives the rounding to float: none but 0 becomes 0 or loses digits to underflow, and none is so large (1e18) that
+// its products might overflow.
+template <class Ex> PetscErrorCode representable_in_single(Ex &, CsrView<double> A, bool *representable);
+
+// As in spmv.hpp; the entries of a row are added one after the other, in ascending order of their columns and in the vectors' precision.
+template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, SellView<T> A, const V *x, V *y);
+template <class Ex, class T, class V> PetscErrorCode residual(Ex &, SellView<T> A, const V *b, const V *x, V *r);
+template <class Ex, class T, class D, class V>
+PetscErrorCode relax(Ex &, SellView<T> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
+} // namespace amgkit

@@ -1,0 +1,119 @@
+#include "base/parallel.hpp"
+#include "sparse/formats/spmv.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// (A x)_i, known to every lane
+template <class Team, class T, class V> AMGKIT_FN double row_times(const Team &team, const CsrView<T> &A, std::int64_t i, const V *x)
+{
+  double s = 0;
+  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) s += static_cast<double>(A.val[k]) * x[A.col[k]];
+  return team.sum(s);
+}
+} // namespace
+
+template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, CsrView<T> A, const V *x, V *y)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double s = row_times(team, A, i, x);
+    team.once([&] { y[i] = static_cast<V>(s); });
+  });
+}
+
+template <class Ex, class T, class V> PetscErrorCode add_product(Ex &ex, CsrView<T> A, const V *x, V *y)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double s = row_times(team, A, i, x);
+    team.once([&] { y[i] = static_cast<V>(y[i] + s); });
+  });
+}
+
+template <class Ex, class V> PetscErrorCode residual(Ex &ex, CsrView<double> A, const V *b, const V *x, V *r)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double s = row_times(team, A, i, x);
+    team.once([&] { r[i] = static_cast<V>(b[i] - s); });
+  });
+}
+
+template <class Ex, class D, class V>
+PetscErrorCode relax(Ex &ex, CsrView<double> A, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double s = row_times(team, A, i, x);
+    team.once([&] {
+      double moved = 0;
+      if (step.momentum != 0) moved = step.momentum * (previous ? x[i] - previous[i] : x[i]);
+      y[i] = static_cast<V>(x[i] + moved + step.factor * d[i] * (b[i] - s));
+    });
+  });
+}
+
+template <class Ex, class D, class V> PetscErrorCode scale(Ex &ex, std::int64_t n, double factor, const D *d, const V *b, V *x)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<V>(factor * d[i] * b[i]); });
+}
+
+template <class Ex, class V> PetscErrorCode add(Ex &ex, std::int64_t n, const V *x, V *y)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { y[i] += x[i]; });
+}
+
+template <class Ex, class T> PetscErrorCode gather(Ex &ex, std::int64_t n, const int *index, const T *from, T *to)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { to[k] = from[index[k]]; });
+}
+
+template <class Ex, class From, class To> PetscErrorCode convert(Ex &ex, std::int64_t n, const From *from, To *to)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) { to[k] = static_cast<To>(from[k]); });
+}
+
+template <class Ex, class V> PetscErrorCode fill(Ex &ex, std::int64_t n, double value, V *x)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<V>(value); });
+}
+
+template <class Ex, class D, class V>
+PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const D *s, const V *x, V *y)
+{
+  const double average = nrows > 0 ? static_cast<double>(A.nnz) / static_cast<double>(nrows) : 0;
+  return for_rows(ex, nrows, average, [=] AMGKIT_FN(auto team, std::int64_t r) {
+    const int i = rows[r];
+    const double t = factor * row_times(team, A, i, x);
+    team.once([&] { y[i] = static_cast<V>(y[i] - (s ? s[i] * t : t)); });
+  });
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode gather(Space &, std::int64_t, const int *, const int *, int *);
+template PetscErrorCode gather(Space &, std::int64_t, const int *, const std::uint64_t *, std::uint64_t *);
+template PetscErrorCode convert(Space &, std::int64_t, const double *, float *);
+template PetscErrorCode convert(Space &, std::int64_t, const float *, double *);
+#define INSTANTIATE_MATRIX(T, V)                                                                                                           \
+  template PetscErrorCode spmv(Space &, CsrView<T>, const V *, V *);                                                                       \
+  template PetscErrorCode add_product(Space &, CsrView<T>, const V *, V *);
+INSTANTIATE_MATRIX(float, float)
+INSTANTIATE_MATRIX(float, double)
+INSTANTIATE_MATRIX(double, float)
+INSTANTIATE_MATRIX(double, double)
+#undef INSTANTIATE_MATRIX
+#define INSTANTIATE(V)                                                                                                                     \
+  template PetscErrorCode residual(Space &, CsrView<double>, const V *, const V *, V *);                                                   \
+  template PetscErrorCode add(Space &, std::int64_t, const V *, V *);                                                                      \
+  template PetscErrorCode gather(Space &, std::int64_t, const int *, const V *, V *);                                                      \
+  template PetscErrorCode fill(Space &, std::int64_t, double, V *);
+#define INSTANTIATE_SCALED(D, V)                                                                                                           \
+  template PetscErrorCode relax(Space &, CsrView<double>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);             \
+  template PetscErrorCode scale(Space &, std::int64_t, double, const D *, const V *, V *);                                                 \
+  template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const D *, const V *, V *);
+INSTANTIATE(float)
+INSTANTIATE(double)
+INSTANTIATE_SCALED(float, float)
+INSTANTIATE_SCALED(float, double)
+INSTANTIATE_SCALED(double, double)
+#undef INSTANTIATE
+#undef INSTANTIATE_SCALED
+} // namespace amgkit

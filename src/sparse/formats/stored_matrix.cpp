@@ -1,0 +1,172 @@
+#include "sparse/formats/stored_matrix.hpp"
+
+namespace amgkit
+{
+namespace
+{
+// Calls f with what the cycle reads: a view of the stored format, or the compressed rows.
+template <class Format, class F> PetscErrorCode with_view(const Format &format, CsrView<double> A, F f)
+{
+  return std::visit(
+      [&](const auto &stored) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(stored)>, std::monostate>)
+          return f(A);
+        else
+          return f(stored.view());
+      },
+      format);
+}
+
+// New values. *kept: the precision stays, which a format of double leaves where all entries are representable in single and that is asked
+// for.
+template <class Ex> PetscErrorCode refill(Ex &, CsrView<double>, bool, std::monostate &, bool *) { return PETSC_SUCCESS; }
+template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool, Sell<float, Ex> &stored, bool *kept)
+{
+  return sell_fill(ex, A, stored, kept);
+}
+template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool, BlockSell<float, Ex> &stored, bool *kept)
+{
+  return block_sell_fill(ex, A, stored, kept);
+}
+template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool single, Sell<double, Ex> &stored, bool *kept)
+{
+  *kept = !single;
+  return single ? PETSC_SUCCESS : sell_fill(ex, A, stored, kept);
+}
+template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool single, BlockSell<double, Ex> &stored, bool *kept)
+{
+  *kept = !single;
+  return single ? PETSC_SUCCESS : block_sell_fill(ex, A, stored, kept);
+}
+} // namespace
+
+// As blocks, where these fit.
+template <class Ex> template <class T> PetscErrorCode StoredMatrix<Ex>::store_blocks(Ex &ex, CsrView<double> A, bool *fits, bool *kept)
+{
+  PetscFunctionBegin;
+  PetscCall(block_sell_create(ex, A, block_, format_.template emplace<BlockSell<T, Ex>>(), fits, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+template <class T>
+PetscErrorCode StoredMatrix<Ex>::store_rows(Ex &ex, CsrView<double> A, SellPattern<Ex> &pattern, bool *kept)
+{
+  auto &rows = format_.template emplace<Sell<T, Ex>>();
+
+  PetscFunctionBegin;
+  static_cast<SellPattern<Ex> &>(rows) = std::move(pattern);
+  PetscCall(sell_fill(ex, A, rows, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage, int block, Csr<double, Ex> *memory)
+{
+  bool fits = false, kept = false;
+
+  PetscFunctionBegin;
+  format_ = std::monostate{};
+  block_ = block;
+  single_ = false;
+  if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool in_single = storage == Storage::in_single;
+  if (block_sell_has(block)) {
+    if (in_single) PetscCall(store_blocks<float>(ex, A, &fits, &kept));
+    single_ = fits && kept;
+    if (!single_ && (fits || !in_single)) PetscCall(store_blocks<double>(ex, A, &fits, &kept));
+    if (fits) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  SellPattern<Ex> pattern;
+  PetscCall(sell_pattern(ex, A, SellOrder::sorted_where_it_pays, pattern, &fits));
+  if (!fits) {
+    format_ = std::monostate{};
+    if (in_single) PetscCall(representable_in_single(ex, A, &single_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (memory) memory->col.release();
+  if (in_single) PetscCall(store_rows<float>(ex, A, pattern, &single_));
+  if (in_single && !single_) pattern = std::move(static_cast<SellPattern<Ex> &>(std::get<Sell<float, Ex>>(format_)));
+  if (!single_) PetscCall(store_rows<double>(ex, A, pattern, &kept));
+  if (memory) memory->val.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::entries(Ex &ex, const int *ptr, int *col, double *val) const
+{
+  PetscFunctionBegin;
+  if (const auto *stored = std::get_if<Sell<float, Ex>>(&format_)) PetscCall(sell_entries(ex, stored->view(), ptr, col, val));
+  if (const auto *stored = std::get_if<Sell<double, Ex>>(&format_)) PetscCall(sell_entries(ex, stored->view(), ptr, col, val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::refresh(Ex &ex, CsrView<double> A, Storage storage)
+{
+  const bool in_single = std::holds_alternative<Sell<float, Ex>>(format_) || std::holds_alternative<BlockSell<float, Ex>>(format_);
+  bool kept = true;
+
+  PetscFunctionBegin;
+  if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!in_single && storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
+  PetscCall(std::visit([&](auto &stored) { return refill(ex, A, single_, stored, &kept); }, format_));
+  if (!kept) PetscCall(create(ex, A, storage, block_)); // the precision changes
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> const char *StoredMatrix<Ex>::description() const
+{
+  static const char *const names[] = {"CSR, double", "SELL, single", "SELL, double", "block SELL, single", "block SELL, double"};
+  if (const auto *rows = std::get_if<Sell<float, Ex>>(&format_); rows && rows->sorted()) return "sorted SELL, single";
+  if (const auto *rows = std::get_if<Sell<double, Ex>>(&format_); rows && rows->sorted()) return "sorted SELL, double";
+  return names[format_.index()];
+}
+
+template <class Ex> std::size_t StoredMatrix<Ex>::bytes() const
+{
+  return std::visit(
+      [](const auto &stored) -> std::size_t {
+        if constexpr (std::is_same_v<std::decay_t<decltype(stored)>, std::monostate>)
+          return 0;
+        else
+          return stored.bytes();
+      },
+      format_);
+}
+
+template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::multiply(Ex &ex, CsrView<double> A, const V *x, V *y) const
+{
+  return with_view(format_, A, [&](auto view) { return spmv(ex, view, x, y); });
+}
+
+template <class Ex>
+template <class V>
+PetscErrorCode StoredMatrix<Ex>::residual(Ex &ex, CsrView<double> A, const V *b, const V *x, V *r) const
+{
+  return with_view(format_, A, [&](auto view) { return amgkit::residual(ex, view, b, x, r); });
+}
+
+template <class Ex>
+template <class D, class V>
+PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const D *d, RelaxStep step, const V *b, const V *x,
+                                       OptionalVector<V> previous, V *y) const
+{
+  return with_view(format_, A, [&](auto view) { return amgkit::relax(ex, view, d, step, b, x, previous, y); });
+}
+
+#define INSTANTIATE_RELAX(Ex, D, V)                                                                                                        \
+  template PetscErrorCode StoredMatrix<Ex>::relax(Ex &, CsrView<double>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>,    \
+                                                  V *) const;
+#define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
+  template PetscErrorCode StoredMatrix<Ex>::multiply(Ex &, CsrView<double>, const V *, V *) const;                                         \
+  template PetscErrorCode StoredMatrix<Ex>::residual(Ex &, CsrView<double>, const V *, const V *, V *) const;
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class StoredMatrix<Ex>;                                                                                                         \
+  INSTANTIATE_VECTORS(Ex, float)                                                                                                           \
+  INSTANTIATE_VECTORS(Ex, double)                                                                                                          \
+  INSTANTIATE_RELAX(Ex, float, float)                                                                                                      \
+  INSTANTIATE_RELAX(Ex, float, double)                                                                                                     \
+  INSTANTIATE_RELAX(Ex, double, double)
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+#undef INSTANTIATE_VECTORS
+#undef INSTANTIATE_RELAX
+} // namespace amgkit

@@ -1,0 +1,41 @@
+// A rank's block of own columns in the format and precision in which the cycle reads it.
+#pragma once
+#include "sparse/formats/block_sell.hpp"
+
+#include <variant>
+
+namespace amgkit
+{
+enum class Storage { in_double, in_single };
+
+template <class Ex> class StoredMatrix {
+public:
+  // Local. A's own rows as sliced ELL, by blocks of so many rows and columns where these fit (block_sell.hpp), in single precision when
+  // asked for and every entry can be represented; A itself, which must then stay, when its rows are too uneven, or on a plain host, where
+  // compressed rows are as fast. memory: A's, whose columns and values are freed once sliced ELL by rows has them; nullptr: they stay.
+  PetscErrorCode create(Ex &, CsrView<double> A, Storage, int block = 1, Csr<double, Ex> *memory = nullptr);
+  // New values of the same pattern; the same as create() gives.
+  PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);
+  // Whether A's entries allow single precision and it was asked for, which says nothing of how uneven rows are stored.
+  bool single() const { return single_; }
+  // Local: the compressed rows again, where sliced ELL by rows is stored. col[k], and val[k] unless val is nullptr: as the cycle reads
+  // them.
+  PetscErrorCode entries(Ex &, const int *ptr, int *col, double *val) const;
+  // "SELL, single", "sorted SELL, single" where its rows are, "block SELL, single", ...
+  const char *description() const;
+  std::size_t bytes() const;
+
+  // As in spmv.hpp. A: the block in compressed rows, used when nothing else is stored.
+  template <class V> PetscErrorCode multiply(Ex &, CsrView<double> A, const V *x, V *y) const;
+  template <class V> PetscErrorCode residual(Ex &, CsrView<double> A, const V *b, const V *x, V *r) const;
+  template <class D, class V>
+  PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y) const;
+
+private:
+  template <class T> PetscErrorCode store_blocks(Ex &, CsrView<double> A, bool *fits, bool *kept);
+  template <class T> PetscErrorCode store_rows(Ex &, CsrView<double> A, SellPattern<Ex> &taken, bool *kept);
+  std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>, BlockSell<float, Ex>, BlockSell<double, Ex>> format_;
+  int block_ = 1;
+  bool single_ = false;
+};
+} // namespace amgkit

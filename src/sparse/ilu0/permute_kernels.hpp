@@ -1,0 +1,64 @@
+#include "sparse/formats/spmv.hpp"
+#include "sparse/ilu0/permute.hpp"
+#include "sparse/rows/search.hpp"
+#include "sparse/rows/sorted_columns.hpp"
+
+namespace amgkit
+{
+template <class Ex> PetscErrorCode invert_permutation(Ex &ex, std::int64_t n, const int *order, int *place)
+{
+  std::int64_t bad = 0;
+
+  PetscFunctionBegin;
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { place[i] = -1; }));
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    if (order[i] >= 0 && order[i] < n) atomic_store(place + order[i], static_cast<int>(i));
+  }));
+  PetscCall(reduce<std::int64_t>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{place[i] < 0}; }, 0, Sum{}, &bad));
+  PetscCheck(bad == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "This is no permutation of %lld numbers: %lld of them are missing",
+             static_cast<long long>(n), static_cast<long long>(bad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode permute_symmetric(Ex &ex, CsrView<double> A, const int *order, const int *place, Csr<double, Ex> &B, Array<int, Ex> &from)
+{
+  Array<int, Ex> sources, positions;
+  std::int64_t nnz = 0;
+
+  PetscFunctionBegin;
+  PetscCheck(A.rows == A.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Rows and columns of a matrix of %d x %d in one order", A.rows, A.cols);
+  B = {};
+  B.rows = B.cols = A.rows;
+  PetscCall(B.ptr.allocate(ex, std::int64_t{A.rows} + 1));
+  int *ptr = B.ptr.data();
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const Segment row = entries_of(A, order[i]);
+    ptr[i] = row.end - row.begin;
+  }));
+  PetscCall(exclusive_scan(ex, A.rows, ptr, &nnz));
+  PetscCall(sources.allocate(ex, nnz));
+  PetscCall(positions.allocate(ex, nnz));
+  PetscCall(from.allocate(ex, nnz));
+  PetscCall(B.col.allocate(ex, nnz));
+  PetscCall(B.val.allocate(ex, nnz));
+  int *source = sources.data(), *col = B.col.data();
+  PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const Segment row = entries_of(A, order[i]);
+    for (int k : team.share(row.begin, row.end)) {
+      const int t = ptr[i] + k - row.begin;
+      col[t] = place[A.col[k]];
+      source[t] = k;
+    }
+  }));
+  PetscCall(sorted_columns(ex, B.view(), positions.data(), col));
+  PetscCall(gather(ex, nnz, positions.data(), static_cast<const int *>(source), from.data()));
+  PetscCall(gather(ex, nnz, from.data(), A.val, B.val.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode invert_permutation(Space &, std::int64_t, const int *, int *);
+template PetscErrorCode permute_symmetric(Space &, CsrView<double>, const int *, const int *, Csr<double, Space> &, Array<int, Space> &);
+} // namespace amgkit

@@ -1,0 +1,31 @@
+#include "base/parallel.hpp"
+#include "sparse/rows/aggregation.hpp"
+
+namespace amgkit
+{
+template <class Ex, class V> PetscErrorCode restrict_sum(Ex &ex, const Aggregation<Ex> &aggregation, const V *p, const V *r, V *b)
+{
+  const int *ptr = aggregation.ptr.data(), *member = aggregation.member.data();
+  return for_each(ex, aggregation.coarse, [=] AMGKIT_FN(std::int64_t c) {
+    V s = 0;
+    for (int k = ptr[c]; k < ptr[c + 1]; k++) s += p[member[k]] * r[member[k]];
+    b[c] = s;
+  });
+}
+
+template <class Ex, class V> PetscErrorCode prolongate_add(Ex &ex, const Aggregation<Ex> &aggregation, const V *p, const V *e, V *x)
+{
+  const int *id = aggregation.id.data();
+  return for_each(ex, aggregation.fine, [=] AMGKIT_FN(std::int64_t i) {
+    if (id[i] >= 0) x[i] += p[i] * e[id[i]];
+  });
+}
+
+using Space = AMGKIT_SPACE;
+#define INSTANTIATE(V)                                                                                                                     \
+  template PetscErrorCode restrict_sum(Space &, const Aggregation<Space> &, const V *, const V *, V *);                                    \
+  template PetscErrorCode prolongate_add(Space &, const Aggregation<Space> &, const V *, const V *, V *);
+INSTANTIATE(float)
+INSTANTIATE(double)
+#undef INSTANTIATE
+} // namespace amgkit

@@ -1,0 +1,219 @@
+#include "base/parallel.hpp"
+#include "sparse/rows/rows.hpp"
+#include "sparse/rows/search.hpp"
+
+namespace amgkit
+{
+namespace
+{
+AMGKIT_FN inline bool is_finite(double x) { return x - x == 0; }
+
+// RowFault bits of the entries of row i that one lane sees, the diagonal apart
+template <class Team> AMGKIT_FN int entry_faults(const Team &team, const CsrView<double> &A, std::int64_t i)
+{
+  int faults = 0;
+  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+    if (!is_finite(A.val[k])) faults |= row_not_finite;
+    if (k > A.ptr[i] && A.col[k - 1] >= A.col[k]) faults |= row_not_sorted;
+  }
+  return faults;
+}
+
+template <class Team> AMGKIT_FN double absolute_sum(const Team &team, const CsrView<double> &A, std::int64_t i)
+{
+  double s = 0;
+  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) s += A.val[k] < 0 ? -A.val[k] : A.val[k];
+  return team.sum(s);
+}
+
+template <class Team> AMGKIT_FN double diagonal_entry(const Team &team, const CsrView<double> &A, std::int64_t i)
+{
+  double a_ii = 0;
+  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+    if (A.col[k] == i) a_ii = A.val[k];
+  }
+  return team.sum(a_ii);
+}
+
+struct Widest {
+  AMGKIT_FN Magnitudes operator()(const Magnitudes &a, const Magnitudes &b) const
+  {
+    return {Min{}(a.least, b.least), Max{}(a.most, b.most)};
+  }
+};
+
+// The i < n with f(i), ascending
+template <class Ex, class F> PetscErrorCode chosen_rows(Ex &ex, std::int64_t n, F f, Array<int, Ex> &rows)
+{
+  Array<int, Ex> all;
+  std::int64_t count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(all.allocate(ex, n));
+  PetscCall(compact(ex, n, f, all.data(), &count));
+  PetscCall(rows.allocate(ex, count));
+  PetscCall(memory_copy(ex, rows.data(), all.data(), rows.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct Or {
+  AMGKIT_FN int operator()(int a, int b) const { return a | b; }
+};
+} // namespace
+
+template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *check, int sought)
+{
+  Array<int, Ex> faults;
+  const std::int64_t n = diag.rows;
+  std::int64_t first = 0;
+
+  PetscFunctionBegin;
+  *check = {};
+  PetscCall(faults.allocate(ex, n));
+  int *f = faults.data();
+  PetscCall(for_rows(ex, n, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    int mine = entry_faults(team, diag, i) | entry_faults(team, offd, i), found = 0;
+    double a_ii = 0;
+    for (int k : team.share(diag.ptr[i], diag.ptr[i + 1])) {
+      if (diag.col[k] != i) continue;
+      found = 1;
+      a_ii = diag.val[k];
+      if (a_ii == 0) mine |= row_zero_diagonal;
+      if (a_ii < 0) mine |= row_negative_diagonal;
+    }
+    mine = team.combine(mine, Or{});
+    if (!team.any(found)) mine |= row_without_diagonal;
+    a_ii = team.sum(a_ii);
+    team.once([&] {
+      f[i] = mine;
+      if (a) a[i] = a_ii;
+    });
+  }));
+  PetscCall(reduce<std::int64_t>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{(f[i] & row_negative_diagonal) != 0}; }, 0, Sum{}, &check->negative));
+  if (check->negative > 0) {
+    PetscCall(reduce<std::int64_t>(
+        ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & row_negative_diagonal ? i : n; }, n, Min{}, &first));
+    check->first_negative = static_cast<int>(first);
+  }
+  PetscCall(reduce<std::int64_t>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & sought ? i : n; }, n, Min{}, &first));
+  if (first < n) {
+    check->first_fault = static_cast<int>(first);
+    PetscCall(memory_to_host(ex, &check->faults, f + first, sizeof(int)));
+    check->faults &= sought;
+    PetscCall(reduce<int>(
+        ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & sought; }, 0, Or{}, &check->all_faults));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode diagonal_and_l1(Ex &ex, CsrView<double> diag, CsrView<double> offd, double *a, double *d)
+{
+  return for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double a_ii = diagonal_entry(team, diag, i);
+    double l1 = absolute_sum(team, diag, i) + absolute_sum(team, offd, i);
+    if (a_ii < 0) l1 = -l1;
+    team.once([&] {
+      a[i] = a_ii;
+      d[i] = l1 != 0 ? 1 / l1 : 0;
+    });
+  });
+}
+
+template <class Ex> PetscErrorCode magnitudes(Ex &ex, std::int64_t n, const double *a, Magnitudes *out)
+{
+  return reduce<Magnitudes>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double size = a[i] < 0 ? -a[i] : a[i];
+        return Magnitudes{size, size};
+      },
+      {}, Widest{}, out);
+}
+
+template <class Ex> PetscErrorCode invert_entries(Ex &ex, std::int64_t n, const double *a, double *d)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = a[i] != 0 ? 1 / a[i] : 0; });
+}
+
+template <class Ex> PetscErrorCode diagonal_of(Ex &ex, CsrView<double> A, double *a)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double a_ii = diagonal_entry(team, A, i);
+    team.once([&] { a[i] = a_ii; });
+  });
+}
+
+template <class Ex> PetscErrorCode diagonal_positions(Ex &ex, CsrView<double> A, int *at)
+{
+  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const Segment row = entries_of(A, i);
+    const int k = lower_bound(A.col, row.begin, row.end, static_cast<int>(i));
+    at[i] = k < row.end && A.col[k] == i ? k : -1;
+  });
+}
+
+template <class Ex> PetscErrorCode unit_diagonals(Ex &ex, CsrView<double> A, const unsigned char *mark, double *val)
+{
+  return for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+    for (int k = A.ptr[i]; mark[i] && k < A.ptr[i + 1]; k++) {
+      if (A.col[k] == i) val[k] = 1;
+    }
+  });
+}
+
+template <class Ex> PetscErrorCode narrow(Ex &ex, std::int64_t n, const PetscInt *from, int *to)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = static_cast<int>(from[i]); });
+}
+
+template <class Ex> PetscErrorCode count_up(Ex &ex, std::int64_t n, int *x)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<int>(i); });
+}
+
+template <class Ex> PetscErrorCode lone_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, Array<int, Ex> &rows)
+{
+  return chosen_rows(
+      ex, diag.rows,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const Segment own = entries_of(diag, i), others = entries_of(offd, i);
+        bool lone = true;
+        for (int k = own.begin; lone && k < own.end; k++) lone = diag.col[k] == i || diag.val[k] == 0;
+        for (int k = others.begin; lone && k < others.end; k++) lone = offd.val[k] == 0;
+        return lone;
+      },
+      rows);
+}
+
+template <class Ex> PetscErrorCode scale_rows(Ex &ex, const Array<int, Ex> &rows, double factor, double *d)
+{
+  const int *row = rows.data();
+  return for_each(ex, rows.size(), [=] AMGKIT_FN(std::int64_t k) { d[row[k]] *= factor; });
+}
+
+template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Array<int, Ex> &rows)
+{
+  PetscFunctionBegin;
+  rows.release();
+  if (A.nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(chosen_rows(
+      ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { return A.ptr[i] < A.ptr[i + 1]; }, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using Space = AMGKIT_SPACE;
+template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, double *, RowCheck *, int);
+template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double>, double *, double *);
+template PetscErrorCode magnitudes(Space &, std::int64_t, const double *, Magnitudes *);
+template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
+template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
+template PetscErrorCode diagonal_positions(Space &, CsrView<double>, int *);
+template PetscErrorCode unit_diagonals(Space &, CsrView<double>, const unsigned char *, double *);
+template PetscErrorCode narrow(Space &, std::int64_t, const PetscInt *, int *);
+template PetscErrorCode count_up(Space &, std::int64_t, int *);
+template PetscErrorCode lone_rows(Space &, CsrView<double>, CsrView<double>, Array<int, Space> &);
+template PetscErrorCode scale_rows(Space &, const Array<int, Space> &, double, double *);
+template PetscErrorCode nonempty_rows(Space &, CsrView<double>, Array<int, Space> &);
+} // namespace amgkit

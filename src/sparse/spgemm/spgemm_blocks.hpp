@@ -1,0 +1,237 @@
+// The values of C = A B where A consists of blocks of Rows x Inner entries and B of Inner x M: the pattern of the blocks is all that is
+// looked up. A lane takes a block of B (where B has few of them in a row, a column of all blocks), finds its place among the sums of the
+// Rows rows of C once, and adds the block of A times it to Rows M of them. The rows of a block are added one after the other: every sum has
+// the order that it has in spgemm_kernels.hpp, and its bits.
+//
+// At Rows x Inner x M = 3 x 3 x 6, A P of 3D elasticity, a lane loads 9 + 18 numbers and adds 54 products to 18 sums in scratch memory: 5
+// instructions a product where a lane that takes a run of one row has 35, as an estimate.
+#pragma once
+#include "sparse/rows/search.hpp"
+#include "sparse/spgemm/spgemm_backends.hpp"
+#include "sparse/spgemm/spgemm_factors.hpp"
+#include "sparse/spgemm/spgemm_lanes.hpp"
+
+namespace amgkit
+{
+namespace spgemm
+{
+struct BlockFactors {
+  CsrView<double> A, B, blocks; // blocks: of B, without values
+};
+
+// Where the lane's block of B is: its column of blocks, or its product's place, its block r of A's row, and in units of M entries of B its
+// first row's begin and the distance of its rows.
+struct BlockAt {
+  int where, r, first, step;
+};
+
+template <int Rows, int M> struct BlockSums {
+  double of[Rows][M];
+};
+
+// Lists of fewer rows than fill a GPU take as long as one of their rows: they go with the next larger ones; the last list has twice the
+// lanes where these take a block of B each.
+constexpr std::int64_t few_teams = 4096;
+// More blocks than that in a row of B, on average, keep lanes busy that take a block each.
+constexpr double most_by_columns = 2;
+// Lanes that take a column have four blocks of A under way, in registers: those of at most so many entries.
+constexpr int most_in_registers = 9;
+
+template <int Rows, int Inner, int M> struct Blocks {
+  static constexpr int sums = Rows * M;
+
+  // The blocks of A in a node's rows, of which each has as many entries.
+  struct BlockRow {
+    int begin, length;
+    AMGKIT_FN int node(const CsrView<double> &A, int r) const { return A.col[begin + Inner * r] / Inner; }
+  };
+
+  // sum <- sum + a b; a: the block's first entry, its rows apart by row_of_a
+  static AMGKIT_FN void add(const double *a, int row_of_a, const double *b, int row_of_b, BlockSums<Rows, M> &sum)
+  {
+    for (int c = 0; c < Inner; c++) {
+      for (int p = 0; p < Rows; p++) {
+        for (int q = 0; q < M; q++) sum.of[p][q] += a[p * row_of_a + c] * b[c * row_of_b + q];
+      }
+    }
+  }
+
+  // Lanes take a block of B each.
+  struct ByBlocks {
+    template <class Team, class Columns, class Places, class Table>
+    static AMGKIT_FN void add_products(const Team &team, const BlockFactors &in, const BlockRow &row, const Columns &columns,
+                                       const Places &places, Table &table)
+    {
+      team.for_numbered_entries_in_order(
+          row.length / Inner, [&](int r) { return columns.of(in.blocks, row.node(in.A, r)); },
+          [&](int r, int k, int nth) { return block_at(in, row, places.load(in.blocks, k, nth), r, k); },
+          [&](int, const BlockAt &at) {
+            const int place = places.place(table, at.where);
+            if (place < 0) return;
+            BlockSums<Rows, M> sum;
+            for (int c = 0; c < sums; c++) sum.of[c / M][c % M] = table.sum[place][c];
+            add(in.A.val + row.begin + Inner * at.r, row.length, in.B.val + std::int64_t{M} * at.first, M * at.step, sum);
+            for (int c = 0; c < sums; c++) table.sum[place][c] = sum.of[c / M][c % M];
+          });
+    }
+  };
+
+  // Lane q takes column q of every block of B, and so of all sums: none waits for another. Where B has one block a row, as a tentative
+  // prolongator has, one lane of those that take a block each would work while the others wait.
+  struct ByColumns {
+    struct Column {
+      int where;
+      double a[Rows][Inner], b[Inner];
+    };
+    template <class Team, class Columns, class Places, class Table>
+    static AMGKIT_FN void add_products(const Team &team, const BlockFactors &in, const BlockRow &row, const Columns &columns,
+                                       const Places &places, Table &table)
+    {
+      for (int q : team.share(0, M)) {
+        team.lane().for_numbered_entries_in_order(
+            row.length / Inner, [&](int r) { return columns.of(in.blocks, row.node(in.A, r)); },
+            [&](int r, int k, int nth) {
+              const BlockAt at = block_at(in, row, places.load(in.blocks, k, nth), r, k);
+              Column of{at.where, {}, {}};
+              for (int c = 0; c < Inner; c++) {
+                for (int p = 0; p < Rows; p++) of.a[p][c] = in.A.val[row.begin + p * row.length + Inner * r + c];
+                of.b[c] = in.B.val[M * (std::int64_t{at.first} + c * at.step) + q];
+              }
+              return of;
+            },
+            [&](int, const Column &of) {
+              const int place = places.place(table, of.where);
+              if (place < 0) return;
+              for (int p = 0; p < Rows; p++) {
+                double sum = table.sum[place][p * M + q];
+                for (int c = 0; c < Inner; c++) sum += of.a[p][c] * of.b[c];
+                table.sum[place][p * M + q] = sum;
+              }
+            });
+      }
+    }
+  };
+
+  static AMGKIT_FN BlockAt block_at(const BlockFactors &in, const BlockRow &row, int where, int r, int k)
+  {
+    const int K = row.node(in.A, r), first = in.blocks.ptr[K];
+    return {where, r, Inner * first + k - first, in.blocks.ptr[K + 1] - first};
+  }
+
+  // val[p stride + t] <- the sum at column col[t] of row p of the node I, for the n ascending runs of M columns that the table holds
+  template <class By, class Team, class Columns, class Places, class Table>
+  static AMGKIT_FN void sum_node(const Team &team, const BlockFactors &in, int I, const Columns &columns, const Places &places,
+                                 Table &table, int n, const int *col, double *val, int stride)
+  {
+    for (int t : team.share(0, n)) {
+      for (int c = 0; c < sums; c++) table.sum[t][c] = 0;
+    }
+    places.prepare(team, table, n, col, M);
+    const int begin = in.A.ptr[Rows * I];
+    By::add_products(team, in, BlockRow{begin, in.A.ptr[Rows * I + 1] - begin}, columns, places, table);
+    team.sync();
+    for (int p = 0; p < Rows; p++) {
+      for (int t : team.share(0, M * n)) val[p * stride + t] = table.sum[t / M][p * M + t % M];
+    }
+  }
+
+  // The n nodes consist of Parts times Rows rows; a team takes Rows of them.
+  template <class By, int Lanes, int Parts, class Table, class Places, class Ex>
+  static PetscErrorCode sum_nodes(Ex &ex, const BlockFactors &in, const Places &places, const int *node, std::int64_t n,
+                                  const SpgemmRows &C)
+  {
+    const int *ptr = C.ptr, *col = C.col;
+    double *val = C.val;
+    return for_rows_with<Lanes, Table>(ex, n * Parts, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+      const int J = node[l / Parts], I = J * Parts + static_cast<int>(l % Parts);
+      const int begin = ptr[Rows * I], length = ptr[Rows * I + 1] - begin;
+      sum_node<By>(team, in, I, WholeRows{}, places.of(J), table, length / M, col + begin, val + begin, length);
+    });
+  }
+
+  // The nodes whose rows are longer than a table, in windows as in spgemm_kernels.hpp.
+  template <int Parts, class Ex>
+  static PetscErrorCode sum_windows(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+  {
+    constexpr int most = block_columns_of(tables - 1);
+    const int *ptr = C.ptr, *col = C.col, *node = plan.row.data() + plan.begin[tables], *window = plan.window.data();
+    const int longs = static_cast<int>(plan.begin[tables + 1] - plan.begin[tables]);
+    double *val = C.val;
+    return for_rows_with<32, BlockTable<block_slots_of(tables - 1), sums>>(
+        ex, plan.windows * Parts, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &table) {
+          const std::int64_t w = nth / Parts;
+          const int l = piece_of(window, longs, w), I = node[l] * Parts + static_cast<int>(nth % Parts);
+          const int length = ptr[Rows * I + 1] - ptr[Rows * I];
+          const int skipped = (static_cast<int>(w) - window[l]) * most, left = length / M - skipped, n = left < most ? left : most;
+          const int begin = ptr[Rows * I] + M * skipped;
+          const Window columns{col[begin] / M, col[begin + M * (n - 1)] / M};
+          sum_node<ByBlocks>(team, in, I, columns, ByColumn{}, table, n, col + begin, val + begin, length);
+        });
+  }
+
+  // The n nodes of a list whose rows fit tables of size T. working: lanes with work at once, on average.
+  template <class By, int Least, int Parts, int T, class Ex>
+  static PetscErrorCode sum_list(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, double working, const int *node,
+                                 std::int64_t n, const SpgemmRows &C)
+  {
+    using Sums = BlockSumsOf<block_columns_of(T), sums>;
+    using Table = BlockTable<block_slots_of(T), sums>;
+    if (plan.noted()) {
+      const AllAsNoted places{plan.first.data(), plan.place.data()};
+      return with_lanes<Sums, Least>(
+          working, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Sums>(ex, in, places, node, n, C); });
+    }
+    return with_lanes<Table, Least>(
+        working, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Table>(ex, in, AllByColumn{}, node, n, C); });
+  }
+
+  template <int Parts, class Ex>
+  static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+  {
+    // the host's one lane would go through A for each column
+    constexpr bool by_columns = !std::is_same_v<Ex, Host> && Rows * Inner <= most_in_registers;
+    const double average = in.blocks.average();
+    std::int64_t next = 0; // of plan.row
+
+    PetscFunctionBegin;
+    PetscCall(for_sizes([&](auto size) {
+      constexpr int T = decltype(size)::value;
+      const int *node = plan.row.data() + next;
+      const std::int64_t n = plan.begin[T + 1] - next;
+      const bool few = n * Parts < few_teams;
+      if (few && plan.begin[tables] > plan.begin[T + 1]) return PETSC_SUCCESS; // with those of the next size
+      next = plan.begin[T + 1];
+      if constexpr (by_columns) {
+        constexpr int least = M <= 4 ? 4 : 8;
+        if (average <= most_by_columns) return sum_list<ByColumns, least, Parts, T>(ex, in, plan, M, node, n, C);
+      }
+      return sum_list<ByBlocks, 8, Parts, T>(ex, in, plan, few ? 2 * average : average, node, n, C);
+    }));
+    PetscCall(sum_windows<Parts>(ex, in, plan, C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+// Teams that have whole nodes of fewer than so many do not fill a GPU: the coarse nodes of 3D elasticity are a 27th, and their rows long.
+constexpr std::int64_t few_nodes = 4096;
+// Nor do halves of nodes with the sums of 6 rows, 37 KiB of them in the largest table, of fewer than so many.
+constexpr std::int64_t few_large_nodes = 32768;
+
+// By one of the shapes S <= s < End.
+template <int S, int End, class Ex>
+PetscErrorCode numeric_by_shape(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
+{
+  if constexpr (S < End) {
+    constexpr BlockShape shape = block_shapes[S];
+    if (shape.rows != plan.rows || shape.inner != plan.inner || shape.run != plan.run) return numeric_by_shape<S + 1, End>(ex, in, plan, C);
+    if (plan.row.size() < few_nodes) return Blocks<1, shape.inner, shape.run>::template numeric<shape.rows>(ex, in, plan, C);
+    if constexpr (shape.rows == 6) {
+      if (plan.row.size() < few_large_nodes) return Blocks<3, shape.inner, shape.run>::template numeric<2>(ex, in, plan, C);
+    }
+    return Blocks<shape.rows, shape.inner, shape.run>::template numeric<1>(ex, in, plan, C);
+  } else {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Blocks of %d x %d times %d x %d are not summed", plan.rows, plan.inner, plan.inner, plan.run);
+  }
+}
+} // namespace spgemm
+} // namespace amgkit

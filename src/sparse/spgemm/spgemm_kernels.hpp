@@ -1,0 +1,487 @@
+// A team per row of C: the columns of the row's products in a hash table, counted in a first pass and listed, sorted, in a second; a
+// third, the only one for new values, sums the products by column. A step is one row of B, whose columns differ: its lanes write
+// different sums, and steps follow each other in order, so that no sum depends on the schedule.
+//
+// The tables grow fourfold from size to size. A row's first try is with the smallest that has half as many slots as the row has products,
+// as these repeat columns; where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
+//
+// Where B comes in runs, columns and entries below are runs, until C is written.
+#include "sparse/rows/block_patterns.hpp"
+#include "sparse/spgemm/spgemm_backends.hpp"
+#include "sparse/spgemm/spgemm_bitmaps.hpp"
+#include "sparse/spgemm/spgemm_lanes.hpp"
+
+#include <type_traits>
+
+namespace amgkit
+{
+namespace spgemm
+{
+constexpr int largest = tables - 1;
+// of those with sums for runs: 48 KiB of scratch hold it
+constexpr int largest_with_sums(int run) { return run > 1 ? largest - 1 : largest; }
+constexpr int done = tables + 1; // no table is to be tried
+
+// length[i] <- min(most, sum of weight[j] over the entries of row i of A)
+template <class Ex> PetscErrorCode bound_rows(Ex &ex, const CsrView<double> &A, const int *weight, int most, int *length)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    std::int64_t n = 0;
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) n += weight[A.col[k]];
+    n = team.sum(n);
+    team.once([&] { length[i] = n < most ? static_cast<int>(n) : most; });
+  });
+}
+
+// weight[j]: the products that an entry in column j of the left factor leads to
+template <class Ex> PetscErrorCode weigh_columns(Ex &ex, const TwoFactors &in, Array<int, Ex> &weights)
+{
+  PetscFunctionBegin;
+  PetscCall(weights.allocate(ex, in.B.rows));
+  int *weight = weights.data();
+  const int *ptr = in.B.ptr;
+  PetscCall(for_each(ex, in.B.rows, [=] AMGKIT_FN(std::int64_t j) { weight[j] = ptr[j + 1] - ptr[j]; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Ex> PetscErrorCode weigh_columns(Ex &ex, const ThreeFactors &in, Array<int, Ex> &weights)
+{
+  Array<int, Ex> lengths;
+
+  PetscFunctionBegin;
+  PetscCall(weigh_columns(ex, TwoFactors{in.A, in.B}, lengths));
+  PetscCall(weights.allocate(ex, in.A.rows));
+  PetscCall(bound_rows(ex, in.A, lengths.data(), INT32_MAX, weights.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// next[i]: the size of table that row i of C tries first; count[i] <- 0 where it needs none.
+template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int *count, unsigned char *next)
+{
+  constexpr int smallest = slots_of(0);
+  return for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) {
+    int t = 0;
+    for (int slots = smallest; t < largest && count[i] > 2 * slots; slots *= 4) t++;
+    next[i] = static_cast<unsigned char>(count[i] > 0 ? t : done);
+  });
+}
+
+// count[i] <- number of columns of the n rows i = row[l] of C, or next[i] <- T + 1 where there are more than slots.
+template <int Lanes, int T, class In, class Ex>
+PetscErrorCode count_columns(Ex &ex, const In &in, const int *row, std::int64_t n, int *count, unsigned char *next)
+{
+  return for_rows_with<Lanes, Keys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+    const int i = row[l];
+    int mine = 0;
+    bool full = false;
+    clear(team, table);
+    team.sync();
+    for_columns(team, in, in.row(i), [&](int column) {
+      if (full) return;
+      const Slot slot = insert(table, column);
+      full = slot.at < 0;
+      mine += slot.fresh;
+    });
+    full = team.any(full);
+    mine = team.sum(mine);
+    team.once([&] {
+      count[i] = mine;
+      next[i] = static_cast<unsigned char>(full ? T + 1 : done);
+    });
+  });
+}
+
+// count[i]: an upper bound -> the number of columns of row i of C
+template <class In, class Ex> PetscErrorCode count_all_columns(Ex &ex, std::int64_t work_bytes, const In &in, int rows, int *count)
+{
+  Array<unsigned char, Ex> nexts;
+  Array<int, Ex> trying;
+  std::int64_t n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(nexts.allocate(ex, rows));
+  PetscCall(trying.allocate(ex, rows));
+  unsigned char *next = nexts.data();
+  int *row = trying.data();
+  PetscCall(choose_tables(ex, rows, count, next));
+  for (int t = 0; t <= tables; t++) {
+    PetscCall(compact(
+        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return next[i] == t; }, row, &n));
+    if (n == 0) continue;
+    PetscCall(for_sizes([&](auto size) {
+      constexpr int T = decltype(size)::value;
+      if (T != t) return PETSC_SUCCESS;
+      return with_lanes<KeyedSums<T, 1>>(in.B.average(),
+                                         [&](auto lanes) { return count_columns<decltype(lanes)::value, T>(ex, in, row, n, count, next); });
+    }));
+    if (t == tables) PetscCall(for_slices(ex, in, row, n, work_bytes, [&](const Slice &slice) { return count_slice(ex, slice, count); }));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// How many columns, or runs, table t of a plan holds with their sums.
+template <class Ex> int most_with_sums(const SpgemmPlan<Ex> &plan, int t)
+{
+  return plan.rows > 1 ? block_columns_of(t) : columns_of(std::min(t, largest_with_sums(plan.run)));
+}
+
+// Which rows of C go to which table with sums, by their lengths, each entry of which stands for so many sums.
+template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, int each, SpgemmPlan<Ex> &plan)
+{
+  const int length = most_with_sums(plan, largest);
+  int above = 0;
+
+  PetscFunctionBegin;
+  PetscCall(plan.row.allocate(ex, rows));
+  for (int t = 0; t <= tables; t++) {
+    const int most = t == tables ? INT32_MAX : most_with_sums(plan, t);
+    std::int64_t n = 0;
+    if (above < most) {
+      PetscCall(compact(
+          ex, rows,
+          [=] AMGKIT_FN(std::int64_t i) {
+            const int sums = (ptr[i + 1] - ptr[i]) * each;
+            return sums > above && sums <= most;
+          },
+          plan.row.data() + plan.begin[t], &n));
+    }
+    plan.begin[t + 1] = plan.begin[t] + n;
+    above = most;
+  }
+  const std::int64_t longs = plan.begin[tables + 1] - plan.begin[tables];
+  if (longs == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(plan.window.allocate(ex, longs + 1));
+  const int *row = plan.row.data() + plan.begin[tables];
+  int *window = plan.window.data();
+  PetscCall(for_each(ex, longs, [=] AMGKIT_FN(std::int64_t l) { window[l] = ((ptr[row[l] + 1] - ptr[row[l]]) * each - 1) / length + 1; }));
+  PetscCall(exclusive_scan(ex, longs, window, &plan.windows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Columns of the n rows of C, which fit the table.
+template <int Lanes, int T, class In, class Ex>
+PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n, const int *ptr, int *col)
+{
+  return for_rows_with<Lanes, ListedKeys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+    const int i = row[l], begin = ptr[i];
+    clear(team, table);
+    team.once([&] { table.used = 0; });
+    team.sync();
+    for_columns(team, in, in.row(i), [&](int column) {
+      if (insert(table, column).fresh) table.list[atomic_increment(&table.used)] = column;
+    });
+    team.sync();
+    team.for_sorted(ptr[i + 1] - begin, table.list, [&](int t, int column) { col[begin + t] = column; });
+  });
+}
+
+// The factors' entries stand for blocks, plan.rows x plan.inner those of the left one, plan.inner x run those of B; plan.run columns, or 1,
+// are to be summed together.
+template <class In, class Ex>
+PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int run, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+{
+  const std::int64_t work_bytes = options.work_bytes;
+  Array<int, Ex> weights, offsets, columns;
+  const CsrView<double> &left = left_factor(in);
+  const int rows = left.rows;
+  std::int64_t nnz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(offsets.allocate(ex, std::int64_t{rows} + 1));
+  int *ptr = offsets.data();
+  PetscCall(weigh_columns(ex, in, weights));
+  const int *weight = weights.data();
+  PetscCall(reduce<std::int64_t>(
+      ex, left.nnz, [=] AMGKIT_FN(std::int64_t k) { return static_cast<std::int64_t>(weight[left.col[k]]); }, 0, Sum{}, &plan.products));
+  plan.products *= std::int64_t{plan.rows} * plan.inner * run;
+  PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
+  weights.release();
+  PetscCall(count_all_columns(ex, work_bytes, in, rows, ptr));
+  PetscCall(exclusive_scan(ex, rows, ptr, &nnz));
+  PetscCheck(nnz * plan.rows * run <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "More than 2^31 - 1 entries on one process: use more processes");
+  PetscCall(sort_rows(ex, rows, ptr, run / plan.run, plan));
+  PetscCall(columns.allocate(ex, nnz));
+  int *col = columns.data();
+  const int *row = plan.row.data();
+  PetscCall(for_sizes([&](auto size) {
+    constexpr int T = decltype(size)::value;
+    return with_lanes<KeyedSums<T, 1>>(in.B.average(), [&](auto lanes) {
+      return list_columns<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], ptr, col);
+    });
+  }));
+  if (plan.windows > 0)
+    PetscCall(for_slices(ex, in, row + plan.begin[tables], plan.begin[tables + 1] - plan.begin[tables], work_bytes,
+                         [&](const Slice &slice) { return fill_slice(ex, slice, ptr, col); }));
+  if (plan.rows == 1 && run == 1) {
+    C.ptr = std::move(offsets);
+    C.col = std::move(columns);
+  } else {
+    PetscCall(write_blocks(ex, plan.rows, run, offsets, columns, C));
+  }
+  if (options.with_values) PetscCall(C.val.allocate(ex, C.col.size()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// val[t] <- the sum at column col[t], for the n ascending runs of M columns that the table holds
+template <int M, class Team, class In, class Columns, class Places, class Table>
+AMGKIT_FN void sum_products(const Team &team, const In &in, const Segment &left, const Columns &columns, const Places &places, Table &table,
+                            int n, const int *col, double *val)
+{
+  for (int t : team.share(0, n)) {
+    for (int c = 0; c < M; c++) table.sum[c][t] = 0;
+  }
+  places.prepare(team, table, n, col, M);
+  for_products<M>(team, in, left, columns, places, [&](const Product<M> &product) {
+    const int place = places.place(table, product.where);
+    if (place < 0) return;
+    for (int c = 0; c < M; c++) table.sum[c][place] += product.value[c];
+  });
+  team.sync();
+  for (int t : team.share(0, M * n)) val[t] = table.sum[t % M][t / M];
+}
+
+// Of a lane, and those of its neighbours in other banks.
+template <int Columns> struct LaneSums {
+  double of[Columns + 1];
+};
+
+// Of short rows whose entries have one product each, that of A's entry k noted in place[k]. A lane a row.
+template <int Columns, class Ex>
+PetscErrorCode sum_single_short(Ex &ex, const TwoFactors &in, const unsigned char *place, const int *row, std::int64_t n,
+                                const SpgemmRows &C)
+{
+  const int *ptr = C.ptr;
+  double *val = C.val;
+  return for_rows_with<1, LaneSums<Columns>>(ex, n, [=] AMGKIT_FN(auto, std::int64_t l, auto &sums) {
+    const int i = row[l], begin = ptr[i], length = ptr[i + 1] - begin;
+    const Segment left = in.row(i);
+    for (int t = 0; t < length; t++) sums.of[t] = 0;
+    for (int k = left.begin; k < left.end; k++) sums.of[place[k]] += in.A.val[k] * in.B.val[in.A.col[k]];
+    for (int t = 0; t < length; t++) val[begin + t] = sums.of[t];
+  });
+}
+
+// Of any.
+template <int Lanes, class Table, class Ex>
+PetscErrorCode sum_single(Ex &ex, const TwoFactors &in, const unsigned char *place, const int *row, std::int64_t n, const SpgemmRows &C)
+{
+  const int *ptr = C.ptr;
+  double *val = C.val;
+  return for_rows_with<Lanes, Table>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+    const int i = row[l], begin = ptr[i], length = ptr[i + 1] - begin;
+    team.sum_in_order(
+        1, [&](int) { return in.row(i); },
+        [&](int, int k) {
+          return Term{place[k], in.A.val[k] * in.B.val[in.A.col[k]]};
+        },
+        length, table.sum[0]);
+    team.sync();
+    for (int t : team.share(0, length)) val[begin + t] = table.sum[0][t];
+  });
+}
+
+template <int Lanes, int M, class Table, class In, class Places, class Ex>
+PetscErrorCode sum_rows(Ex &ex, const In &in, const Places &places, const int *row, std::int64_t n, const SpgemmRows &C)
+{
+  const int *ptr = C.ptr, *col = C.col;
+  double *val = C.val;
+  return for_rows_with<Lanes, Table>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+    const int i = row[l], begin = ptr[i];
+    sum_products<M>(team, in, in.row(i), WholeRows{}, places.of(i), table, (ptr[i + 1] - begin) / M, col + begin, val + begin);
+  });
+}
+
+template <int T, int M, class Ex>
+PetscErrorCode sum_noted_rows(Ex &ex, const TwoFactors &in, const SpgemmPlan<Ex> &plan, const int *row, std::int64_t n, const SpgemmRows &C)
+{
+  const AllAsNoted places{plan.first.data(), plan.place.data()};
+
+  if constexpr (M == 1) {
+    if constexpr (T == 0) {
+      if (plan.one_each && in.A.average() <= 12) return sum_single_short<columns_of(T)>(ex, in, plan.place.data(), row, n, C);
+    }
+    if (plan.one_each) return sum_single<32, RunSums<columns_of(T), 1>>(ex, in, plan.place.data(), row, n, C);
+  }
+  return with_lanes<RunSums<columns_of(T), M>>(in.B.average(), [&](auto lanes) {
+    return sum_rows<decltype(lanes)::value, M, RunSums<columns_of(T), M>>(ex, in, places, row, n, C);
+  });
+}
+
+// The rows that are longer than a table: every window of their runs goes through all steps of the row, and takes what belongs to it.
+template <int M, class In, class Ex>
+PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmPart &part, const SpgemmRows &C)
+{
+  const std::int64_t first = part.begin_window;
+  constexpr int last = largest_with_sums(M), length = columns_of(last);
+  const int *ptr = C.ptr, *col = C.col, *row = plan.row.data() + plan.begin[tables], *window = plan.window.data();
+  const int longs = static_cast<int>(plan.begin[tables + 1] - plan.begin[tables]);
+  double *val = C.val;
+  return for_rows_with<32, KeyedSums<last, M>>(ex, part.end_window - first, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &table) {
+    const std::int64_t w = first + nth;
+    const int l = piece_of(window, longs, w), i = row[l];
+    const int begin = ptr[i] + (static_cast<int>(w) - window[l]) * length * M, left = (ptr[i + 1] - begin) / M;
+    const int n = left < length ? left : length;
+    const Window columns{col[begin] / M, col[begin + M * (n - 1)] / M};
+    sum_products<M>(team, in, in.row(i), columns, ByColumn{}, table, n, col + begin, val + begin);
+  });
+}
+
+// C's ptr counts all of its rows, whichever the part has.
+template <int M, class In, class Ex>
+PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmPart &part, const SpgemmRows &C)
+{
+  PetscFunctionBegin;
+  PetscCall(for_sizes([&](auto size) {
+    constexpr int T = decltype(size)::value;
+    const int *row = plan.row.data() + part.begin_of[T];
+    const std::int64_t n = part.end_of[T] - part.begin_of[T];
+    if constexpr (T > largest_with_sums(M))
+      return PETSC_SUCCESS;
+    else {
+      if constexpr (std::is_same_v<In, TwoFactors> && columns_of(T) <= most_places) {
+        if (plan.noted()) return sum_noted_rows<T, M>(ex, in, plan, row, n, C);
+      }
+      return with_lanes<KeyedSums<T, M>>(in.B.average(), [&](auto lanes) {
+        return sum_rows<decltype(lanes)::value, M, KeyedSums<T, M>>(ex, in, AllByColumn{}, row, n, C);
+      });
+    }
+  }));
+  PetscCall(sum_windows<M>(ex, in, plan, part, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> SpgemmPart all_of(const SpgemmPlan<Ex> &plan)
+{
+  SpgemmPart part;
+  for (int t = 0; t <= tables; t++) {
+    part.begin_of[t] = plan.begin[t];
+    part.end_of[t] = plan.begin[t + 1];
+  }
+  part.end_window = plan.windows;
+  return part;
+}
+} // namespace spgemm
+
+template <class Ex> PetscErrorCode find_parts(Ex &ex, const SpgemmPlan<Ex> &plan, std::vector<SpgemmPart> &parts)
+{
+  constexpr int lists = SpgemmPart::lists, each = lists + 1; // the first place of a row in each list, and its first window
+  std::vector<int> ends, begins(plan.begin, plan.begin + lists + 1), found;
+  Array<int, Ex> of_part, of_list, places;
+
+  PetscFunctionBegin;
+  for (const SpgemmPart &part : parts) ends.insert(ends.end(), {part.first, part.end});
+  PetscCall(upload(ex, ends, of_part));
+  PetscCall(upload(ex, begins, of_list));
+  PetscCall(places.allocate(ex, of_part.size() * each));
+  const int *row = plan.row.data(), *window = plan.window.data(), *wanted = of_part.data(), *begin = of_list.data();
+  int *place = places.data();
+  PetscCall(for_each(ex, of_part.size(), [=] AMGKIT_FN(std::int64_t e) {
+    int *here = place + e * each;
+    for (int t = 0; t < lists; t++) here[t] = lower_bound(row, begin[t], begin[t + 1], wanted[e]);
+    here[lists] = window ? window[here[lists - 1] - begin[lists - 1]] : 0;
+  }));
+  PetscCall(download(ex, places.data(), places.size(), found));
+  const int *at = found.data();
+  for (SpgemmPart &part : parts) {
+    for (int t = 0; t < lists; t++) {
+      part.begin_of[t] = at[t];
+      part.end_of[t] = at[each + t];
+    }
+    part.begin_window = at[lists];
+    part.end_window = at[each + lists];
+    at += std::ptrdiff_t{2} * each;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+// The patterns of blocks of A and of plan.runs, and plan.rows, where both factors consist of such blocks.
+template <class Ex>
+PetscErrorCode look_for_blocks(Ex &ex, const SpgemmOptions &options, const CsrView<double> &A, const CsrView<double> &B,
+                               Csr<double, Ex> &blocks, SpgemmPlan<Ex> &plan)
+{
+  bool whole = false;
+
+  PetscFunctionBegin;
+  if (!spgemm::is_block_shape(options.rows, options.inner, options.run)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(find_blocks(ex, A, options.rows, options.inner, blocks, &whole));
+  if (whole) PetscCall(find_blocks(ex, B, options.inner, options.run, plan.runs, &whole));
+  plan.incomplete = !whole;
+  if (!whole) PetscFunctionReturn(PETSC_SUCCESS);
+  plan.rows = options.rows;
+  plan.inner = options.inner;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex>
+PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
+                               SpgemmPlan<Ex> &plan)
+{
+  const int run = options.run;
+  Csr<double, Ex> blocks;
+
+  PetscFunctionBegin;
+  PetscCall(look_for_blocks(ex, options, A, B, blocks, plan));
+  if (plan.rows > 1) {
+    plan.run = run;
+    PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{blocks.view(), plan.runs.view()}, run, C, plan));
+  }
+  blocks = {};
+  if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, B}, 1, C, plan));
+  PetscCall(find_runs(ex, B, run, plan.runs));
+  plan.run = run == 2 || run == 3 || run == 6 ? run : 1;
+  PetscCall(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, plan.runs.view()}, run, C, plan));
+  if (plan.run == 1) plan.runs = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Ex>
+PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, const SpgemmPart *some, CsrView<double> A, CsrView<double> B,
+                              const SpgemmRows &C)
+{
+  if (plan.rows > 1) {
+    PetscCheck(!some, PETSC_COMM_SELF, PETSC_ERR_SUP, "Blocks are summed all at once");
+    return native_block_numeric(ex, plan, A, B, C);
+  }
+  const SpgemmPart part = some ? *some : spgemm::all_of(plan);
+  spgemm::TwoFactors by_runs{A, plan.runs.view()};
+  by_runs.B.val = B.val;
+  switch (plan.run) {
+  case 2:
+    return spgemm::numeric<2>(ex, by_runs, plan, part, C);
+  case 3:
+    return spgemm::numeric<3>(ex, by_runs, plan, part, C);
+  case 6:
+    return spgemm::numeric<6>(ex, by_runs, plan, part, C);
+  default:
+    return spgemm::numeric<1>(ex, spgemm::TwoFactors{A, B}, plan, part, C);
+  }
+}
+// The pattern alone by runs.
+template <class Ex>
+PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> R, CsrView<double> A, CsrView<double> P,
+                               Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+{
+  Csr<double, Ex> runs;
+
+  PetscFunctionBegin;
+  if (options.run > 1) PetscCall(find_runs(ex, P, options.run, runs));
+  PetscCall(spgemm::symbolic(ex, options, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, C, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Ex>
+PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> R, CsrView<double> A, CsrView<double> P,
+                              const SpgemmRows &C)
+{
+  return spgemm::numeric<1>(ex, spgemm::ThreeFactors{R, A, P}, plan, spgemm::all_of(plan), C);
+}
+
+using Space = AMGKIT_SPACE;
+using View = CsrView<double>;
+template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
+template PetscErrorCode find_parts(Space &, const SpgemmPlan<Space> &, std::vector<SpgemmPart> &);
+template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, const SpgemmPart *, View, View, const SpgemmRows &);
+template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
+template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, View, const SpgemmRows &);
+} // namespace amgkit

@@ -1,0 +1,86 @@
+#include "dist/attempt.hpp"
+
+#include "support/petsc_problems.hpp"
+
+#include <new>
+
+namespace amgkit::test
+{
+TEST(Attempt, EveryRankLearnsOfSuccess)
+{
+  bool none_left = true;
+  OK(out_of_memory([] { return attempt(PETSC_COMM_WORLD, [] { return PETSC_SUCCESS; }); }, &none_left));
+  EXPECT_FALSE(none_left);
+}
+
+// Counts what a user would read.
+PetscErrorCode count(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType, const char *, void *messages)
+{
+  ++*static_cast<int *>(messages);
+  return code;
+}
+
+TEST(Attempt, EveryRankLearnsOfMemoryMissingOnOneAndNothingIsPrinted)
+{
+  int messages = 0;
+  OK(PetscPushErrorHandler(count, &messages));
+  for (int culprit = 0; culprit < size_of_world(); culprit++) {
+    const auto by_code = [=]() -> PetscErrorCode {
+      PetscCheck(rank_of_world() != culprit, PETSC_COMM_SELF, PETSC_ERR_MEM, "none");
+      return PETSC_SUCCESS;
+    };
+    const auto by_exception = [=]() -> PetscErrorCode {
+      if (rank_of_world() == culprit) throw std::bad_alloc();
+      return PETSC_SUCCESS;
+    };
+    for (const std::function<PetscErrorCode()> &work :
+         {std::function<PetscErrorCode()>(by_code), std::function<PetscErrorCode()>(by_exception)}) {
+      const auto deep = [&] {
+        PetscFunctionBegin;
+        PetscCall(attempt(PETSC_COMM_WORLD, [&] { return attempt(PETSC_COMM_SELF, work); }));
+        ADD_FAILURE() << "goes on";
+        PetscFunctionReturn(PETSC_SUCCESS);
+      };
+      bool none_left = false;
+      OK(out_of_memory(deep, &none_left));
+      EXPECT_TRUE(none_left);
+    }
+  }
+  OK(PetscPopErrorHandler());
+  EXPECT_EQ(messages, 0);
+}
+
+// PETSC_ERR_MEM is an outcome where attempt() has found it, on all ranks; where it was raised on one, as by PETSc itself, it is an error.
+TEST(Attempt, OtherErrorsAreReportedAsEver)
+{
+  for (const PetscErrorCode raised : {PETSC_ERR_MEM, PETSC_ERR_ARG_WRONG}) {
+    int messages = 0;
+    bool none_left = true;
+    const auto work = [=]() -> PetscErrorCode {
+      PetscCheck(false, PETSC_COMM_SELF, raised, "raised here");
+      return PETSC_SUCCESS;
+    };
+    OK(PetscPushErrorHandler(count, &messages));
+    EXPECT_EQ(static_cast<int>(out_of_memory(work, &none_left)), static_cast<int>(raised));
+    OK(PetscPopErrorHandler());
+    EXPECT_FALSE(none_left);
+    EXPECT_GE(messages, 1);
+  }
+}
+
+TEST(Attempt, WhoNeedsMemorySaysForWhat)
+{
+  const auto none = [] { return attempt(PETSC_COMM_WORLD, []() -> PetscErrorCode { throw std::bad_alloc(); }); };
+  EXPECT_EQ(static_cast<int>(quietly([&] { return need_memory_for("a thing", PETSC_COMM_WORLD, none); })), PETSC_ERR_MEM);
+}
+
+TEST(Attempt, AnErrorOfOneRankIsRaisedOnAll)
+{
+  const int culprit = size_of_world() - 1;
+  const auto work = [=]() -> PetscErrorCode {
+    PetscCheck(rank_of_world() != culprit, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "thing %d", 17);
+    return PETSC_SUCCESS;
+  };
+  EXPECT_EQ(static_cast<int>(quietly([&] { return attempt(PETSC_COMM_WORLD, work); })), PETSC_ERR_ARG_OUTOFRANGE);
+}
+} // namespace amgkit::test

@@ -1,0 +1,189 @@
+#include "sparse/dense/dense.hpp"
+
+#include "support/gallery.hpp"
+#include "support/spaces.hpp"
+
+#include <cmath>
+
+namespace amgkit::test
+{
+template <class Ex> using Dense = SpaceTest<Ex>;
+TYPED_TEST_SUITE(Dense, Spaces, SpaceName);
+
+TYPED_TEST(Dense, InverseTimesMatrixIsTheIdentity)
+{
+  HostCsr A = grid7(5, 4, 3);
+  for (int k = 0; k < A.ptr.back(); k++) A.val[k] += 0.01 * (k % 7); // not symmetric
+  const HostCsr none = make_csr(A.rows, 0, {});
+  const int n = A.rows;
+  Csr<double, TypeParam> M, O;
+  Array<double, TypeParam> inverse;
+  bool singular = true;
+  DenseNorms norms;
+  OK(upload(this->ex, A, M));
+  OK(upload(this->ex, none, O));
+  OK(inverse.allocate(this->ex, n * n));
+  OK(dense_rows(this->ex, M.view(), O.view(), 0, static_cast<const int *>(nullptr), n, inverse.data()));
+  std::vector<double> x(n), b(n);
+  for (int i = 0; i < n; i++) x[i] = std::sin(i);
+  double largest_x = 0, largest_b = 0, largest_sum = 0;
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      b[i] += A.val[k] * x[A.col[k]];
+      sum += std::abs(A.val[k]);
+    }
+    largest_x = std::max(largest_x, std::abs(x[i]));
+    largest_b = std::max(largest_b, std::abs(b[i]));
+    largest_sum = std::max(largest_sum, sum);
+  }
+  auto X = this->to_space(x), B = this->to_space(b), Y = this->to_space(std::vector<double>(n, NAN));
+  OK(dense_norms(this->ex, n, inverse.data(), X.data(), &norms));
+  EXPECT_NEAR(norms.matrix, largest_sum, 1e-12);
+  EXPECT_EQ(norms.vector, largest_x);
+  EXPECT_NEAR(norms.image, largest_b, 1e-12);
+  EXPECT_GT(norms.asymmetry, 0.001);
+  EXPECT_LT(norms.asymmetry, 0.1);
+  OK(dense_invert(this->ex, n, false, inverse.data(), &singular));
+  EXPECT_FALSE(singular);
+  OK(dense_apply(this->ex, n, inverse.data(), B.data(), Y.data()));
+  const auto y = this->to_host(Y);
+  for (int i = 0; i < n; i++) EXPECT_NEAR(y[i], x[i], 1e-12);
+}
+
+TYPED_TEST(Dense, SingularIsSaidNotReturned)
+{
+  for (double corner : {4.0, 5.0, 4.0}) { // again and again
+    bool singular = corner != 4;
+    auto A = this->to_space(std::vector<double>{1, 2, 2, corner});
+    OK(dense_invert(this->ex, 2, corner == 5, A.data(), &singular));
+    EXPECT_EQ(singular, corner == 4);
+  }
+}
+
+TYPED_TEST(Dense, ALargeRowHidesNoAsymmetry)
+{
+  DenseNorms norms;
+  auto A = this->to_space(std::vector<double>{1e20, 0, 0, 0, 3, 1, 0, 0, 2}), x = this->to_space(std::vector<double>(3, 1));
+  OK(dense_norms(this->ex, 3, A.data(), x.data(), &norms));
+  EXPECT_EQ(norms.asymmetry, 0.5); // of the last row
+}
+
+// Positive definite, negative definite and indefinite
+TYPED_TEST(Dense, SymmetricMatricesOfAnySignAreInverted)
+{
+  constexpr int n = 90;
+  for (double shift : {2.5, -2.5, 0.3}) {
+    std::vector<double> M(n * n);
+    for (int i = 0; i < n; i++) {
+      M[i * n + i] = shift;
+      if (i > 0) M[i * n + i - 1] = M[(i - 1) * n + i] = -1;
+    }
+    auto A = this->to_space(M), x = this->to_space(std::vector<double>(n, 1));
+    bool singular = true;
+    DenseNorms norms;
+    OK(dense_norms(this->ex, n, A.data(), x.data(), &norms));
+    EXPECT_EQ(norms.asymmetry, 0);
+    OK(dense_invert(this->ex, n, true, A.data(), &singular));
+    EXPECT_FALSE(singular);
+    const auto inverse = this->to_host(A);
+    for (int i = 0; i < n; i++) {
+      for (int j = 0; j < n; j++) {
+        double s = 0;
+        for (int k = 0; k < n; k++) s += M[i * n + k] * inverse[k * n + j];
+        ASSERT_NEAR(s, i == j, 1e-11) << shift;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Dense, ItsKernelsAreLoadedOnceInAProcess)
+{
+  static bool loaded = false; // when this test was run before
+  auto loading = load_dense_invert(this->ex);
+  EXPECT_EQ(loading.valid(), TypeParam::on_device && !loaded);
+  EXPECT_FALSE(load_dense_invert(this->ex).valid());
+  if (!loading.valid()) return;
+  loaded = true;
+  EXPECT_TRUE(loading.get());
+}
+
+// 600 rows, as many as the coarsest matrices of elasticity have: s (D + 1 1ᵀ), s = 1, -1. Its inverse is s (D⁻¹ - D⁻¹ 1 1ᵀ D⁻¹ / (1 + sum_i
+// 1/d_i)). On a GPU Cholesky's factors make it symmetric to the last bit, which LU's do not.
+TYPED_TEST(Dense, DefiniteMatricesHaveSymmetricInverses)
+{
+  constexpr int n = 600;
+  const auto d = [](int i) { return 2 + i % 7 / 3.; };
+  double sum = 1;
+  for (int i = 0; i < n; i++) sum += 1 / d(i);
+  for (const double s : {1.0, -1.0}) {
+    for (const bool symmetric : {true, false}) {
+      SCOPED_TRACE(std::to_string(s) + (symmetric ? ", symmetric" : ", by LU"));
+      std::vector<double> M(n * n, s);
+      for (int i = 0; i < n; i++) M[i * n + i] += s * d(i);
+      auto A = this->to_space(M);
+      bool singular = true;
+      OK(dense_invert(this->ex, n, symmetric, A.data(), &singular));
+      EXPECT_FALSE(singular);
+      const auto inverse = this->to_host(A);
+      int uneven = 0;
+      for (int k = 0; k < n * n; k++) {
+        const int i = k / n, j = k % n;
+        uneven += inverse[k] != inverse[j * n + i];
+        ASSERT_NEAR(inverse[k], s * ((i == j) / d(i) - 1 / (d(i) * d(j) * sum)), 1e-13);
+      }
+      EXPECT_EQ(uneven == 0, TypeParam::on_device && symmetric);
+    }
+  }
+}
+
+TYPED_TEST(Dense, NormsOfWhatIsNoNumberAreInfinite)
+{
+  DenseNorms norms;
+  auto A = this->to_space(std::vector<double>{1, 2, NAN, 4}), x = this->to_space(std::vector<double>{-3, 1});
+  OK(dense_norms(this->ex, 2, A.data(), x.data(), &norms));
+  EXPECT_EQ(norms.matrix, HUGE_VAL);
+  EXPECT_EQ(norms.vector, 3);
+  EXPECT_EQ(norms.image, HUGE_VAL);
+  norms = {1, 1, 1};
+  OK(dense_norms(this->ex, 0, A.data(), x.data(), &norms));
+  EXPECT_EQ(norms.matrix + norms.vector + norms.image, 0);
+}
+
+TYPED_TEST(Dense, GhostColumnsGoWhereTheyBelong)
+{
+  const HostCsr A = make_csr(2, 2, {{{0, 0}, 1}, {{1, 1}, 2}}), O = make_csr(2, 2, {{{0, 1}, 7}, {{1, 0}, 5}});
+  Csr<double, TypeParam> M, N;
+  OK(upload(this->ex, A, M));
+  OK(upload(this->ex, O, N));
+  auto ghost = this->to_space(std::vector<int>{0, 4});
+  auto rows = this->to_space(std::vector<double>(10, NAN));
+  OK(dense_rows(this->ex, M.view(), N.view(), 2, ghost.data(), 5, rows.data()));
+  EXPECT_EQ(this->to_host(rows), (std::vector<double>{0, 0, 1, 0, 7, 5, 0, 0, 2, 0}));
+}
+
+TYPED_TEST(Dense, RowsAndColumnsAreScaledByPowersOfTwo)
+{
+  constexpr int n = 5;
+  const double largest = std::ldexp(1.75, 1023), smallest = std::ldexp(1, -1070);
+  const std::vector<double> M = {3,  -5,       0,   1,        2,        // 4
+                                 0,  0,        0,   0,        0,        // none
+                                 1,  -largest, 0,   1,        1,        //
+                                 0,  0,        0,   smallest, smallest, // whose inverse is infinite
+                                 -1, 0.5,      NAN, 1,        0};
+  const std::vector<double> expected = {0.25, 1, std::ldexp(1, -1023), std::ldexp(1, 1022), 1};
+  auto A = this->to_space(M), scale = this->to_space(std::vector<double>(n, 7));
+  OK(dense_scale_rows(this->ex, n, A.data(), scale.data()));
+  EXPECT_EQ(this->to_host(scale), expected);
+  const auto scaled = this->to_host(A);
+  for (int i = 0; i + 1 < n; i++) {
+    for (int j = 0; j < n; j++) EXPECT_EQ(scaled[i * n + j], M[i * n + j] * expected[i]) << i << ", " << j;
+  }
+  auto B = this->to_space(std::vector<double>(n * n, 3));
+  OK(dense_scale_columns(this->ex, n, scale.data(), B.data()));
+  const auto columns = this->to_host(B);
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) EXPECT_EQ(columns[i * n + j], 3 * expected[j]) << i << ", " << j;
+  }
+}
+} // namespace amgkit::test
