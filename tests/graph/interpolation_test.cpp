@@ -85,7 +85,7 @@ template <class Ex> struct Interpolated {
   // The values of another matrix with the pattern of this one
   void take_values(const Interpolated &other)
   {
-    graph.A.diag.val = other.graph.A.diag.val;
+    graph.A.diag = other.graph.A.diag;
     graph.A.offd.val = other.graph.A.offd.val;
   }
 };

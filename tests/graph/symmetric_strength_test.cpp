@@ -49,9 +49,9 @@ template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKi
   PetscCall(problem.create(ex, A, local_rows));
   const DistMatrix<Ex> &M = problem.A;
   PetscCall(symmetric_strength(ex, problem.A, kind, theta, S));
-  if (M.diag.nnz > 0) PetscCall(download(ex, M.diag.ptr, M.rows + 1, ptr));
+  if (M.diag.nnz > 0) PetscCall(download(ex, M.diag.view().ptr, M.rows + 1, ptr));
   if (M.offd.nnz > 0) PetscCall(download(ex, M.offd.ptr, M.rows + 1, ghost_ptr));
-  PetscCall(download(ex, M.diag.col, M.diag.nnz, col));
+  PetscCall(download(ex, M.diag.view().col, M.diag.nnz, col));
   PetscCall(download(ex, M.offd.col, M.offd.nnz, ghost_col));
   PetscCall(download(ex, S.diag.data(), S.diag.size(), mark));
   PetscCall(download(ex, S.offd.data(), S.offd.size(), ghost_mark));

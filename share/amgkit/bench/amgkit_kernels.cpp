@@ -16,8 +16,8 @@
 // ilu0_times.cpp.
 #include "ilu0_times.hpp"
 #include "sparse/formats/block_sell.hpp"
-#include "sparse/spgemm/spgemm.hpp"
 #include "sparse/rows/transpose.hpp"
+#include "sparse/spgemm/spgemm.hpp"
 
 #include <algorithm>
 #include <petscsys.h>
