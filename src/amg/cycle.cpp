@@ -179,10 +179,12 @@ private:
 
 template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex, Mat A)
 {
+  const ReleaseAtEnd<Ex> at_end(hierarchy_.finest);
   const bool first_time = vectors_.empty();
   vectors_.resize(hierarchy_.levels.size());
 
   PetscFunctionBegin;
+  PetscCall(attempt(hierarchy_.comm(), [&] { return hierarchy_.finest.access(ex, hierarchy_.levels.front()->A); }));
   prepared_ = {};
   for (Vectors &vectors : vectors_) vectors.transposed.reset();
   PetscCall(choose_form(ex, A));

@@ -32,8 +32,8 @@ public:
   Cycle &operator=(const Cycle &) = delete;
   ~Cycle() = default;
 
-  // After each setup of the hierarchy, with the finest matrix's memory at hand: the form of the k-cycle, the precision and, the first time,
-  // the vectors. A: the user's matrix.
+  // After each setup of the hierarchy: the form of the k-cycle, the precision and, the first time, the vectors. A: the user's matrix, whose
+  // memory must be accessible.
   PetscErrorCode prepare(Ex &, Mat A);
   // The cycle for a method that allows the preconditioner to change from one application to the next, or does not.
   CycleChoice choose(bool flexible) const;
