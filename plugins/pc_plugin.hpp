@@ -30,14 +30,16 @@ public:
   virtual PetscErrorCode make(PC) = 0;
   // Whether a solver that can take new values may.
   virtual bool may_refresh() const { return true; }
-  // Collective: what follows the solver's setup, and what applies in its place, and frees what that took.
+  // Collective: what follows the solver's setup.
   virtual PetscErrorCode finish(PC) { return PETSC_SUCCESS; }
+  // Collective: frees what finish() made.
+  virtual PetscErrorCode clear() { return PETSC_SUCCESS; }
+  // Collective: y = B x, or Bᵀ x, by the solver or what finish() put in its place; and whether that reads the matrix.
   virtual PetscErrorCode apply(PC, bool transposed, Vec x, Vec y)
   {
     return transposed ? solver->apply_transpose(x, y) : solver->apply(x, y);
   }
   virtual bool reads_matrix(bool transposed) const { return solver->reads_matrix(transposed); }
-  virtual PetscErrorCode clear() { return PETSC_SUCCESS; }
   // Whether what is applied changes from one application to the next; then, what of it does, and what to use in place of a KSP that does
   // not allow it.
   virtual bool changes() const { return !solver->linear(); }

@@ -44,8 +44,6 @@ public:
   // x = Bᵀ b, for v, w and f, in double precision: the cycle for Aᵀ with R, P and the sweeps before and after exchanged. The first call
   // after a setup makes the transposes of all levels.
   PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);
-  // The form of the k-cycle, where there is one.
-  bool gcr() const { return gcr_; }
   // Local. What one rank does alone, below the level from which everything coarser is on one rank, is recorded as one launch on a GPU.
   // recorded(): whether that is so; recorded_choice(): of the levels below.
   bool recorded() const { return recording_.recorded(); }

@@ -38,7 +38,7 @@ public:
   }
   const int *row_begins() const { return view_.ptr; }
   bool folded() const { return nnz > 0 && !view_.col; }
-  // Its columns and values are freed; or there again.
+  // Its columns and values have been freed.
   void fold() { view_.col = nullptr, view_.val = nullptr; }
   // For who reads them only where nothing else is stored.
   const CsrView<double> &perhaps_folded() const { return view_; }
