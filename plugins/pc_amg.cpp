@@ -84,7 +84,7 @@ PetscErrorCode PCPostSolve_AMG(PC pc, KSP, Vec, Vec)
   AmgPC &data = amg_of(pc);
   PetscFunctionBegin;
   data.fixed_steps = false;
-  if (data.solver) PetscCall(guarded([&] { return data.solver->set_flexible(false); }));
+  if (data.solver) data.solver->set_flexible(false);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

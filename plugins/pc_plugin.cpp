@@ -87,7 +87,7 @@ PetscErrorCode check_unchanged(PluginPC &data, bool transposed, Vec y)
   PetscObjectState now;
 
   PetscFunctionBegin;
-  PetscCall(data.solver->check_rows(y));
+  PetscCall(data.solver->check_layout(y));
   PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(data.solver->matrix()), &now));
   if (!data.reads_matrix(transposed) || now == data.seen) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(data.solver->check_matrix());
@@ -156,7 +156,7 @@ PetscErrorCode PCPreSolve_Plugin(PC pc, KSP ksp, Vec, Vec)
   const Change change = change_under(type);
   PetscCheck(!data.usable() || !data.changes() || change != Change::forbidden, comm_of(pc), PETSC_ERR_ARG_INCOMP,
              "%s from one application to the next, which KSP %s does not allow: use %s", data.what_changes(), type, data.instead().c_str());
-  if (data.solver) PetscCall(guarded([&] { return data.solver->set_flexible(change == Change::allowed); }));
+  if (data.solver) data.solver->set_flexible(change == Change::allowed);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

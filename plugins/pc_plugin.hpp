@@ -46,7 +46,7 @@ public:
   virtual const char *what_changes() const = 0;
   virtual std::string instead() const = 0;
   // Whether the last setup left something to apply, and what it says if not: "failed: ..."
-  bool usable() const { return status == SetupStatus::ready && solver && solver->fault().none(); }
+  bool usable() const { return solver && fault().none(); }
   SetupFault fault() const;
 };
 

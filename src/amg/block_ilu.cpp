@@ -48,17 +48,13 @@ template <class Ex> PetscErrorCode BlockIlu<Ex>::smooth_an_error(Ex &ex, DistMat
 {
   constexpr int sweeps = 4;
   Array<double, Ex> x, r, zero;
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
-    PetscCall(x.allocate(ex, A.rows));
-    PetscCall(r.allocate(ex, A.rows));
-    PetscCall(zero.allocate(ex, A.rows));
+    PetscCall(allocate_each(ex, A.rows, x, r, zero));
     PetscCall(memory_zero(ex, zero.data(), zero.bytes()));
-    PetscCall(random_error(ex, A.rows, A.first(rank), d, x.data()));
+    PetscCall(random_error(ex, A.rows, A.range.first(), d, x.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   for (int sweep = 0; sweep < sweeps; sweep++) {
@@ -76,11 +72,9 @@ template <class Ex> PetscErrorCode BlockIlu<Ex>::agree(const DistMatrix<Ex> &A, 
 {
   constexpr std::int64_t none = INT64_MAX, kinds = 8;
   std::int64_t first = none;
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  if (fault != Fault::none) first = kinds * (A.first(rank) + row) + static_cast<int>(fault);
+  if (fault != Fault::none) first = kinds * (A.range.first() + row) + static_cast<int>(fault);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, A.comm));
   fault_ = first == none ? Fault::none : static_cast<Fault>(first % kinds);
   row_ = first == none ? -1 : static_cast<PetscInt>(first / kinds);

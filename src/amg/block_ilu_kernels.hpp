@@ -32,8 +32,7 @@ template <class Ex> PetscErrorCode first_large_error(Ex &ex, int n, const double
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return fabs(x[i]) <= sqrt(fabs(d[i])) ? n : static_cast<int>(i); }, n, Min{}, row);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode first_unstable_row(Space &, int, const double *, const double *, double, const double *, int *);
-template PetscErrorCode random_error(Space &, int, PetscInt, const double *, double *);
-template PetscErrorCode first_large_error(Space &, int, const double *, const double *, int *);
+AMGKIT_INSTANTIATE(first_unstable_row)
+AMGKIT_INSTANTIATE(random_error)
+AMGKIT_INSTANTIATE(first_large_error)
 } // namespace amgkit

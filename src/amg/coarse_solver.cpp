@@ -83,15 +83,13 @@ template <class Ex> std::future<bool> CoarseSolver<Ex>::load(Ex &ex, MPI_Comm co
 
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, const DistMatrix<Ex> &A, const AmgParameters &parameters)
 {
-  int rank;
   bool singular = false, regularised = false;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   sweeps_ = parameters.coarse_sweeps;
   kind_ = is_dense(parameters, A) ? Kind::inverse : Kind::smoother;
   n_ = static_cast<int>(A.global_rows());
-  gathered_ = rank == 0 && kind_ == Kind::inverse ? n_ : 0;
+  gathered_ = A.range.rank == 0 && kind_ == Kind::inverse ? n_ : 0;
   if (kind_ == Kind::smoother) smooth_vector_.release();
   if (kind_ == Kind::smoother || n_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(gather_matrix(ex, A));

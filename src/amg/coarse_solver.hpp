@@ -53,7 +53,7 @@ private:
   Kind kind_ = Kind::smoother;
   PetscInt sweeps_ = 0;
   int n_ = 0, gathered_ = 0;                   // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
-  std::unique_ptr<Redistribution<Ex>> gather_; // to rank 0; none on a single rank
+  std::unique_ptr<Redistribution<Ex>> gather_; // to rank 0, where the finest level is the coarsest one: others have moved there already
   Array<double, Ex> smooth_vector_;            // of this rank's rows, where the matrix is inverted
   Array<double, Ex> inverse_;                  // n x n on rank 0
   Array<double, Ex> b_, x_;                    // gathered

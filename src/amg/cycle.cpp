@@ -85,7 +85,7 @@ private:
       PetscCall(restrict_residual(*levels_[l]->transfer, r, way ? way->template part<V>() : b));
       if (way) PetscCall(way->collect(ex_, b));
     }
-    if (shares && !transposed && cycle_.recorded_below_ == l && cycle_.recorded_ == CycleChoice{kind, std::is_same_v<V, float>})
+    if (shares && !transposed && cycle_.recorded_below_ == l && cycle_.choice_below_ == CycleChoice{kind, std::is_same_v<V, float>})
       PetscCall(cycle_.recording_.play(ex_, [&] { return solve_below(l, kind); }));
     else if (shares)
       PetscCall(solve_below(l, kind));
@@ -177,7 +177,7 @@ private:
   PetscInt before_, after_;
 };
 
-template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex, Mat A)
+template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex)
 {
   const ReleaseAtEnd<Ex> at_end(hierarchy_.finest);
   const bool first_time = vectors_.empty();
@@ -185,9 +185,10 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex, Mat A)
 
   PetscFunctionBegin;
   PetscCall(attempt(hierarchy_.comm(), [&] { return hierarchy_.finest.access(ex, hierarchy_.levels.front()->A); }));
-  prepared_ = {};
+  recorded_for_ = {};
+  transposes_made_ = false;
   for (Vectors &vectors : vectors_) vectors.transposed.reset();
-  PetscCall(choose_form(ex, A));
+  PetscCall(choose_form(ex));
   PetscCall(choose_precision(ex));
   if (!first_time) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(hierarchy_.comm(), [&] {
@@ -206,15 +207,14 @@ template <class Ex> PetscErrorCode Cycle<Ex>::allocate(Ex &ex, const Level<Ex> &
   PetscFunctionBegin;
   PetscCall(vectors.work.allocate(ex, level.A.rows));
   if (level.number == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(vectors.x.allocate(ex, level.A.rows));
-  PetscCall(vectors.b.allocate(ex, level.A.rows));
+  PetscCall(allocate_each(ex, level.A.rows, vectors.x, vectors.b));
   if (parameters_.cycle_type != CycleKind::v && level.number <= parameters_.kcycle_levels)
     PetscCall(vectors.kcycle.allocate(ex, level.A.rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // What the user says of the matrix counts, else a test decides, for which the smoother's estimate may serve.
-template <class Ex> PetscErrorCode Cycle<Ex>::choose_form(Ex &ex, Mat A)
+template <class Ex> PetscErrorCode Cycle<Ex>::choose_form(Ex &ex)
 {
   const auto form = parameters_.kcycle_form;
   const auto cycle = parameters_.cycle_type;
@@ -223,9 +223,10 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_form(Ex &ex, Mat A)
 
   PetscFunctionBegin;
   gcr_ = form == KCycleForm::gcr;
+  // with fewer than three levels none is between the finest and the coarsest, where a k-cycle acts
   if ((cycle != CycleKind::k && cycle != CycleKind::automatic) || form != KCycleForm::automatic || hierarchy_.statistics.size() < 3)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+  PetscCall(MatIsSymmetricKnown(hierarchy_.finest.matrix(), &known, &symmetric));
   if (const auto &spectrum = finest.smoother.spectrum(); !known && spectrum) {
     symmetric = spectrum->symmetric ? PETSC_TRUE : PETSC_FALSE;
   } else if (!known) {
@@ -297,7 +298,7 @@ template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible) const
 template <class Ex> PetscErrorCode Cycle<Ex>::record(Ex &ex, CycleChoice choice)
 {
   PetscFunctionBegin;
-  prepared_ = choice;
+  recorded_for_ = choice;
   recorded_below_ = hierarchy_.levels.size();
   if (!parameters_.cuda_graph) PetscFunctionReturn(PETSC_SUCCESS);
   for (std::size_t l = 0; l + 1 < hierarchy_.levels.size(); l++) {
@@ -305,10 +306,10 @@ template <class Ex> PetscErrorCode Cycle<Ex>::record(Ex &ex, CycleChoice choice)
     PetscCallMPI(MPI_Comm_size(hierarchy_.levels[l + 1]->A.comm, &size));
     if (size > 1) continue;
     // levels beyond kcycle_levels are visited by v-cycles alone
-    recorded_ = {static_cast<PetscInt>(l) > parameters_.kcycle_levels ? CycleKind::v : choice.kind, choice.single};
+    choice_below_ = {static_cast<PetscInt>(l) > parameters_.kcycle_levels ? CycleKind::v : choice.kind, choice.single};
     PetscCall(recording_.record(ex, [&] {
-      return choice.single ? Visits<Ex, DistMatrix<Ex>, float>(ex, *this).solve_below(l, recorded_.kind)
-                           : Visits<Ex, DistMatrix<Ex>, double>(ex, *this).solve_below(l, recorded_.kind);
+      return choice.single ? Visits<Ex, DistMatrix<Ex>, float>(ex, *this).solve_below(l, choice_below_.kind)
+                           : Visits<Ex, DistMatrix<Ex>, double>(ex, *this).solve_below(l, choice_below_.kind);
     }));
     recorded_below_ = l;
     break;
@@ -324,7 +325,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, 
   float *b_single = finest.work.template as<float>() + A.rows, *x_single = finest.x.template as<float>();
 
   PetscFunctionBegin;
-  if (choice != prepared_) PetscCall(record(ex, choice));
+  if (choice != recorded_for_) PetscCall(record(ex, choice));
   if (choice.single) {
     PetscCall(norm1_of(ex, A.rows, b, norm1_work_.data(), norm1));
     PetscCall(sum_over_ranks(ex, A.comm, 1, norm1));
@@ -340,7 +341,8 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, 
 template <class Ex> PetscErrorCode Cycle<Ex>::apply_transposed(Ex &ex, CycleKind kind, const double *b, double *x)
 {
   PetscFunctionBegin;
-  PetscCall(attempt(hierarchy_.comm(), [&] { return make_transposes(ex); }));
+  if (!transposes_made_) PetscCall(attempt(hierarchy_.comm(), [&] { return make_transposes(ex); }));
+  transposes_made_ = true;
   PetscCall(Visits<Ex, TransposedMatrix<Ex>, double>(ex, *this).visit(0, kind, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -367,7 +369,5 @@ template <class Ex> std::size_t Cycle<Ex>::bytes() const
   return total;
 }
 
-#define INSTANTIATE(Ex) template class Cycle<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, Cycle)
 } // namespace amgkit

@@ -32,14 +32,15 @@ public:
   Cycle &operator=(const Cycle &) = delete;
   ~Cycle() = default;
 
-  // After each setup of the hierarchy: the form of the k-cycle, the precision and, the first time, the vectors. A: the user's matrix, whose
-  // memory must be accessible.
-  PetscErrorCode prepare(Ex &, Mat A);
+  // After each setup of the hierarchy: the form of the k-cycle, the precision and, the first time, the vectors. Takes hold of the user's
+  // matrix itself.
+  PetscErrorCode prepare(Ex &);
   // The cycle for a method that allows the preconditioner to change from one application to the next, or does not.
   CycleChoice choose(bool flexible) const;
   // Whether the vectors may be in single precision.
   bool single() const { return single_; }
   // The next two need the finest matrix's memory; x must not be b. x = B b; the choice is not automatic, and only single where it may be.
+  // On a GPU the first call after a setup, and the first with another choice, records.
   PetscErrorCode apply(Ex &, CycleChoice, const double *b, double *x);
   // x = Bᵀ b, for v, w and f, in double precision: the cycle for Aᵀ with R, P and the sweeps before and after exchanged. The first call
   // after a setup makes the transposes of all levels.
@@ -47,7 +48,7 @@ public:
   // Local. What one rank does alone, below the level from which everything coarser is on one rank, is recorded as one launch on a GPU.
   // recorded(): whether that is so; recorded_choice(): of the levels below.
   bool recorded() const { return recording_.recorded(); }
-  CycleChoice recorded_choice() const { return recorded_; }
+  CycleChoice recorded_choice() const { return choice_below_; }
   // Device or host memory held on this rank
   std::size_t bytes() const;
 
@@ -62,7 +63,7 @@ private:
 
     std::size_t bytes() const { return x.bytes() + b.bytes() + work.bytes() + kcycle.bytes() + (transposed ? transposed->bytes() : 0); }
   };
-  PetscErrorCode choose_form(Ex &, Mat A);
+  PetscErrorCode choose_form(Ex &);
   PetscErrorCode choose_precision(Ex &);
   PetscErrorCode representable(Ex &, bool *fits);
   PetscErrorCode prepare_single(Ex &, bool *fits);
@@ -73,11 +74,11 @@ private:
   Hierarchy<Ex> &hierarchy_;
   const AmgParameters &parameters_;
   std::vector<Vectors> vectors_; // of the hierarchy's levels
-  bool gcr_ = false, single_ = false;
+  bool gcr_ = false, single_ = false, transposes_made_ = false;
   Array<double, Ex> norm1_work_, norm1_; // for amg/single_precision.hpp, where vectors may be in single precision
-  CycleChoice prepared_;                 // the choice that was recorded for; automatic: none
+  CycleChoice recorded_for_;             // what apply() was asked for when it was recorded; automatic: nothing is
   Recording<Ex> recording_;              // what this cycle does below level recorded_below_, where there is such a level
   std::size_t recorded_below_ = 0;
-  CycleChoice recorded_;
+  CycleChoice choice_below_; // what the recorded part does: a v-cycle below kcycle_levels
 };
 } // namespace amgkit

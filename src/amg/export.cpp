@@ -16,24 +16,20 @@ template <class Ex> PetscErrorCode download_operator(Ex &ex, const DistMatrix<Ex
 {
   Csr<double, Ex> room;
   CsrView<double> diag;
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCall(A.own_rows(ex, room, diag));
-  PetscCall(download_rows(ex, {diag, A.offd, A.first(rank), &A.ghosts}, out));
+  PetscCall(download_rows(ex, {diag, A.offd, A.range.first(), &A.ghosts}, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Local. coarse: as transfer makes it; global numbers are the same before and after a move.
 template <class Ex> PetscErrorCode download_transfer(Ex &ex, const Transfer<Ex> &transfer, const DistMatrix<Ex> &coarse, LevelRows &out)
 {
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(coarse.comm, &rank));
-  PetscCall(transfer.rows(ex, coarse.first(rank), out.interpolation));
-  if (!transfer.restricts_by_transpose()) PetscCall(transfer.rows_of_restriction(ex, coarse.first(rank), out.restriction));
+  PetscCall(transfer.rows(ex, coarse.range.first(), out.interpolation));
+  if (!transfer.restricts_by_transpose()) PetscCall(transfer.rows_of_restriction(ex, coarse.range.first(), out.restriction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -74,7 +70,5 @@ template <class Ex> PetscErrorCode export_levels(Ex &ex, const Hierarchy<Ex> &hi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode export_levels(Ex &, const Hierarchy<Ex> &, MatType, LevelMats &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(export_levels)
 } // namespace amgkit

@@ -35,7 +35,5 @@ template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parame
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode count_fewer_ranks(const AmgParameters &, const DistMatrix<Ex> &, int *);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(count_fewer_ranks)
 } // namespace amgkit

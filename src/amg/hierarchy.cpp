@@ -23,7 +23,8 @@ template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &par
 
   PetscFunctionBegin;
   PetscCall(level.A.store(ex, parameters.storage, level.block_size, false));
-  // A method may have needed D⁻¹'s memory for other things. Where it is there, or nothing, a spectrum that is known stays so, on all ranks.
+  // amgclassical lends the finest level's D⁻¹ away while it coarsens. Elsewhere set_scaling() would forget a spectrum, which ranks without
+  // rows still know.
   if (level.A.rows > 0 && !level.smoother.scaled()) PetscCall(level.analyse(ex, parameters, diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -47,7 +48,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const Amg
   PetscCheck(parameters.sweeps_before() + parameters.sweeps_after() > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "No sweep of the smoother, neither before nor after the coarse correction: raise pre_sweeps or post_sweeps");
   PetscCall(check_type_and_size(A));
-  const std::future<bool> loading = CoarseSolver<Ex>::load(ex, comm, parameters);
+  const std::future<bool> loading = CoarseSolver<Ex>::load(ex, comm, parameters); // beside all that follows; its destructor waits
   PetscCall(build_finest(setup, A));
   PetscCall(build_coarser(setup));
   coarse_solver.set_smooth_vector(prolongation.take_smooth_vector());
@@ -77,7 +78,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Setup &setup, Mat
   levels.push_back(std::move(level));
   PetscCall(access_finest(setup.ex, of_level.diagonal));
   PetscCall(attempt(comm(), [&] { return levels.front()->A.allocate(setup.ex); }));
-  PetscCall(add(setup, nullptr, std::move(of_level)));
+  PetscCall(take_coarsest(setup, std::move(of_level)));
   PetscCall(setup.prolongation.begin(setup.ex, A, *levels.front(), setup.coarsest, in_single));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,18 +109,18 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
       PetscCall(move_to_fewer(setup, fine, std::move(coarse), ranks));
       break;
     }
-    PetscCall(add(setup, std::move(coarse), std::move(of_coarse)));
+    levels.push_back(std::move(coarse));
+    PetscCall(take_coarsest(setup, std::move(of_coarse)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective over its ranks: this level, or the one that is there, is the coarsest one so far.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::add(Setup &setup, std::unique_ptr<Level<Ex>> level, LevelSetup<Ex> of_level)
+// Collective over its ranks: the last level, the coarsest one so far, of which this is known.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::take_coarsest(Setup &setup, LevelSetup<Ex> of_level)
 {
-  if (level) levels.push_back(std::move(level));
-  Level<Ex> &added = *levels.back();
+  Level<Ex> &level = *levels.back();
   setup.coarsest = std::move(of_level);
-  return attempt(added.A.comm, [&] { return added.analyse(setup.ex, setup.parameters, setup.coarsest.diagonal); });
+  return attempt(level.A.comm, [&] { return level.analyse(setup.ex, setup.parameters, setup.coarsest.diagonal); });
 }
 
 // Collective over fine's ranks: coarse goes to fewer ranks, which build what is coarser.
@@ -139,7 +140,8 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::move_to_fewer(Setup &setup, Le
   PetscCall(attempt(fine.A.comm, [&] {
     PetscFunctionBegin;
     if (!move.way.receives()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(add(setup, std::move(moved), {}));
+    levels.push_back(std::move(moved));
+    PetscCall(take_coarsest(setup, {})); // its diagonal is read anew
     PetscCall(build_coarser(setup));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
@@ -283,7 +285,5 @@ template <class Ex> std::size_t Hierarchy<Ex>::bytes() const
   return total;
 }
 
-#define INSTANTIATE(Ex) template struct Hierarchy<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(struct, Hierarchy)
 } // namespace amgkit

@@ -32,7 +32,7 @@ template <class Ex> struct Hierarchy {
   ~Hierarchy();
 
   // Collective. Named errors for a matrix that cannot be taken; PETSC_ERR_MEM as attempt() has it. After an error the object can only be
-  // destroyed. The matrix's memory must be accessible.
+  // destroyed.
   PetscErrorCode build(Ex &, Mat, const AmgParameters &, Prolongation<Ex> &);
   // Collective, after build(): the same levels and prolongators for new values of the same matrix on the same pattern. *fits = false: they
   // do not serve the new values, and all is to be set up anew. Errors as of build().
@@ -45,7 +45,7 @@ private:
   struct Setup;
   PetscErrorCode build_finest(Setup &, Mat);
   PetscErrorCode build_coarser(Setup &);
-  PetscErrorCode add(Setup &, std::unique_ptr<Level<Ex>>, LevelSetup<Ex>);
+  PetscErrorCode take_coarsest(Setup &, LevelSetup<Ex>);
   PetscErrorCode move_to_fewer(Setup &, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks);
   PetscErrorCode fold_if_large(Ex &, const AmgParameters &, Level<Ex> &) const;
   PetscErrorCode refresh_from(Ex &, const AmgParameters &, std::size_t level, LevelSetup<Ex>, bool *fits);

@@ -38,8 +38,7 @@ template <class V> AMGKIT_FN Coefficients coefficients(const double *sums)
 template <class Ex> PetscErrorCode KCycle<Ex>::allocate(Ex &ex, int rows)
 {
   PetscFunctionBegin;
-  PetscCall(v.allocate(ex, rows));
-  PetscCall(c.allocate(ex, rows));
+  PetscCall(allocate_each(ex, rows, v, c));
   PetscCall(work.allocate(ex, kcycle_first_sums * sum_parts_of(rows)));
   PetscCall(sums.allocate(ex, kcycle_sums));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -76,12 +76,9 @@ template <class Ex> PetscErrorCode dot_and_size(Ex &ex, std::int64_t n, const do
       work, sums);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode hash_vector(Space &, std::int64_t, PetscInt, int, double *);
-template PetscErrorCode lanczos_start(Space &, std::int64_t, PetscInt, const double *, double *, double *, double *);
-template PetscErrorCode lanczos_product(Space &, std::int64_t, const double *, const double *, const double *, const double *, double *,
-                                        double *, int);
-template PetscErrorCode lanczos_next(Space &, std::int64_t, const double *, const double *, const double *, double *, double *, double *,
-                                     int);
-template PetscErrorCode dot_and_size(Space &, std::int64_t, const double *, const double *, double *, double *);
+AMGKIT_INSTANTIATE(hash_vector)
+AMGKIT_INSTANTIATE(lanczos_start)
+AMGKIT_INSTANTIATE(lanczos_product)
+AMGKIT_INSTANTIATE(lanczos_next)
+AMGKIT_INSTANTIATE(dot_and_size)
 } // namespace amgkit

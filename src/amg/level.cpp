@@ -37,9 +37,6 @@ template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, const 
   });
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template struct Level<Ex>;                                                                                                               \
-  template class Prolongation<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(struct, Level)
+AMGKIT_INSTANTIATE_TYPE(class, Prolongation)
 } // namespace amgkit

@@ -30,21 +30,22 @@ public:
   // x += P e
   virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) = 0;
   virtual PetscErrorCode add_correction(Ex &, const float *e, float *x) = 0;
-  // The same for Aᵀ: b = Pᵀ r, x += Rᵀ e. To be overridden where R is not Pᵀ, as the next is.
+  // The same for Aᵀ: b = Pᵀ r, x += Rᵀ e. These two and restricts_by_transpose() are overridden where R is not Pᵀ; MatrixTransfer does it
+  // for a method that gives R, which none of today's does.
   virtual PetscErrorCode restrict_transposed(Ex &ex, const double *r, double *b) { return restrict_residual(ex, r, b); }
   virtual PetscErrorCode add_transposed(Ex &ex, const double *e, double *x) { return add_correction(ex, e, x); }
   virtual bool restricts_by_transpose() const { return true; }
-  // Local, before the first of those with floats. *fits = false: the entries of R and P are not for floats.
+  // Local, before the first of those with floats. *fits is true on entry; false: the entries of R and P are not for floats.
   virtual PetscErrorCode prepare_single(Ex &, bool *fits) = 0;
   // coarse = R fine P for new values of fine on the same pattern, and new weights in P where the method has it so; P's pattern stays.
-  // of_coarse: as Prolongation::build() has it.
+  // of_coarse: as Prolongation::build() has it. fine.A has its new values, and neither matrix is folded.
   virtual PetscErrorCode refresh(Ex &, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse,
                                  LevelSetup<Ex> &of_coarse) = 0;
   // Local: this rank's rows of P, and those of Rᵀ where that is another matrix, on the host, when its coarse rows begin with the global row
   // first_coarse.
   virtual PetscErrorCode rows(Ex &, PetscInt first_coarse, HostRows &) const = 0;
   virtual PetscErrorCode rows_of_restriction(Ex &ex, PetscInt first_coarse, HostRows &out) const { return rows(ex, first_coarse, out); }
-  // Local: as GalerkinProduct has it
+  // Local: false where the level's blocks are not all complete on this rank, which makes the coarse matrix's products slower.
   virtual bool in_blocks() const { return true; }
   virtual std::size_t bytes() const = 0;
 };
@@ -80,15 +81,16 @@ public:
   Prolongation(const Prolongation &) = delete;
   Prolongation &operator=(const Prolongation &) = delete;
   virtual ~Prolongation() = default;
-  // Collective, before all else: what the user says of A, the finest level's matrix. in_single: whether what the cycle alone reads may be
-  // in single precision.
+  // Collective, before all else: what the user says of A, the finest level's matrix. in_single: whether what the cycle alone reads, P
+  // among it, may be in single precision.
   virtual PetscErrorCode begin(Ex &, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &, bool in_single);
-  // Collective: fine.transfer, coarse.A = R A P and coarse's block size, and of of_coarse what comes with them. of_fine's diagonal is
-  // there, and may be released. From here on, this object knows coarse.
+  // Collective: fine.transfer, coarse.A = R A P, coarse's block size, if it is not 1, and of_coarse, all but P as MatrixTransfer::create()
+  // makes them; smooth_vector_ becomes coarse's. of_fine's diagonal is there, and may be released.
   virtual PetscErrorCode build(Ex &, Level<Ex> &fine, LevelSetup<Ex> &of_fine, Level<Ex> &coarse, LevelSetup<Ex> &of_coarse) = 0;
   // Collective: the level that it knows goes this way; ranks that are no heads know of no rows then.
   virtual PetscErrorCode move(Ex &ex, Redistribution<Ex> &way) { return way.move_vector(ex, smooth_vector_); }
-  // w, of the level that it knows: a vector that smoothing leaves as it is. If the coarsest matrix is singular, it is so along w.
+  // w, of the coarsest level so far: a vector that smoothing leaves as it is, w = P w of the coarser level. If the coarsest matrix is
+  // singular, it is so along w.
   Array<double, Ex> take_smooth_vector() { return std::move(smooth_vector_); }
 
 protected:

@@ -10,7 +10,7 @@ namespace amgkit
 {
 template <class Ex>
 PetscErrorCode MatrixTransfer<Ex>::create(Ex &ex, ProductForm form, const SpgemmOptions &options, DistMatrix<Ex> &fine,
-                                          DistMatrix<Ex> &coarse)
+                                          DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse)
 {
   PetscFunctionBegin;
   const LogPhase logged(Phase::rap);
@@ -20,13 +20,13 @@ PetscErrorCode MatrixTransfer<Ex>::create(Ex &ex, ProductForm form, const Spgemm
   }));
   PetscCall(product_.create(ex, form, options, fine, {P, Rt()}, coarse));
   PetscCall(attempt(fine.comm, [&] { return for_each([&](Prolongator<Ex> &M) { return M.fold(ex); }); }));
+  PetscCall(check_coarse(ex, coarse, of_coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode MatrixTransfer<Ex>::reweight(Ex &ex)
 {
   PetscFunctionBegin;
-  const LogPhase logged(Phase::rap);
   PetscCall(for_each([&](Prolongator<Ex> &M) { return M.transpose_values(ex); }));
   PetscCall(product_.update_prolongator(ex, P));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -34,7 +34,6 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::reweight(Ex &ex)
 
 template <class Ex> PetscErrorCode MatrixTransfer<Ex>::prepare_single(Ex &ex, bool *fits)
 {
-  *fits = true;
   return for_each([&](Prolongator<Ex> &M) {
     bool own = M.folded(), other = false;
     PetscFunctionBegin;
@@ -46,17 +45,21 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::prepare_single(Ex &ex, bo
 }
 
 template <class Ex>
-PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &, DistMatrix<Ex> &coarse, LevelSetup<Ex> &)
+PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse,
+                                           LevelSetup<Ex> &of_coarse)
 {
   PetscFunctionBegin;
-  const LogPhase logged(Phase::rap);
   PetscCall(attempt(fine.A.comm, [&] { return for_each([&](Prolongator<Ex> &M) { return M.unfold(ex); }); }));
+  PetscCall(renew(ex, fine, of_fine));
+  const LogPhase logged(Phase::rap);
+  if (P.values_change) PetscCall(reweight(ex));
   PetscCall(product_.refresh(ex, fine.A, {P, Rt()}, coarse));
   PetscCall(attempt(fine.A.comm, [&] { return for_each([&](Prolongator<Ex> &M) { return M.fold(ex); }); }));
+  PetscCall(check_coarse(ex, coarse, of_coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode MatrixTransfer<Ex>::rows_of(Ex &ex, const Prolongator<Ex> &M, PetscInt first_coarse, HostRows &out)
+template <class Ex> PetscErrorCode MatrixTransfer<Ex>::download(Ex &ex, const Prolongator<Ex> &M, PetscInt first_coarse, HostRows &out)
 {
   Array<double, Ex> room;
   CsrView<double> diag;
@@ -67,11 +70,12 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::rows_of(Ex &ex, const Pro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode check_coarse(Ex &ex, const DistMatrix<Ex> &A, LevelSetup<Ex> &of_coarse)
+template <class Ex> PetscErrorCode MatrixTransfer<Ex>::check_coarse(Ex &ex, DistMatrix<Ex> &A, LevelSetup<Ex> &of_coarse) const
 {
   RowCheck check;
 
   PetscFunctionBegin;
+  PetscCall(complete_coarse(ex, A));
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     PetscCall(of_coarse.diagonal.allocate(ex, A.rows));
@@ -84,9 +88,5 @@ template <class Ex> PetscErrorCode check_coarse(Ex &ex, const DistMatrix<Ex> &A,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template class MatrixTransfer<Ex>;                                                                                                       \
-  template PetscErrorCode check_coarse(Ex &, const DistMatrix<Ex> &, LevelSetup<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, MatrixTransfer)
 } // namespace amgkit

@@ -11,10 +11,14 @@ public:
   Prolongator<Ex> P; // what its caller has to set is set before create()
   std::unique_ptr<Prolongator<Ex>> R_transposed;
 
-  // Collective, once: P, and R, completed, and coarse = R fine P; fine must stay where it is.
-  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse);
-  // Collective: for new values in their blocks on the same patterns, if values_change; before refresh().
+  // Collective, once: P, and R, completed, coarse = R fine P, and of_coarse: its diagonal, and whether multigrid can go on with it. R A P
+  // of a matrix whose rows are of very different size, or that is far from symmetric, may have diagonals of both signs. fine must stay
+  // where it is.
+  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &fine, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse);
+  // Collective, with P.values_change: for new values in the unfolded blocks of P and R; before refresh().
   PetscErrorCode reweight(Ex &);
+  // As create(), after renew() and, with P.values_change reweight().
+  PetscErrorCode refresh(Ex &, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) final;
 
   PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) override { return Rt().multiply_transposed(ex, r, b); }
   PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b) override { return Rt().multiply_transposed(ex, r, b); }
@@ -24,16 +28,22 @@ public:
   PetscErrorCode add_transposed(Ex &ex, const double *e, double *x) override { return Rt().add_product(ex, e, x); }
   bool restricts_by_transpose() const override { return !R_transposed; }
   PetscErrorCode prepare_single(Ex &, bool *fits) override;
-  PetscErrorCode refresh(Ex &, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) override;
-  PetscErrorCode rows(Ex &ex, PetscInt first_coarse, HostRows &out) const override { return rows_of(ex, P, first_coarse, out); }
+  PetscErrorCode rows(Ex &ex, PetscInt first_coarse, HostRows &out) const override { return download(ex, P, first_coarse, out); }
   PetscErrorCode rows_of_restriction(Ex &ex, PetscInt first_coarse, HostRows &out) const override
   {
-    return rows_of(ex, R_transposed ? *R_transposed : P, first_coarse, out);
+    return download(ex, R_transposed ? *R_transposed : P, first_coarse, out);
   }
   bool in_blocks() const override { return product_.in_blocks(); }
   std::size_t bytes() const override { return P.bytes() + (R_transposed ? R_transposed->bytes() : 0) + product_.bytes(); }
 
+protected:
+  // What a method adds. Collective: what it takes of fine's new values, P's among it where these change with them; P is unfolded.
+  virtual PetscErrorCode renew(Ex &, Level<Ex> &, const LevelSetup<Ex> &) { return PETSC_SUCCESS; }
+  // Local: what coarse has besides R fine P.
+  virtual PetscErrorCode complete_coarse(Ex &, DistMatrix<Ex> &) const { return PETSC_SUCCESS; }
+
 private:
+  PetscErrorCode check_coarse(Ex &, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) const;
   Prolongator<Ex> &Rt() { return R_transposed ? *R_transposed : P; }
   // Local: f of P, and of Rᵀ where that is another matrix.
   template <class F> PetscErrorCode for_each(F f)
@@ -43,12 +53,8 @@ private:
     if (R_transposed) PetscCall(f(*R_transposed));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  static PetscErrorCode rows_of(Ex &, const Prolongator<Ex> &, PetscInt first_coarse, HostRows &);
+  static PetscErrorCode download(Ex &, const Prolongator<Ex> &, PetscInt first_coarse, HostRows &);
 
   GalerkinProduct<Ex> product_;
 };
-
-// Collective: of_coarse, of this matrix. R A P of a matrix whose rows are of very different size, or that is far from symmetric, may have
-// diagonals of both signs.
-template <class Ex> PetscErrorCode check_coarse(Ex &, const DistMatrix<Ex> &, LevelSetup<Ex> &of_coarse);
 } // namespace amgkit

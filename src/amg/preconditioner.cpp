@@ -22,7 +22,7 @@ public:
     solver_ = std::make_unique<Solver>(parameters_);
     flexible_ = false;
     PetscCall(solver_->hierarchy.build(this->ex, A, parameters_, *prolongation));
-    PetscCall(solver_->cycle.prepare(this->ex, A));
+    PetscCall(solver_->cycle.prepare(this->ex));
     PetscCall(trim(this->ex)); // not after refresh(): who sets up once more needs the memory again
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -31,16 +31,12 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(solver_->hierarchy.refresh(this->ex, parameters_, fits));
-    if (*fits) PetscCall(solver_->cycle.prepare(this->ex, this->matrix()));
+    if (*fits) PetscCall(solver_->cycle.prepare(this->ex));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // Decides what cycle_type auto means, and the precision of the cycle's vectors.
-  PetscErrorCode set_flexible(bool flexible) override
-  {
-    flexible_ = flexible;
-    return PETSC_SUCCESS;
-  }
+  void set_flexible(bool flexible) override { flexible_ = flexible; }
   bool linear() const override { return parameters_.cycle_type != CycleKind::k; }
 
   PetscErrorCode apply(Vec x, Vec y) override

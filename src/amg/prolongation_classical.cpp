@@ -22,17 +22,6 @@ template <class Ex> class ClassicalTransfer final : public MatrixTransfer<Ex> {
 public:
   std::variant<std::monostate, Interpolation<Ex>, TwoStageInterpolation<Ex>> interpolation; // nothing: P is kept
 
-  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) override
-  {
-    PetscFunctionBegin;
-    if (interpolation.index() > 0) {
-      PetscCall(interpolate_again(ex, fine.A));
-      PetscCall(this->reweight(ex));
-    }
-    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, of_fine, coarse, of_coarse));
-    PetscCall(check_coarse(ex, coarse, of_coarse));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   std::size_t bytes() const override
   {
     std::size_t own = 0;
@@ -42,13 +31,12 @@ public:
   }
 
 private:
-  PetscErrorCode interpolate_again(Ex &ex, DistMatrix<Ex> &A)
+  PetscErrorCode renew(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &) override
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::interp);
-    PetscCall(attempt(A.comm, [&] { return this->P.unfold(ex); }));
-    if (auto *one = std::get_if<1>(&interpolation)) PetscCall(one->update(ex, A, this->P));
-    if (auto *two = std::get_if<2>(&interpolation)) PetscCall(two->update(ex, A, this->P));
+    if (auto *one = std::get_if<1>(&interpolation)) PetscCall(one->update(ex, fine.A, this->P));
+    if (auto *two = std::get_if<2>(&interpolation)) PetscCall(two->update(ex, fine.A, this->P));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -100,8 +88,7 @@ public:
     PetscCall(attempt(fine.A.comm, [&] { return inject_all(ex, fine.A.rows, level.points); }));
     level = {}; // nothing but P and the matrix stands beside the product
     of_fine = {};
-    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A));
-    PetscCall(check_coarse(ex, coarse.A, of_coarse));
+    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(), fine.A, coarse.A, of_coarse));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -127,16 +114,14 @@ private:
   PetscErrorCode take_unknowns_of_blocks(Ex &ex, const Level<Ex> &finest)
   {
     const DistMatrix<Ex> &A = finest.A;
-    int rank;
 
     PetscFunctionBegin;
     unknowns_ = finest.block_size;
     if (unknowns_ == 1) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
     PetscCall(attempt(A.comm, [&] {
       PetscFunctionBegin;
       PetscCall(unknown_.allocate(ex, A.rows));
-      PetscCall(unknowns_of_blocks(ex, A.rows, A.first(rank), unknowns_, unknown_.data()));
+      PetscCall(unknowns_of_blocks(ex, A.rows, A.range.first(), unknowns_, unknown_.data()));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,8 +132,7 @@ private:
   {
     PetscFunctionBegin;
     PetscCall(attempt(A.comm, [&] { return ghost.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())); }));
-    PetscCall(A.halo.exchange(ex, own.data()));
-    PetscCall(memory_copy(ex, ghost.data(), A.halo.template ghost<T>(), ghost.bytes()));
+    PetscCall(A.halo.exchange_into(ex, own.data(), ghost));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -158,16 +142,13 @@ private:
     DistMatrix<Ex> &A = fine.A;
     StrengthRule rule = {parameters_.threshold, parameters_.max_row_sum, unknown_.data(), level.ghost_unknown.data()};
     Array<unsigned char, Ex> is_coarse;
-    int rank;
 
     PetscFunctionBegin;
-    PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
     if (uneven_) rule.diagonal = diagonal;
     if (uneven_) rule.ghost_diagonal = level.ghost_diagonal.data();
     {
       const LogPhase logged(Phase::strength);
-      PetscCall(attempt(
-          A.comm, [&] { return classical_strength(ex, A.diag, A.offd, ghosts_before(A.ghosts, A.first(rank)), rule, level.strength); }));
+      PetscCall(attempt(A.comm, [&] { return classical_strength(ex, A.diag, A.offd, A.ghosts_before(), rule, level.strength); }));
     }
     const DistGraph<Ex> graph = graph_of(A, level.strength.diag.data(), level.strength.offd.data());
     const LogPhase logged(Phase::coarsen);
@@ -252,7 +233,5 @@ template <class Ex> std::unique_ptr<Prolongation<Ex>> make_classical_prolongatio
   return std::make_unique<ClassicalProlongation<Ex>>(parameters);
 }
 
-#define INSTANTIATE(Ex) template std::unique_ptr<Prolongation<Ex>> make_classical_prolongation(const ClassicalParameters &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(make_classical_prolongation)
 } // namespace amgkit

@@ -131,8 +131,7 @@ template <class Ex> PetscErrorCode pair_blocks(Ex &ex, const Block &block, Aggre
   {
     const LogPhase logged(Phase::strength);
     PetscCall(condense_to_nodes(ex, block.A, block.block_size, nodes));
-    PetscCall(diagonal.allocate(ex, nodes.rows));
-    PetscCall(ones.allocate(ex, nodes.rows));
+    PetscCall(allocate_each(ex, nodes.rows, diagonal, ones));
     PetscCall(diagonal_of(ex, nodes.view(), diagonal.data()));
     PetscCall(fill(ex, nodes.rows, 1, ones.data()));
   }
@@ -236,7 +235,5 @@ template <class Ex> std::unique_ptr<Prolongation<Ex>> make_matching_prolongation
   return std::make_unique<MatchingProlongation<Ex>>(parameters);
 }
 
-#define INSTANTIATE(Ex) template std::unique_ptr<Prolongation<Ex>> make_matching_prolongation(const MatchingParameters &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(make_matching_prolongation)
 } // namespace amgkit

@@ -33,7 +33,7 @@ template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, const
   PetscCall(attempt(level.A.comm, [&] { return inverse.allocate(ex, level.A.rows); }));
   const LogPhase logged(Phase::spectrum);
   PetscCall(invert_entries(ex, level.A.rows, of_level.diagonal.data(), inverse.data()));
-  std::swap(level.A.stored, aside);
+  std::swap(level.A.stored, aside); // products then read the compressed rows, in a refresh as in a setup
   PetscCall(estimate_spectrum(ex, level.A, inverse.data(), &spectrum));
   std::swap(level.A.stored, aside);
   level.smoother.set_spectrum(spectrum);
@@ -50,26 +50,6 @@ public:
   Array<unsigned char, Ex> zero;                   // coarse unknowns that P does not use, if there are any
 
   CoarseBlocks<Ex> &smoothed_blocks() { return filter ? unfiltered : this->P; }
-  PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) override
-  {
-    double rho = 0;
-
-    PetscFunctionBegin;
-    PetscCall(take_spectrum(ex, fine, of_fine, &rho));
-    if (smoothed) {
-      PetscCall(smooth_again(ex, fine.A, rho));
-      PetscCall(this->reweight(ex));
-    }
-    PetscCall(MatrixTransfer<Ex>::refresh(ex, fine, of_fine, coarse, of_coarse));
-    PetscCall(complete_coarse(ex, coarse));
-    PetscCall(check_coarse(ex, coarse, of_coarse));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  // Local: Pᵀ A P is 0 in the rows and columns of unknowns that P does not use, and singular but for this.
-  PetscErrorCode complete_coarse(Ex &ex, DistMatrix<Ex> &coarse) const
-  {
-    return zero.size() > 0 ? unit_diagonals(ex, coarse.diag, zero.data(), coarse.own_diag.val.data()) : PETSC_SUCCESS;
-  }
   std::size_t bytes() const override
   {
     return MatrixTransfer<Ex>::bytes() + (smoothed ? smoothed->bytes() : 0) + (filter ? filter->bytes() : 0) + unfiltered.bytes() +
@@ -77,13 +57,22 @@ public:
   }
 
 private:
-  PetscErrorCode smooth_again(Ex &ex, DistMatrix<Ex> &A, double rho)
+  PetscErrorCode renew(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine) override
   {
+    double rho = 0;
+
     PetscFunctionBegin;
+    PetscCall(take_spectrum(ex, fine, of_fine, &rho));
+    if (!smoothed) PetscFunctionReturn(PETSC_SUCCESS);
     const LogPhase logged(Phase::interp);
-    PetscCall(smoothed->update(ex, A, rho, smoothed_blocks()));
+    PetscCall(smoothed->update(ex, fine.A, rho, smoothed_blocks()));
     if (filter) PetscCall(filter->values(ex, unfiltered, this->P));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Local: Pᵀ A P is 0 in the rows and columns of unknowns that P does not use, and singular but for this.
+  PetscErrorCode complete_coarse(Ex &ex, DistMatrix<Ex> &coarse) const override
+  {
+    return zero.size() > 0 ? unit_diagonals(ex, coarse.diag, zero.data(), coarse.own_diag.val.data()) : PETSC_SUCCESS;
   }
 };
 
@@ -118,10 +107,8 @@ public:
     PetscCall(aggregate(ex, fine, level));
     PetscCall(interpolate(ex, fine, of_fine, level, *transfer));
     transfer->P.values_change = parameters_.reweight;
-    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine), fine.A, coarse.A));
     if (level.tentative.dropped > 0) transfer->zero = std::move(level.tentative.zero);
-    PetscCall(transfer->complete_coarse(ex, coarse.A));
-    PetscCall(check_coarse(ex, coarse.A, of_coarse));
+    PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine), fine.A, coarse.A, of_coarse));
     near_null_ = std::move(level.tentative.coarse);
     coarse.block_size = near_null_.m;
     PetscCall(attempt(coarse.A.comm, [&] { return set_smooth_vector(ex, coarse.A.rows); }));
@@ -221,8 +208,5 @@ std::unique_ptr<Prolongation<Ex>> make_smoothed_prolongation(const SmoothedParam
   return std::make_unique<SmoothedProlongation<Ex>>(parameters, coordinates);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template std::unique_ptr<Prolongation<Ex>> make_smoothed_prolongation(const SmoothedParameters &, const Coordinates &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(make_smoothed_prolongation)
 } // namespace amgkit

@@ -55,9 +55,8 @@ template <class Ex> PetscErrorCode round_factors(Ex &ex, std::int64_t n, const d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode norm1_of(Space &, std::int64_t, const double *, double *, double *);
-template PetscErrorCode to_single(Space &, std::int64_t, const double *, PetscInt, const double *, float *);
-template PetscErrorCode from_single(Space &, std::int64_t, const double *, PetscInt, const float *, double *);
-template PetscErrorCode round_factors(Space &, std::int64_t, const double *, float *, bool *);
+AMGKIT_INSTANTIATE(norm1_of)
+AMGKIT_INSTANTIATE(to_single)
+AMGKIT_INSTANTIATE(from_single)
+AMGKIT_INSTANTIATE(round_factors)
 } // namespace amgkit

@@ -36,7 +36,8 @@ public:
   {
     return parameters.smoother == SmootherKind::l1jacobi || parameters.smoother == SmootherKind::ilu0;
   }
-  // Takes D⁻¹ over, and the rows that are coupled to nothing, for l1jacobi and ilu0 none.
+  // Takes D⁻¹ over, and the rows that are coupled to nothing, for l1jacobi and ilu0 none. Forgets the spectrum, and what
+  // prepare_single() made.
   void set_scaling(Array<double, Ex> &&d, Array<int, Ex> &&lone)
   {
     d_ = std::move(d);
@@ -52,7 +53,8 @@ public:
   PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &);
   // Local, once prepared, before the first apply() to a transposed matrix.
   PetscErrorCode prepare_transposed(Ex &, const DistMatrix<Ex> &A);
-  // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it. Needed for vectors of floats.
+  // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it: *fits = false then. Needed for vectors
+  // of floats.
   PetscErrorCode prepare_single(Ex &, bool *fits);
   // sweeps sweeps on A x = b from x.here to x.here. zero_guess: what x.here holds on entry is not read, it stands for zeros.
   // Operator: DistMatrix, or TransposedMatrix of the matrix prepared for: as p(D⁻¹ A) D⁻¹ transposed is p(D⁻¹ Aᵀ) D⁻¹, and with factors

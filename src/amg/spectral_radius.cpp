@@ -66,22 +66,13 @@ template <class Ex> struct Work {
   {
     return attempt(A.comm, [&] {
       PetscFunctionBegin;
-      PetscCall(x.allocate(ex, A.rows));
-      PetscCall(y.allocate(ex, A.rows));
-      PetscCall(product.allocate(ex, A.rows));
+      PetscCall(allocate_each(ex, A.rows, x, y, product));
       PetscCall(work.allocate(ex, 3 * sum_parts_of(A.rows)));
       PetscCall(scalars.allocate(ex, (lanczos_steps + 1) * lanczos_scalars));
       PetscFunctionReturn(PETSC_SUCCESS);
     });
   }
 };
-
-PetscInt first_row(MPI_Comm comm, const std::vector<PetscInt> &range)
-{
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return range[static_cast<std::size_t>(rank)];
-}
 } // namespace
 
 template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, Spectrum *spectrum)
@@ -94,7 +85,7 @@ template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, 
   *spectrum = {};
   PetscCall(memory.allocate(ex, A));
   double *w = memory.x.data(), *w_before = memory.y.data(), *Aw = memory.product.data(), *s = memory.scalars.data();
-  PetscCall(lanczos_start(ex, A.rows, first_row(A.comm, A.range), d, w, memory.work.data(), s));
+  PetscCall(lanczos_start(ex, A.rows, A.range.first(), d, w, memory.work.data(), s));
   for (int k = 0; k < lanczos_steps; k++) {
     double *step = s + static_cast<std::ptrdiff_t>(k) * lanczos_scalars;
     PetscCall(sum_over_ranks(ex, A.comm, half, step));
@@ -120,8 +111,8 @@ template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool
   *symmetric = false;
   PetscCall(memory.allocate(ex, A));
   double *x = memory.x.data(), *y = memory.y.data(), *product = memory.product.data(), *s = memory.scalars.data();
-  PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 1, x));
-  PetscCall(hash_vector(ex, A.rows, first_row(A.comm, A.range), 2, y));
+  PetscCall(hash_vector(ex, A.rows, A.range.first(), 1, x));
+  PetscCall(hash_vector(ex, A.rows, A.range.first(), 2, y));
   PetscCall(A.multiply(ex, y, product));
   PetscCall(dot_and_size(ex, A.rows, x, product, memory.work.data(), s));
   PetscCall(A.multiply(ex, x, product));
@@ -133,9 +124,6 @@ template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &, const double *, Spectrum *);                                           \
-  template PetscErrorCode test_symmetry(Ex &, DistMatrix<Ex> &, bool *);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(estimate_spectrum)
+AMGKIT_INSTANTIATE(test_symmetry)
 } // namespace amgkit

@@ -40,7 +40,5 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode view_hierarchy(const Hierarchy<Ex> &, const Cycle<Ex> &, PetscViewer);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(view_hierarchy)
 } // namespace amgkit

@@ -67,6 +67,18 @@ private:
   std::int64_t size_ = 0;
 };
 
+// n elements for each of these arrays, as Array::allocate() takes them; the first that gets none ends it.
+template <class Ex, class... Arrays> PetscErrorCode allocate_each(Ex &ex, std::int64_t n, Memory kind, Arrays &...arrays)
+{
+  PetscErrorCode status = PETSC_SUCCESS;
+  static_cast<void>(((status = arrays.allocate(ex, n, kind)) || ...));
+  return status;
+}
+template <class Ex, class... Arrays> PetscErrorCode allocate_each(Ex &ex, std::int64_t n, Arrays &...arrays)
+{
+  return allocate_each(ex, n, Memory::scratch, arrays...);
+}
+
 // A sparse matrix in compressed rows: row i is col[k], val[k] for ptr[i] <= k < ptr[i+1]; columns ascend within a row.
 template <class T> struct CsrView {
   int rows = 0, cols = 0;
@@ -83,6 +95,16 @@ template <class T, class Ex> struct Csr {
   Array<T, Ex> val;
 
   CsrView<T> view() const { return {rows, cols, col.size(), ptr.data(), col.data(), val.data()}; }
+  // n rows without entries.
+  PetscErrorCode make_empty(Ex &ex, int n)
+  {
+    PetscFunctionBegin;
+    *this = {};
+    rows = n;
+    PetscCall(ptr.allocate(ex, std::int64_t{n} + 1));
+    PetscCall(memory_zero(ex, ptr.data(), ptr.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   std::size_t bytes() const { return ptr.bytes() + col.bytes() + val.bytes(); }
 };
 

@@ -26,7 +26,7 @@ namespace amgkit
 struct Host {
   static constexpr const char *name = "host";
   static constexpr bool on_device = false;
-  static constexpr bool sliced_rows = false; // whether the cycle's matrices are sliced ELL
+  static constexpr bool sliced_rows = false; // whether the cycle's matrices are sliced ELL, and may then be in single precision
   static constexpr bool by_levels = false;   // whether rows that wait for one another are taken level by level, or in their sequence
 };
 
@@ -65,9 +65,22 @@ inline PetscErrorCode trim(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode trim(Cuda &);
 } // namespace amgkit
 
-// Instantiates M(space) for every space of this build, in files that g++ compiles for all of them.
-#if defined(AMGKIT_HAVE_CUDA)
+// Explicit instantiation: in kernel files, each compiled once a space, for that one, AMGKIT_SPACE; in files that g++ compiles for all of
+// them, for every space of this build.
+//   AMGKIT_INSTANTIATE(f)              a function template with the space as its one parameter, not overloaded
+//   AMGKIT_INSTANTIATE_TYPE(class, C)  a class template, or a struct
+//   AMGKIT_FOR_ALL_SPACES(M)           M(space), for templates with more parameters
+#if defined(AMGKIT_SPACE)
+  #define AMGKIT_FOR_ALL_SPACES(M) M(AMGKIT_SPACE)
+  #define AMGKIT_FOR_ALL_SPACES_OF(M, ...) M(AMGKIT_SPACE, __VA_ARGS__)
+#elif defined(AMGKIT_HAVE_CUDA)
   #define AMGKIT_FOR_ALL_SPACES(M) M(Host) M(Debug) M(Cuda)
+  #define AMGKIT_FOR_ALL_SPACES_OF(M, ...) M(Host, __VA_ARGS__) M(Debug, __VA_ARGS__) M(Cuda, __VA_ARGS__)
 #else
   #define AMGKIT_FOR_ALL_SPACES(M) M(Host) M(Debug)
+  #define AMGKIT_FOR_ALL_SPACES_OF(M, ...) M(Host, __VA_ARGS__) M(Debug, __VA_ARGS__)
 #endif
+#define AMGKIT_INSTANTIATE(f) AMGKIT_FOR_ALL_SPACES_OF(AMGKIT_INSTANTIATE_FUNCTION, f)
+#define AMGKIT_INSTANTIATE_TYPE(key, name) AMGKIT_FOR_ALL_SPACES_OF(AMGKIT_INSTANTIATE_TYPE_IN, key, name)
+#define AMGKIT_INSTANTIATE_FUNCTION(Ex, f) template decltype(f<Ex>) f<Ex>;
+#define AMGKIT_INSTANTIATE_TYPE_IN(Ex, key, name) template key name<Ex>;

@@ -106,6 +106,12 @@ PetscErrorCode out_of_memory(const std::function<PetscErrorCode()> &work, bool *
   PetscFunctionReturn(*out_of_memory ? PETSC_SUCCESS : code);
 }
 
+PetscErrorCode without_memory_go_on(const std::function<PetscErrorCode()> &work)
+{
+  bool none_left = false;
+  return out_of_memory(work, &none_left);
+}
+
 PetscErrorCode need_memory_for(const char *what, MPI_Comm comm, const std::function<PetscErrorCode()> &work)
 {
   bool none_left = false;

@@ -6,8 +6,8 @@
 
 namespace amgkit
 {
-// Collective. Runs work() on every rank; its errors are not printed. work makes no collective call, unless on other communicators and with
-// failures that all of their ranks return. Returns the same on every rank:
+// Collective. Runs work() on every rank; its errors are not printed. work makes no collective call but such whose failures all of its
+// ranks return alike. Returns the same on every rank:
 //   no rank failed:                       PETSC_SUCCESS;
 //   some rank had no memory left:         PETSC_ERR_MEM, without a message: out_of_memory() below makes an outcome of it;
 //   some rank failed in another way:      that error, with the message of the first such rank.
@@ -17,6 +17,9 @@ PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &wor
 // and not printed. Every other error is as usual. Collective where work is.
 PetscErrorCode out_of_memory(const std::function<PetscErrorCode()> &work, bool *out_of_memory);
 
-// The same, where lack of memory is an error that names what it was for.
+// Local. For work() that only saves time later: a rank without memory for it goes on as before.
+PetscErrorCode without_memory_go_on(const std::function<PetscErrorCode()> &work);
+
+// As out_of_memory(), where lack of memory is an error that names what it was for.
 PetscErrorCode need_memory_for(const char *what, MPI_Comm comm, const std::function<PetscErrorCode()> &work);
 } // namespace amgkit

@@ -9,14 +9,6 @@ namespace amgkit
 {
 namespace
 {
-template <class Ex, class T> PetscErrorCode exchange(Ex &ex, DistMatrix<Ex> &A, const T *owned, Array<T, Ex> &ghost)
-{
-  PetscFunctionBegin;
-  PetscCall(A.halo.exchange(ex, owned));
-  PetscCall(memory_copy(ex, ghost.data(), A.halo.template ghost<T>(), ghost.bytes()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Numbers the aggregates behind the ghosts: coarse.ghosts, and in place local ids -> columns of the coarse ghost block. A ghost in no
 // aggregate stays -1.
 template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A, GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
@@ -40,13 +32,12 @@ PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex
   PetscCall(coarse.set_rows(A.comm, aggregation.coarse));
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
-    PetscCall(ghosts.column.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
-    PetscCall(ghosts.weight.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
+    PetscCall(allocate_each(ex, static_cast<std::int64_t>(A.ghosts.size()), ghosts.column, ghosts.weight));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   if (A.halo.active()) {
-    PetscCall(exchange(ex, A, aggregation.id.data(), ghosts.column));
-    PetscCall(exchange(ex, A, p, ghosts.weight));
+    PetscCall(A.halo.exchange_into(ex, static_cast<const int *>(aggregation.id.data()), ghosts.column));
+    PetscCall(A.halo.exchange_into(ex, p, ghosts.weight));
   }
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
@@ -69,11 +60,6 @@ PetscErrorCode galerkin_values(Ex &ex, const DistMatrix<Ex> &A, const Aggregatio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode complete_galerkin(Ex &, DistMatrix<Ex> &, const Aggregation<Ex> &, const double *, GhostAggregates<Ex> &,        \
-                                            DistMatrix<Ex> &);                                                                             \
-  template PetscErrorCode galerkin_values(Ex &, const DistMatrix<Ex> &, const Aggregation<Ex> &, const double *,                           \
-                                          const Array<unsigned char, Ex> &, const GhostAggregates<Ex> &, DistMatrix<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(complete_galerkin)
+AMGKIT_INSTANTIATE(galerkin_values)
 } // namespace amgkit

@@ -11,7 +11,7 @@ namespace
 // Collective. Ranks return rows to the owners of the halo's ghosts, one a ghost, rank r's counting from range[r] on; wanted: those for
 // this rank, in the order of sent_rows().
 template <class Ex>
-PetscErrorCode number_returned(MPI_Comm comm, const Halo<Ex> &halo, int ghosts, std::vector<PetscInt> &range, std::vector<PetscInt> &wanted)
+PetscErrorCode number_returned(MPI_Comm comm, const Halo<Ex> &halo, int ghosts, RankRanges &range, std::vector<PetscInt> &wanted)
 {
   PetscFunctionBegin;
   PetscCall(number_over_ranks(comm, ghosts, range));
@@ -33,17 +33,6 @@ std::vector<int> places_in(const std::vector<PetscInt> &all, const std::vector<P
   for (const PetscInt g : some) places.push_back(static_cast<int>(std::lower_bound(all.begin(), all.end(), g) - all.begin()));
   return places;
 }
-
-// A block without columns, for a rank that is alone.
-template <class Ex> PetscErrorCode make_empty(Ex &ex, int rows, Csr<double, Ex> &block)
-{
-  PetscFunctionBegin;
-  block.rows = rows;
-  block.cols = 0;
-  PetscCall(block.ptr.allocate(ex, std::int64_t{rows} + 1));
-  PetscCall(memory_zero(ex, block.ptr.data(), block.ptr.bytes()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 } // namespace
 
 template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
@@ -58,26 +47,25 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
 }
 
 // Collective: P's rows of A's ghosts.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const TransferOperators<Ex> &T)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops)
 {
-  int any = !A.ghosts.empty() || !T.P.ghosts.empty() || !T.R.ghosts.empty(), rank;
+  int any = !A.ghosts.empty() || !ops.P.ghosts.empty() || !ops.Rt.ghosts.empty();
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, A.comm));
   alone_ = !any;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  ghosts_before_ = ghosts_before(A.ghosts, A.first(rank));
-  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, rows_of(T.P), ghosts_before_));
+  ghosts_before_ = A.ghosts_before();
+  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, ops.P.rows(), ghosts_before_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Local: own and others_ from the patterns. Rows of A P that the latter need are computed twice in windows.
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own)
 {
   constexpr std::int64_t most_twice = 8; // one in so many
-  const CsrView<double> L = left(A), M = right(T.P), to_own = T.R.to_own.view(), to_ghosts = T.R.to_ghosts.view();
+  const CsrView<double> L = left(A), M = right(ops.P), to_own = ops.Rt.to_own.view(), to_ghosts = ops.Rt.to_ghosts.view();
   const std::int64_t entries = AP_.col.size(), bytes = entries * static_cast<std::int64_t>(sizeof(double));
   const bool by_blocks = plan_AP_.rows > 1 || plan_own_.rows > 1 || plan_others_.rows > 1;
   std::vector<ProductWindow> windows, of_others;
@@ -102,18 +90,18 @@ PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A,
 
 // Local
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own)
 {
-  const CsrView<double> L = left(A), M = right(T.P), to_own = T.R.to_own.view(), to_ghosts = T.R.to_ghosts.view();
+  const CsrView<double> L = left(A), M = right(ops.P), to_own = ops.Rt.to_own.view(), to_ghosts = ops.Rt.to_ghosts.view();
 
   PetscFunctionBegin;
   slices_ = 1;
   if (form_ == ProductForm::two_products) PetscCall(slices_of_product(ex, options_, L, M, &slices_));
   if (slices_ > 1) {
-    PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, T), to_own, L, M, own, sliced_own_));
-    if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, T), to_ghosts, L, M, others_, sliced_others_));
+    PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, ops), to_own, L, M, own, sliced_own_));
+    if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, ops), to_ghosts, L, M, others_, sliced_others_));
   } else if (form_ == ProductForm::two_products) {
-    PetscCall(prepare_AP(ex, A, T));
+    PetscCall(prepare_AP(ex, A, ops));
     in_blocks_ = !plan_AP_.incomplete;
     PetscCall(spgemm_symbolic(ex, options_of_R(), to_own, AP_.view(), own, plan_own_));
     if (!alone_) PetscCall(spgemm_symbolic(ex, options_of_R(), to_ghosts, AP_.view(), others_, plan_others_));
@@ -126,16 +114,16 @@ PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &
 
 // Local
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own)
 {
-  const CsrView<double> L = left(A), M = right(T.P), to_own = T.R.to_own.view(), to_ghosts = T.R.to_ghosts.view();
+  const CsrView<double> L = left(A), M = right(ops.P), to_own = ops.Rt.to_own.view(), to_ghosts = ops.Rt.to_ghosts.view();
 
   PetscFunctionBegin;
   if (slices_ > 1) {
     PetscCall(sliced_product_numeric(ex, sliced_own_, to_own, L, M, own));
     if (!alone_) PetscCall(sliced_product_numeric(ex, sliced_others_, to_ghosts, L, M, others_));
   } else if (form_ == ProductForm::two_products) {
-    PetscCall(multiply_AP(ex, A, T, own));
+    PetscCall(multiply_AP(ex, A, ops, own));
   } else {
     PetscCall(triple_product_numeric(ex, plan_own_, to_own, L, M, own));
     if (!alone_) PetscCall(triple_product_numeric(ex, plan_others_, to_ghosts, L, M, others_));
@@ -144,14 +132,14 @@ PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, co
 }
 
 // Local: A P's pattern, if it is not there; values come in multiply_AP(), but of back ends that keep them.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops)
 {
   SpgemmOptions options = options_;
 
   PetscFunctionBegin;
   if (form_ != ProductForm::two_products || slices_ > 1 || AP_stays_) PetscFunctionReturn(PETSC_SUCCESS);
   options.with_values = false;
-  PetscCall(spgemm_symbolic(ex, options, left(A), right(T.P), AP_, plan_AP_));
+  PetscCall(spgemm_symbolic(ex, options, left(A), right(ops.P), AP_, plan_AP_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,104 +161,105 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::forget_AP(Ex &ex, bool a
 
 // Local: for the new values after these. AP_ has no values.
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::note_places(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, const Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::note_places(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops,
+                                                const Csr<double, Ex> &own)
 {
-  PetscFunctionBegin;
-  if (form_ != ProductForm::two_products || slices_ > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(spgemm_note_places(ex, left(A), right(T.P), AP_, plan_AP_));
-  PetscCall(spgemm_note_places(ex, T.R.to_own.view(), AP_.view(), own, plan_own_));
-  if (!alone_) PetscCall(spgemm_note_places(ex, T.R.to_ghosts.view(), AP_.view(), others_, plan_others_));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (form_ != ProductForm::two_products || slices_ > 1) return PETSC_SUCCESS;
+  return without_memory_go_on([&] {
+    PetscFunctionBegin;
+    PetscCall(spgemm_note_places(ex, left(A), right(ops.P), AP_, plan_AP_));
+    PetscCall(spgemm_note_places(ex, ops.Rt.to_own.view(), AP_.view(), own, plan_own_));
+    if (!alone_) PetscCall(spgemm_note_places(ex, ops.Rt.to_ghosts.view(), AP_.view(), others_, plan_others_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
 }
 
 // Collective: others_ to the owners.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const TransferOperators<Ex> &T)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const TransferOperators<Ex> &ops)
 {
-  std::vector<PetscInt> range, wanted;
+  RankRanges range;
+  std::vector<PetscInt> wanted;
 
   PetscFunctionBegin;
-  PetscCall(attempt(T.R.comm,
-                    [&] { return split_rows(ex, sent_rows(T), static_cast<int>(rows_of_P_.ghosts().size()), sent_diag_, sent_offd_); }));
-  PetscCall(number_returned(T.R.comm, T.R.halo, others_.rows, range, wanted));
-  PetscCall(back_.create(T.R.comm, range, wanted));
-  PetscCall(attempt(T.R.comm, [&] { return back_.allocate(ex); }));
-  PetscCall(arrived_.create(ex, T.R.comm, back_, sent(T)));
+  PetscCall(attempt(ops.Rt.comm,
+                    [&] { return split_rows(ex, sent_rows(ops), static_cast<int>(rows_of_P_.ghosts().size()), sent_diag_, sent_offd_); }));
+  PetscCall(number_returned(ops.Rt.comm, ops.Rt.halo, others_.rows, range, wanted));
+  PetscCall(back_.create(ops.Rt.comm, range, wanted));
+  PetscCall(attempt(ops.Rt.comm, [&] { return back_.allocate(ex); }));
+  PetscCall(arrived_.create(ex, ops.Rt.comm, back_, sent(ops)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Local. Native, as it sums in a fixed order.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse)
 {
   const std::vector<PetscInt> &ghosts = arrived_.ghosts();
   Array<int, Ex> place;
-  std::vector<int> kept;
 
   PetscFunctionBegin;
-  PetscCall(split_rows(ex, receiving_rows(T), static_cast<int>(rows_of_P_.ghosts().size()), receiving_diag_, receiving_offd_));
-  PetscCall(stack_rows(ex, arrived_.around(receiving(T), 0), summands_));
-  PetscCall(identity_and_rows(ex, T.R.arrivals.view(), T.R.receiving, add_));
+  PetscCall(split_rows(ex, receiving_rows(ops), static_cast<int>(rows_of_P_.ghosts().size()), receiving_diag_, receiving_offd_));
+  PetscCall(stack_rows(ex, arrived_.around(receiving(ops), 0), summands_));
+  PetscCall(identity_and_rows(ex, ops.Rt.arrivals.view(), ops.Rt.receiving, add_));
   PetscCall(spgemm_symbolic(ex, {SpgemmKind::native, options_.work_bytes}, add_.view(), summands_.view(), sums_, plan_sums_));
   PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
-  PetscCall(choose_rows(ex, own_.rows, T.R.receiving, choice_));
+  PetscCall(choose_rows(ex, own_.rows, ops.Rt.receiving, choice_));
   PetscCall(upload(ex, places_in(ghosts, rows_of_P_.ghosts()), place));
-  PetscCall(split_rows(ex, coarse_rows(T, place.data()), static_cast<int>(ghosts.size()), coarse.own_diag, coarse.own_offd));
-  PetscCall(drop_empty_columns(ex, coarse.own_offd, kept));
-  coarse.ghosts.clear();
-  for (const int g : kept) coarse.ghosts.push_back(ghosts[static_cast<std::size_t>(g)]);
+  PetscCall(split_rows(ex, coarse_rows(ops, place.data()), static_cast<int>(ghosts.size()), coarse.own_diag, coarse.own_offd));
+  PetscCall(keep_used_ghosts(ex, coarse.own_offd, ghosts, coarse.ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Local
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals_again(Ex &ex, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse)
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals_again(Ex &ex, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
-  PetscCall(split_values(ex, receiving_rows(T), receiving_diag_, receiving_offd_));
-  PetscCall(stack_values(ex, arrived_.around(receiving(T), 0), summands_));
+  PetscCall(split_values(ex, receiving_rows(ops), receiving_diag_, receiving_offd_));
+  PetscCall(stack_values(ex, arrived_.around(receiving(ops), 0), summands_));
   PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
-  PetscCall(split_values(ex, coarse_rows(T, nullptr), coarse.own_diag, coarse.own_offd));
+  PetscCall(split_values(ex, coarse_rows(ops, nullptr), coarse.own_diag, coarse.own_offd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
 PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const SpgemmOptions &options, DistMatrix<Ex> &A,
-                                           const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse)
+                                           const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
   form_ = form;
   options_ = options;
-  PetscCall(coarse.set_rows(A.comm, T.R.diag.cols));
-  PetscCall(connect(ex, A, T));
+  PetscCall(coarse.set_rows(A.comm, ops.Rt.diag.cols));
+  PetscCall(connect(ex, A, ops));
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
-    PetscCall(find_patterns(ex, A, T, own_rows(coarse)));
-    PetscCall(multiply(ex, A, T, own_rows(coarse)));
+    PetscCall(find_patterns(ex, A, ops, sums_of_own(coarse)));
+    PetscCall(multiply(ex, A, ops, sums_of_own(coarse)));
     PetscCall(forget_AP(ex, false));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  if (!alone_) PetscCall(send_rows(ex, T));
-  PetscCall(attempt(A.comm, [&] { return alone_ ? make_empty(ex, coarse.rows, coarse.own_offd) : add_arrivals(ex, T, coarse); }));
+  if (!alone_) PetscCall(send_rows(ex, ops));
+  PetscCall(attempt(A.comm, [&] { return alone_ ? coarse.own_offd.make_empty(ex, coarse.rows) : add_arrivals(ex, ops, coarse); }));
   PetscCall(coarse.complete(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse)
+PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
-    PetscCall(prepare_AP(ex, A, T));
-    PetscCall(multiply(ex, A, T, own_rows(coarse)));
+    PetscCall(prepare_AP(ex, A, ops));
+    PetscCall(multiply(ex, A, ops, sums_of_own(coarse)));
     PetscCall(forget_AP(ex, true));
-    if (AP_stays_) PetscCall(note_places(ex, A, T, own_rows(coarse)));
-    if (!alone_) PetscCall(split_values(ex, sent_rows(T), sent_diag_, sent_offd_));
+    if (AP_stays_) PetscCall(note_places(ex, A, ops, sums_of_own(coarse)));
+    if (!alone_) PetscCall(split_values(ex, sent_rows(ops), sent_diag_, sent_offd_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(arrived_.update(ex, sent(T)));
-  PetscCall(attempt(A.comm, [&] { return add_arrivals_again(ex, T, coarse); }));
+  PetscCall(arrived_.update(ex, sent(ops)));
+  PetscCall(attempt(A.comm, [&] { return add_arrivals_again(ex, ops, coarse); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,11 +267,9 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::update_prolongator(Ex &e
 {
   PetscFunctionBegin;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(rows_of_P_.update(ex, rows_of(P)));
+  PetscCall(rows_of_P_.update(ex, P.rows()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template class GalerkinProduct<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, GalerkinProduct)
 } // namespace amgkit

@@ -27,20 +27,20 @@ enum class ProductForm {
   at_once       // R A P row by row; SpgemmKind::native alone
 };
 
-// P, and R by its transpose. Where R = Pᵀ, both are the same object.
+// P, and R by its transpose Rᵀ, whose to_own and to_ghosts are R's rows. Where R = Pᵀ, both are the same object.
 template <class Ex> struct TransferOperators {
-  const Prolongator<Ex> &P, &R;
+  const Prolongator<Ex> &P, &Rt;
 };
 
 template <class Ex> class GalerkinProduct {
 public:
   // Collective, once: coarse = R A P, complete but for what the cycle stores. Its pattern is that of the product, entries that are 0 by
-  // chance included. T must be created on A's communicator; A, P and R must stay where they are. The options' blocks are those of A P.
-  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const TransferOperators<Ex> &T,
+  // chance included. ops must be created on A's communicator; A, P and R must stay where they are. The options' blocks are those of A P.
+  PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops,
                         DistMatrix<Ex> &coarse);
   // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P's values,
   // and the first time its pattern, or a slice of both, the places of products, and what a back end other than native needs.
-  PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse);
+  PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse);
   // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
   PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
   // Local, after create(): false where the options promise blocks of A, and one that this rank has is not complete, so that its products
@@ -49,24 +49,24 @@ public:
   std::size_t bytes() const;
 
 private:
-  PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const TransferOperators<Ex> &T);
-  PetscErrorCode find_patterns(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own);
-  PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own);
-  PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T);
-  PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, Csr<double, Ex> &own);
+  PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
+  PetscErrorCode find_patterns(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
+  PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
+  PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
+  PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
   PetscErrorCode forget_AP(Ex &, bool again);
-  PetscErrorCode note_places(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &T, const Csr<double, Ex> &own);
-  PetscErrorCode send_rows(Ex &, const TransferOperators<Ex> &T);
-  PetscErrorCode add_arrivals(Ex &, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse);
-  PetscErrorCode add_arrivals_again(Ex &, const TransferOperators<Ex> &T, DistMatrix<Ex> &coarse);
+  PetscErrorCode note_places(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, const Csr<double, Ex> &own);
+  PetscErrorCode send_rows(Ex &, const TransferOperators<Ex> &ops);
+  PetscErrorCode add_arrivals(Ex &, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse);
+  PetscErrorCode add_arrivals_again(Ex &, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse);
 
   // The factors on this rank, A's columns and P's rows in the order of their global indices; as they are where there is no ghost.
   CsrView<double> left(const DistMatrix<Ex> &A) const { return A.ghosts.empty() ? A.diag : A_.view(); }
-  CsrView<double> right(const Prolongator<Ex> &P) const { return rows_of_P_.rows(rows_of(P)); }
+  CsrView<double> right(const Prolongator<Ex> &P) const { return rows_of_P_.rows(P.rows()); }
   // A slice takes as much of R's entries, whichever part they are in.
-  std::int64_t slices_of(const CsrView<double> &part_of_R, const TransferOperators<Ex> &T) const
+  std::int64_t slices_of(const CsrView<double> &part_of_R, const TransferOperators<Ex> &ops) const
   {
-    const std::int64_t entries = T.R.to_own.col.size() + T.R.to_ghosts.col.size();
+    const std::int64_t entries = ops.Rt.to_own.col.size() + ops.Rt.to_ghosts.col.size();
     return entries > 0 ? (slices_ * part_of_R.nnz + entries - 1) / entries : 1;
   }
   // Of R times A P, whose blocks of rows are P's runs.
@@ -77,27 +77,29 @@ private:
     return options;
   }
   // The rows of own coarse points before anything is added: coarse's where no rank has ghosts.
-  Csr<double, Ex> &own_rows(DistMatrix<Ex> &coarse) { return alone_ ? coarse.own_diag : own_; }
+  Csr<double, Ex> &sums_of_own(DistMatrix<Ex> &coarse) { return alone_ ? coarse.own_diag : own_; }
   BlockRows blocks_of(const DistMatrix<Ex> &A) const { return {{A.diag}, {A.offd}, ghosts_before_}; }
-  static DistRows rows_of(const Prolongator<Ex> &P) { return {P.diag.view(), P.offd.view(), P.first, &P.ghosts}; }
   // Of others_, of own_, and of what has become of own_.
-  ChosenRows sent_rows(const TransferOperators<Ex> &T) const
+  ChosenRows sent_rows(const TransferOperators<Ex> &ops) const
   {
-    return {others_.rows, T.R.diag.cols, {others_.view(), rows_of_P_.before()}};
+    return {others_.rows, ops.Rt.diag.cols, {others_.view(), rows_of_P_.before()}};
   }
-  ChosenRows receiving_rows(const TransferOperators<Ex> &T) const
+  ChosenRows receiving_rows(const TransferOperators<Ex> &ops) const
   {
-    return {static_cast<int>(T.R.receiving.size()), T.R.diag.cols, {own_.view(), rows_of_P_.before()}, {}, T.R.receiving.data()};
+    return {static_cast<int>(ops.Rt.receiving.size()), ops.Rt.diag.cols, {own_.view(), rows_of_P_.before()}, {}, ops.Rt.receiving.data()};
   }
-  ChosenRows coarse_rows(const TransferOperators<Ex> &T, const int *ghost) const
+  ChosenRows coarse_rows(const TransferOperators<Ex> &ops, const int *ghost) const
   {
     const GhostedRows alone = {own_.view(), rows_of_P_.before(), ghost}, with_others = {sums_.view(), arrived_.before()};
-    return {own_.rows, T.R.diag.cols, alone, with_others, choice_.data()};
+    return {own_.rows, ops.Rt.diag.cols, alone, with_others, choice_.data()};
   }
-  DistRows sent(const TransferOperators<Ex> &T) const { return {sent_diag_.view(), sent_offd_.view(), T.R.first, &rows_of_P_.ghosts()}; }
-  DistRows receiving(const TransferOperators<Ex> &T) const
+  DistRows sent(const TransferOperators<Ex> &ops) const
   {
-    return {receiving_diag_.view(), receiving_offd_.view(), T.R.first, &rows_of_P_.ghosts()};
+    return {sent_diag_.view(), sent_offd_.view(), ops.Rt.first, &rows_of_P_.ghosts()};
+  }
+  DistRows receiving(const TransferOperators<Ex> &ops) const
+  {
+    return {receiving_diag_.view(), receiving_offd_.view(), ops.Rt.first, &rows_of_P_.ghosts()};
   }
 
   ProductForm form_ = ProductForm::two_products;

@@ -21,7 +21,5 @@ template <class Ex> PetscErrorCode GatheredRows<Ex>::update(Ex &ex, const DistRo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template class GatheredRows<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, GatheredRows)
 } // namespace amgkit

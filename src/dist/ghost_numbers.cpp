@@ -34,9 +34,5 @@ PetscErrorCode global_numbers(Ex &ex, const std::vector<PetscInt> &range, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode global_numbers(Ex &, const std::vector<PetscInt> &, const std::vector<PetscInt> &,                               \
-                                         const std::vector<PetscInt> &, const int *, Array<std::uint64_t, Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(global_numbers)
 } // namespace amgkit

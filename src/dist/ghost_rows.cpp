@@ -113,9 +113,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const D
   PetscFunctionBegin;
   PetscCheck(n <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries in other processes' rows: use more processes");
-  PetscCall(global.allocate(ex, n));
-  PetscCall(key.allocate(ex, n));
-  PetscCall(position.allocate(ex, n));
+  PetscCall(allocate_each(ex, n, global, key, position));
   PetscCall(memory_from_host(ex, global.data(), known.data(), known.size() * sizeof(std::uint64_t)));
   PetscCall(unpack(ex, arrived_.message(nullptr), static_cast<const std::uint64_t *>(arrived_.buffer.data()), global.data() + k));
   PetscCall(keys_of_ghosts(ex, n, global.data(), columns, key.data()));
@@ -168,7 +166,5 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::update(Ex &ex, const DistRows 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template class GhostRows<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, GhostRows)
 } // namespace amgkit

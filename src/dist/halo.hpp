@@ -49,6 +49,14 @@ public:
   // same in two steps.
   template <class T> PetscErrorCode exchange(Ex &, const T *owned);
   template <class T> const T *ghost() const { return ghost_.template as<T>(); }
+  // The same into an array of one's own, a T a ghost.
+  template <class T> PetscErrorCode exchange_into(Ex &ex, const T *owned, Array<T, Ex> &ghosts)
+  {
+    PetscFunctionBegin;
+    PetscCall(exchange(ex, owned));
+    PetscCall(memory_copy(ex, ghosts.data(), ghost<T>(), ghosts.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // Collective, the way back: what is put into to_return<T>(), a T a ghost, arrives in returned<T>() of the ghosts' owners, a T for each of
   // sent_rows(), in which a row stands once for every rank that has it as a ghost. Only while active. T is double, float or int.
   template <class T> T *to_return() { return ghost_.template as<T>(); }

@@ -75,6 +75,7 @@ PetscErrorCode raw_access(Host &, Mat block, RawCsr &raw)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Row and column indices need no release: they stay as long as the pattern does.
 PetscErrorCode raw_release(Host &, Mat block, const PetscScalar **val) { return MatSeqAIJRestoreArrayRead(block, val); }
 
 #if defined(AMGKIT_HAVE_CUDA)
@@ -141,14 +142,12 @@ bool on_cuda(Mat A)
 template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, int sought, double *a)
 {
   RowCheck check;
-  int rank;
   constexpr PetscInt none = std::numeric_limits<PetscInt>::max();
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCall(attempt(A.comm, [&] { return check_rows(ex, A.diag, A.offd, a, &check, sought & row_faults); }));
-  std::array<PetscInt, 2> first = {check.first_fault < 0 ? none : A.first(rank) + check.first_fault,
-                                   check.first_negative < 0 ? none : A.first(rank) + check.first_negative};
+  std::array<PetscInt, 2> first = {check.first_fault < 0 ? none : A.range.first() + check.first_fault,
+                                   check.first_negative < 0 ? none : A.range.first() + check.first_negative};
   const PetscInt mine = first[0];
   auto negative = static_cast<PetscInt>(check.negative);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, first.data(), 2, MPIU_INT, MPI_MIN, A.comm));
@@ -367,10 +366,7 @@ PetscErrorCode rcm_order(const std::vector<int> &ptr, const std::vector<int> &co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int, double *);                                                      \
-  template PetscErrorCode download_rows(Ex &, const DistRows &, HostRows &);                                                               \
-  template class MatView<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(check_entries)
+AMGKIT_INSTANTIATE(download_rows)
+AMGKIT_INSTANTIATE_TYPE(class, MatView)
 } // namespace amgkit

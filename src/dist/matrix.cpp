@@ -8,7 +8,7 @@
 
 namespace amgkit
 {
-PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &range)
+PetscErrorCode number_over_ranks(MPI_Comm comm, int n, RankRanges &range)
 {
   int size;
   PetscInt mine = n;
@@ -16,6 +16,7 @@ PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &ra
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &range.rank));
   range.assign(static_cast<std::size_t>(size) + 1, 0);
   PetscCallMPI(MPI_Allgather(&mine, 1, MPIU_INT, range.data() + 1, 1, MPIU_INT, comm));
   for (std::size_t r = 1; r < range.size(); r++) {
@@ -54,30 +55,30 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::complete(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage, int block, bool fold)
+template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage, int block, bool compact)
 {
   PetscFunctionBegin;
-  if (diag.folded()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(stored.create(ex, diag, storage, block, fold ? &own_diag : nullptr));
-  folds = fold && diag.nnz > 0 && own_diag.col.size() == 0;
-  this->fold();
+  if (is_stored_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(stored.create(ex, diag, storage, block, compact ? &own_diag : nullptr));
+  may_fold = compact && diag.nnz > 0 && own_diag.col.size() == 0; // sliced ELL by rows took them
+  fold();
+  is_stored_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> void DistMatrix<Ex>::fold()
 {
-  if (!folds) return;
+  if (!may_fold) return;
   own_diag.col.release();
   own_diag.val.release();
-  diag.fold();
+  diag.forget_rows();
 }
 
 template <class Ex> PetscErrorCode DistMatrix<Ex>::unfold(Ex &ex)
 {
   PetscFunctionBegin;
   if (!diag.folded()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(own_diag.col.allocate(ex, diag.nnz));
-  PetscCall(own_diag.val.allocate(ex, diag.nnz));
+  PetscCall(allocate_each(ex, diag.nnz, own_diag.col, own_diag.val));
   PetscCall(stored.entries(ex, own_diag.ptr.data(), own_diag.col.data(), nullptr));
   diag = own_diag.view();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,8 +89,7 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::own_rows(Ex &ex, Csr<double, 
   PetscFunctionBegin;
   out = diag.perhaps_folded();
   if (!diag.folded()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(room.col.allocate(ex, diag.nnz));
-  PetscCall(room.val.allocate(ex, diag.nnz));
+  PetscCall(allocate_each(ex, diag.nnz, room.col, room.val));
   PetscCall(stored.entries(ex, diag.row_begins(), room.col.data(), room.val.data()));
   out.col = room.col.data();
   out.val = room.val.data();

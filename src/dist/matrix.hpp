@@ -12,7 +12,7 @@
 namespace amgkit
 {
 // Collective: rank r's n things are range[r] <= i < range[r + 1] among those of all ranks.
-PetscErrorCode number_over_ranks(MPI_Comm comm, int n, std::vector<PetscInt> &range);
+PetscErrorCode number_over_ranks(MPI_Comm comm, int n, RankRanges &range);
 
 // The block of own columns as compressed rows. Its size is always known; its rows are read as a CsrView, and cannot be while they are
 // folded, that is, while DistMatrix::stored alone has them: own_rows() gives them whatever holds them.
@@ -39,7 +39,7 @@ public:
   const int *row_begins() const { return view_.ptr; }
   bool folded() const { return nnz > 0 && !view_.col; }
   // Its columns and values have been freed.
-  void fold() { view_.col = nullptr, view_.val = nullptr; }
+  void forget_rows() { view_.col = nullptr, view_.val = nullptr; }
   // For who reads them only where nothing else is stored.
   const CsrView<double> &perhaps_folded() const { return view_; }
 
@@ -50,19 +50,19 @@ private:
 // Coarse matrices that are large beside the finest one are folded while only the cycle needs them: kept in stored alone, twice as compact.
 template <class Ex> struct DistMatrix {
   MPI_Comm comm = MPI_COMM_NULL;
-  int rows = 0;                // of this rank
-  std::vector<PetscInt> range; // rank r owns global rows range[r] <= i < range[r + 1]
-  OwnBlock diag;               // of own_diag, or of somebody else's memory
-  CsrView<double> offd;        // of own_offd, or of somebody else's memory
+  int rows = 0;         // of this rank
+  RankRanges range;     // rank r owns global rows range[r] <= i < range[r + 1]
+  OwnBlock diag;        // of own_diag, or of somebody else's memory
+  CsrView<double> offd; // of own_offd, or of somebody else's memory
   Csr<double, Ex> own_diag, own_offd;
   StoredMatrix<Ex> stored;      // diag as the cycle reads it
   std::vector<PetscInt> ghosts; // global index of offd's columns, ascending
-  bool folds = false;           // diag is folded when nobody but the cycle needs it
+  bool may_fold = false;        // whether stored can give diag's rows back, which then are there only between unfold() and fold()
   Array<int, Ex> boundary;      // rows with entries in offd
   Halo<Ex> halo;
 
+  int ghosts_before() const { return amgkit::ghosts_before(ghosts, range.first()); } // own columns
   PetscInt global_rows() const { return range.empty() ? 0 : range.back(); }
-  PetscInt first(int rank) const { return range[static_cast<std::size_t>(rank)]; }
   std::size_t bytes() const { return own_diag.bytes() + own_offd.bytes() + stored.bytes() + boundary.bytes() + halo.bytes(); }
 
   // Collective: range from the numbers of rows.
@@ -71,9 +71,9 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode allocate(Ex &);
   // Collective, once rows, own blocks and ghosts are set: the rest of a matrix that has its own memory.
   PetscErrorCode complete(Ex &);
-  // Local: stored, with blocks of this size where they fit. fold: diag is folded from here on but between unfold() and fold(), if stored
-  // can give its rows back. Where diag is folded already, nothing is done.
-  PetscErrorCode store(Ex &, Storage, int block, bool fold);
+  // Local: stored, with blocks of this size where they fit; the first call alone does anything. compact: diag is folded from here on but
+  // between unfold() and fold(), if stored can give its rows back.
+  PetscErrorCode store(Ex &, Storage, int block, bool compact);
   // Local: stored takes new values of the same pattern; diag is not folded.
   PetscErrorCode store_values(Ex &ex, Storage storage) { return stored.refresh(ex, diag, storage); }
   // Local, after that: diag is folded again if it was before unfold().
@@ -88,6 +88,9 @@ template <class Ex> struct DistMatrix {
   template <class V> PetscErrorCode multiply(Ex &, const V *x, V *y);
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/formats/spmv.hpp. y must not be x.
   template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
+
+private:
+  bool is_stored_ = false;
 };
 
 // One rank's rows of a matrix, square or not: diag's columns are the global ones from first on, offd's column k is ghosts[k].
@@ -98,5 +101,5 @@ struct DistRows {
 
   BlockRows blocks() const { return {{diag}, {offd}, ghosts_before(*ghosts, first)}; }
 };
-template <class Ex> DistRows rows_for_others(const DistMatrix<Ex> &A, int rank) { return {A.diag, A.offd, A.first(rank), &A.ghosts}; }
+template <class Ex> DistRows rows_of(const DistMatrix<Ex> &A) { return {A.diag, A.offd, A.range.first(), &A.ghosts}; }
 } // namespace amgkit

@@ -214,9 +214,6 @@ template <class Ex> PetscErrorCode near_null_space_of(Ex &ex, Mat A, const Coord
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode smooth_vector_of(Ex &, Mat, Array<double, Ex> &);                                                                \
-  template PetscErrorCode near_null_space_of(Ex &, Mat, const Coordinates &, NearNull<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(smooth_vector_of)
+AMGKIT_INSTANTIATE(near_null_space_of)
 } // namespace amgkit

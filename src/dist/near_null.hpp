@@ -16,17 +16,15 @@ template <class Ex> PetscErrorCode smooth_vector_of(Ex &, Mat A, Array<double, E
 template <class Ex> struct NearNull {
   int m = 0;
   Array<double, Ex> B; // B[i * m + k]: row i of vector k
-
-  std::size_t bytes() const { return B.bytes(); }
 };
 // So many vectors at most: every row of a tentative prolongator has m entries, every coarse entry is a block of m x m.
 inline constexpr int most_near_null_vectors = 32;
 
-// Where the nodes are, of bs rows each; dim = 0: not known.
+// What the user says of the nodes, of bs rows each, besides the matrix. dim = 0: where they are is not known.
 struct Coordinates {
   int dim = 0;
   std::vector<double> of_nodes; // node I's are of_nodes[I * dim ...]; this rank's nodes
-  DM dm = nullptr;              // the discretisation, where not the matrix alone knows it
+  DM dm = nullptr;              // the discretisation that the PC has, borrowed for one setup
 };
 // Collective. The vectors of MatSetNearNullSpace(), the constant one before all others; without any, those of the object "nearnullspace",
 // or else "nullspace", of the first field of the DM, its own or the matrix's, unless they are of another length; without any, where

@@ -40,13 +40,13 @@ public:
   virtual Mat matrix() const = 0;
   virtual PetscErrorCode check_matrix() const = 0;
   // PETSC_ERR_ARG_SIZ, on all ranks, unless x has the rows of the matrix that was set up.
-  virtual PetscErrorCode check_rows(Vec x) const = 0;
+  virtual PetscErrorCode check_layout(Vec x) const = 0;
   // Whether the next application reads the matrix, and if so, finds it where it reads it, on the host or on the device. The same on all
   // ranks.
-  virtual bool reads_matrix(bool) const { return true; }
+  virtual bool reads_matrix(bool /* transposed */) const { return true; }
   virtual bool reaches(Mat, bool transposed) const = 0;
   // Whether whoever applies the preconditioner next allows it to change from one application to the next; false after setup().
-  virtual PetscErrorCode set_flexible(bool) { return PETSC_SUCCESS; }
+  virtual void set_flexible(bool) {}
   // Whether it is the same matrix B from one application to the next, without set_flexible(true).
   virtual bool linear() const { return true; }
   // y = B x
@@ -82,7 +82,7 @@ public:
   }
   Mat matrix() const override { return user().view.matrix(); }
   PetscErrorCode check_matrix() const override { return user().view.check(); }
-  PetscErrorCode check_rows(Vec x) const override { return check_layout(user().A.range, x); }
+  PetscErrorCode check_layout(Vec x) const override { return amgkit::check_layout(user().A.range, x); }
   bool reaches(Mat A, bool transposed) const override { return !this->reads_matrix(transposed) || stands_where<Ex>(choice_, A); }
   const char *space() const override { return Ex::name; }
   PetscErrorCode close() override

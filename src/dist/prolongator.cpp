@@ -87,6 +87,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::whole_diag(Ex &ex, Array<dou
 template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_all(Ex &ex)
 {
   PetscFunctionBegin;
+  if (offd.ptr.size() == 0) PetscCall(offd.make_empty(ex, diag.rows));
   PetscCall(round_values(ex));
   PetscCall(halo.allocate(ex));
   PetscCall(nonempty_rows(ex, offd.view(), boundary));
@@ -99,13 +100,11 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_all(Ex &ex)
 
 template <class Ex> PetscErrorCode Prolongator<Ex>::create(Ex &ex, MPI_Comm c)
 {
-  int rank;
 
   PetscFunctionBegin;
   comm = c;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(number_over_ranks(comm, diag.cols, range));
-  first = range[static_cast<std::size_t>(rank)];
+  first = range.first();
   PetscCall(halo.create(comm, range, ghosts));
   PetscCall(attempt(comm, [&] { return transpose_all(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);

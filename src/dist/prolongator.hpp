@@ -18,7 +18,8 @@ template <class Ex> struct CoarseBlocks {
 
 // What R's rows of other ranks' points give travels the halo's way back, and the owners add it to their own sum, in a fixed order.
 template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
-  // The blocks are set by the caller, but for first. On one rank offd.ptr is freed by create().
+  // The blocks are set by the caller, but for first, and for offd where no row has entries at ghosts. On one rank offd.ptr is freed by
+  // create().
   using CoarseBlocks<Ex>::diag, CoarseBlocks<Ex>::offd, CoarseBlocks<Ex>::first, CoarseBlocks<Ex>::ghosts;
   // To be set before create(), too: whether transpose_values() will be called, for which 4 bytes an entry are kept.
   bool values_change = false;
@@ -28,7 +29,7 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   bool in_single = false;
 
   MPI_Comm comm = MPI_COMM_NULL;
-  std::vector<PetscInt> range;       // rank r owns coarse points range[r] <= I < range[r + 1]
+  RankRanges range;                  // rank r owns coarse points range[r] <= I < range[r + 1]
   Csr<double, Ex> to_own, to_ghosts; // R: a row an own coarse point; a row a ghost
   Halo<Ex> halo;                     // of the ghosts
   Csr<double, Ex> arrivals;          // ones: which of the values that come back belong to an own coarse point

@@ -20,11 +20,9 @@ template <class Ex> struct Redistribution<Ex>::Message {
   {
     PetscFunctionBegin;
     PetscCall(length.allocate(ex, most_rows, Memory::communicated));
-    PetscCall(col.allocate(ex, most_entries, Memory::communicated));
-    PetscCall(val.allocate(ex, most_entries, Memory::communicated));
+    PetscCall(allocate_each(ex, most_entries, Memory::communicated, col, val));
     PetscCall(lengths.allocate(ex, most_rows * members, Memory::communicated));
-    PetscCall(cols.allocate(ex, most_entries * members, Memory::communicated));
-    PetscCall(vals.allocate(ex, most_entries * members, Memory::communicated));
+    PetscCall(allocate_each(ex, most_entries * members, Memory::communicated, cols, vals));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -138,14 +136,12 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::pack(Ex &ex, const DistMa
   Array<int, Ex> ghost;
   Csr<double, Ex> M;
   BlockRows rows;
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCall(message.allocate(ex, most_rows_, static_cast<std::int64_t>(group_rows_.size())));
   PetscCall(upload(ex, ghosts, ghost));
-  rows = rows_for_others(A, rank).blocks();
-  rows.numbers = {static_cast<int>(A.global_rows()), static_cast<int>(A.first(rank)), ghost.data()};
+  rows = rows_of(A).blocks();
+  rows.numbers = {static_cast<int>(A.global_rows()), static_cast<int>(A.range.first()), ghost.data()};
   PetscCall(stack_rows(ex, rows, M));
   PetscCall(row_lengths(ex, M.view(), message.length.data()));
   PetscCall(memory_copy(ex, message.col.data(), M.col.data(), M.col.bytes()));
@@ -161,12 +157,10 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::unpack(Ex &ex, const Mess
   std::vector<std::uint64_t> ghosts;
   Array<int, Ex> begin;
   Array<std::uint64_t, Ex> key, base;
-  int rank, first;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(heads_, &rank));
   PetscCall(join_pieces(ex, pieces, rows_, slot_.data(), first_row_.data(), M));
-  first = static_cast<int>(to.first(rank));
+  const auto first = static_cast<int>(to.range.first());
   PetscCall(split_rows(ex, {rows_, rows_, {M.view(), first}}, static_cast<int>(to.global_rows()) - rows_, to.own_diag, to.own_offd));
   PetscCall(key.allocate(ex, to.own_offd.col.size()));
   PetscCall(upload(ex, {0}, begin));

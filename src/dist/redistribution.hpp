@@ -15,7 +15,7 @@ public:
   Redistribution &operator=(Redistribution &&) = delete;
   ~Redistribution();
 
-  // Collective: A's rows for `heads` of its ranks, 1 <= heads <= A's ranks.
+  // Collective: A's rows for `heads` of its ranks, 1 <= heads <= A's ranks; A has fewer than 2^31 rows in all.
   PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, int heads);
   // Whether this rank is a head: rows of the group are here afterwards, if it has any.
   bool receives() const { return heads_ != MPI_COMM_NULL; }

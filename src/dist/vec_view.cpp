@@ -88,9 +88,6 @@ template <class Ex> PetscErrorCode VecWriter<Ex>::release(Ex &ex, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template class VecReader<Ex>;                                                                                                            \
-  template class VecWriter<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, VecReader)
+AMGKIT_INSTANTIATE_TYPE(class, VecWriter)
 } // namespace amgkit

@@ -45,9 +45,10 @@ public:
     PetscFunctionBegin;
     PetscCall(reader_.access(ex, x, &from));
     PetscCall(writer_.access(ex, y, &to));
-    PetscCall(f(from, to));
+    const PetscErrorCode code = f(from, to); // the vectors are the user's again before an error goes its way
     PetscCall(writer_.release(ex, y));
     PetscCall(reader_.release(x));
+    PetscCall(code);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

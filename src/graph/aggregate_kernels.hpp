@@ -131,10 +131,9 @@ template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode leave_out_uncoupled(Space &, CsrView<double>, CsrView<double>, int, int *);
-template PetscErrorCode aggregate_pairs(Space &, int, const int *, Aggregation<Space> &);
-template PetscErrorCode pair_weights(Space &, const Aggregation<Space> &, const double *, double *, double *);
-template PetscErrorCode sum_over_aggregates(Space &, const Aggregation<Space> &, const double *, double *);
-template PetscErrorCode compose(Space &, const Aggregation<Space> &, const double *, Aggregation<Space> &, double *);
+AMGKIT_INSTANTIATE(leave_out_uncoupled)
+AMGKIT_INSTANTIATE(aggregate_pairs)
+AMGKIT_INSTANTIATE(pair_weights)
+AMGKIT_INSTANTIATE(sum_over_aggregates)
+AMGKIT_INSTANTIATE(compose)
 } // namespace amgkit

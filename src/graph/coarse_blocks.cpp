@@ -115,16 +115,11 @@ template <class Ex> PetscErrorCode leave_out_rows(Ex &ex, int n, const int *numb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template struct BlockSelection<Ex>;                                                                                                      \
-  template class TruncatedProduct<Ex>;                                                                                                     \
-  template PetscErrorCode selected_pattern(Ex &, const CsrView<double> &, const Selection<Ex> &, Csr<double, Ex> &, int, bool);            \
-  template PetscErrorCode coarse_columns(Ex &, const DistMatrix<Ex> &, const BlockSelection<Ex> &, const CoarsePoints<Ex> &, PetscInt,     \
-                                         CoarseBlocks<Ex> &);                                                                              \
-  template PetscErrorCode split_product(Ex &, CsrView<double>, const unsigned char *, const ProductColumns &, BlockSelection<Ex> &,        \
-                                        CoarseBlocks<Ex> &);                                                                               \
-  template PetscErrorCode complete_blocks(Ex &, const ProductColumns &, CoarseBlocks<Ex> &);                                               \
-  template PetscErrorCode leave_out_rows(Ex &, int, const int *, int, Csr<double, Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(struct, BlockSelection)
+AMGKIT_INSTANTIATE_TYPE(class, TruncatedProduct)
+AMGKIT_INSTANTIATE(selected_pattern)
+AMGKIT_INSTANTIATE(coarse_columns)
+AMGKIT_INSTANTIATE(split_product)
+AMGKIT_INSTANTIATE(complete_blocks)
+AMGKIT_INSTANTIATE(leave_out_rows)
 } // namespace amgkit

@@ -65,10 +65,7 @@ PetscErrorCode join_parts(Ex &ex, std::vector<CoarseBlocks<Ex>> &parts, const Pr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode count_slices(Ex &, const MarkedRows &, unsigned char, CsrView<double>, int, std::int64_t, int *);                \
-  template PetscErrorCode make_parts(Ex &, const MarkedRows &, int, const MakePart<Ex> &, std::vector<CoarseBlocks<Ex>> &);                \
-  template PetscErrorCode join_parts(Ex &, std::vector<CoarseBlocks<Ex>> &, const ProductColumns &, CoarseBlocks<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(count_slices)
+AMGKIT_INSTANTIATE(make_parts)
+AMGKIT_INSTANTIATE(join_parts)
 } // namespace amgkit

@@ -18,7 +18,8 @@ struct EdgesView {
 // A view; no edge leads from a vertex to itself. The halo has its buffers.
 template <class Ex> struct DistGraph {
   MPI_Comm comm = MPI_COMM_NULL;
-  const std::vector<PetscInt> *range = nullptr, *ghosts = nullptr; // as in DistMatrix
+  const RankRanges *range = nullptr; // as in DistMatrix, and so are the ghosts
+  const std::vector<PetscInt> *ghosts = nullptr;
   Halo<Ex> *halo = nullptr;
   EdgesView diag, offd;
 };

@@ -11,10 +11,8 @@ PetscErrorCode Interpolation<Ex>::choose(Ex &ex, const DistMatrix<Ex> &A, const 
                                          const InterpolationRule &rule)
 {
   const Splitting splitting = {points.number.data(), points.ghosts.data(), rule.unknown, rule.ghost_unknown, rule.wanted};
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   number_ = points.number.data();
   if (rule.keep) {
     PetscCall(kept_number_.allocate(ex, A.rows));
@@ -24,7 +22,7 @@ PetscErrorCode Interpolation<Ex>::choose(Ex &ex, const DistMatrix<Ex> &A, const 
   PetscCall(classify_entries(ex, {A.diag, A.offd, first_row_, nullptr, ghosts_before_}, S, splitting, kinds_));
   strength_ = {};
   PetscCall(to_coarse_.create(ex, rows_of(A), to_coarse));
-  PetscCall(coarse_columns(ex, A, to_coarse_, points, points.range[static_cast<std::size_t>(rank)], B_));
+  PetscCall(coarse_columns(ex, A, to_coarse_, points, points.range.first(), B_));
   if (kind_ == InterpolationKind::ext_i) {
     PetscCall(select_entries(ex, ghost_block(A), kinds_.offd.data(), to_fine, {}, to_fine_));
     PetscCall(selected_pattern(ex, ghost_block(A), to_fine_, F_offd_));
@@ -167,12 +165,10 @@ template <class Ex>
 PetscErrorCode Interpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &S, const CoarsePoints<Ex> &points,
                                          const InterpolationRule &rule, CoarseBlocks<Ex> &P)
 {
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   kind_ = rule.kind;
-  first_row_ = A.first(rank);
+  first_row_ = A.range.first();
   ghosts_ = static_cast<int>(A.ghosts.size());
   ghosts_before_ = ghosts_before(A.ghosts, first_row_);
   PetscCall(attempt(A.comm, [&] { return choose(ex, A, S, points, rule); }));
@@ -218,7 +214,5 @@ template <class Ex> std::size_t Interpolation<Ex>::bytes() const
          ghost_F_.bytes() + beta_.bytes() + mean_.bytes() + own_mean_.bytes() + (steps_ ? steps_->bytes() : 0);
 }
 
-#define INSTANTIATE(Ex) template class Interpolation<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, Interpolation)
 } // namespace amgkit

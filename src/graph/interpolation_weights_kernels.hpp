@@ -228,14 +228,12 @@ template <class Ex> PetscErrorCode weigh_direct(Ex &ex, const PointRows &points,
   });
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode classify_entries(Space &, const SplitRows &, const Strength<Space> &, const Splitting &, EntryKinds<Space> &);
-template PetscErrorCode unit_rows(Space &, int, const int *, const int *, double *);
-template PetscErrorCode row_sums(Space &, CsrView<double>, double *);
-template PetscErrorCode means_of_fine(Space &, const PointRows &, double *);
-template PetscErrorCode weigh_ext(Space &, const PointRows &, const double *, Csr<double, Space> &);
-template PetscErrorCode weigh_ext_i(Space &, const PointRows &, const MarkedRows &, const double *, const GhostCouplings &,
-                                    Csr<double, Space> &);
-template PetscErrorCode weigh_ext_e(Space &, const PointRows &, const double *, const double *, Csr<double, Space> &);
-template PetscErrorCode weigh_direct(Space &, const PointRows &, Csr<double, Space> &);
+AMGKIT_INSTANTIATE(classify_entries)
+AMGKIT_INSTANTIATE(unit_rows)
+AMGKIT_INSTANTIATE(row_sums)
+AMGKIT_INSTANTIATE(means_of_fine)
+AMGKIT_INSTANTIATE(weigh_ext)
+AMGKIT_INSTANTIATE(weigh_ext_i)
+AMGKIT_INSTANTIATE(weigh_ext_e)
+AMGKIT_INSTANTIATE(weigh_direct)
 } // namespace amgkit

@@ -189,9 +189,7 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
 
   PetscFunctionBegin;
   PetscCall(edges.weight.allocate(ex, A.nnz));
-  PetscCall(edges.strongest.allocate(ex, A.rows));
-  PetscCall(roots.allocate(ex, A.rows));
-  PetscCall(deltas.allocate(ex, A.rows));
+  PetscCall(allocate_each(ex, A.rows, edges.strongest, roots, deltas));
   const auto kappa = static_cast<float>(bound.kappa);
   const bool by_quality = bound.by_quality;
   float *weight = edges.weight.data(), *strongest = edges.strongest.data(), *delta = deltas.data();
@@ -241,10 +239,7 @@ template <class Ex> PetscErrorCode match_paths(Ex &ex, CsrView<double> A, const 
   const int n = A.rows;
 
   PetscFunctionBegin;
-  PetscCall(above.allocate(ex, n));
-  PetscCall(below.allocate(ex, n));
-  PetscCall(jumps.allocate(ex, n));
-  PetscCall(spare.allocate(ex, n));
+  PetscCall(allocate_each(ex, n, above, below, jumps, spare));
   int *succ = above.data(), *pred = below.data();
   PetscCall(find_links(ex, A, edges, succ, pred));
   Jump *jump = jumps.data();
@@ -305,11 +300,9 @@ template <class Ex> PetscErrorCode match_suitor(Ex &ex, CsrView<double> A, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode edge_weights(Space &, CsrView<double>, const double *, const double *, EdgeWeights<Space> &);
-template PetscErrorCode bounded_edge_weights(Space &, CsrView<double>, const double *, const double *, const PairBound &,
-                                             EdgeWeights<Space> &);
-template PetscErrorCode couplings_outside(Space &, CsrView<double>, const double *, double *);
-template PetscErrorCode match_paths(Space &, CsrView<double>, const EdgeWeights<Space> &, int *);
-template PetscErrorCode match_suitor(Space &, CsrView<double>, const EdgeWeights<Space> &, int *);
+AMGKIT_INSTANTIATE(edge_weights)
+AMGKIT_INSTANTIATE(bounded_edge_weights)
+AMGKIT_INSTANTIATE(couplings_outside)
+AMGKIT_INSTANTIATE(match_paths)
+AMGKIT_INSTANTIATE(match_suitor)
 } // namespace amgkit

@@ -22,9 +22,7 @@ template <class Ex> struct Vertices {
     const int n = G.diag.rows;
 
     PetscFunctionBegin;
-    PetscCall(root.allocate(ex, n));
-    PetscCall(list.allocate(ex, n));
-    PetscCall(word.allocate(ex, n));
+    PetscCall(allocate_each(ex, n, root, list, word));
     PetscCall(words_of_vertices(ex, G.diag, G.offd, first, word.data()));
     reach.resize(static_cast<std::size_t>(std::max(k - 1, 1)));
     for (Array<VertexWord, Ex> &largest : reach) {
@@ -63,11 +61,9 @@ template <class Ex> struct Vertices {
 template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Array<unsigned char, Ex> &root)
 {
   Vertices<Ex> vertices;
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(G.comm, &rank));
-  PetscCall(attempt(G.comm, [&] { return vertices.create(ex, G, k, (*G.range)[static_cast<std::size_t>(rank)], root); }));
+  PetscCall(attempt(G.comm, [&] { return vertices.create(ex, G, k, G.range->first(), root); }));
   for (;;) {
     std::int64_t left = vertices.left;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT64_T, MPI_SUM, G.comm));
@@ -79,7 +75,5 @@ template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Ar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode mis(Ex &, const DistGraph<Ex> &, int, Array<unsigned char, Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(mis)
 } // namespace amgkit

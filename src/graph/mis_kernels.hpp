@@ -80,11 +80,9 @@ template <class Ex> PetscErrorCode roots_of_words(Ex &ex, int n, const VertexWor
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { root[i] = word[i] == word_root; });
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode words_of_vertices(Space &, const EdgesView &, const EdgesView &, PetscInt, VertexWord *);
-template PetscErrorCode widen_reach(Space &, const EdgesView &, const EdgesView &, const VertexWord *, const VertexWord *, VertexWord *);
-template PetscErrorCode decide_vertices(Space &, std::int64_t, const int *, const EdgesView &, const EdgesView &, const VertexWord *,
-                                        const VertexWord *, VertexWord *);
-template PetscErrorCode undecided_vertices(Space &, int, const VertexWord *, int *, std::int64_t *);
-template PetscErrorCode roots_of_words(Space &, int, const VertexWord *, unsigned char *);
+AMGKIT_INSTANTIATE(words_of_vertices)
+AMGKIT_INSTANTIATE(widen_reach)
+AMGKIT_INSTANTIATE(decide_vertices)
+AMGKIT_INSTANTIATE(undecided_vertices)
+AMGKIT_INSTANTIATE(roots_of_words)
 } // namespace amgkit

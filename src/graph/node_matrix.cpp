@@ -36,7 +36,5 @@ template <class Ex> PetscErrorCode condense(Ex &ex, const DistMatrix<Ex> &A, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode condense(Ex &, const DistMatrix<Ex> &, int, DistMatrix<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(condense)
 } // namespace amgkit

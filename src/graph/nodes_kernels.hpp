@@ -45,8 +45,7 @@ template <class Ex> PetscErrorCode aggregates_of_blocks(Ex &ex, int n, int bs, A
   PetscFunctionBegin;
   rows.fine = n;
   rows.coarse = n / bs;
-  PetscCall(rows.id.allocate(ex, n));
-  PetscCall(rows.member.allocate(ex, n));
+  PetscCall(allocate_each(ex, n, rows.id, rows.member));
   PetscCall(rows.ptr.allocate(ex, rows.coarse + 1));
   int *id = rows.id.data(), *member = rows.member.data(), *ptr = rows.ptr.data();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
@@ -106,8 +105,7 @@ template <class Ex> PetscErrorCode no_entries(Ex &ex, int rows, int columns, Csr
   M.rows = rows;
   M.cols = columns;
   PetscCall(M.ptr.allocate(ex, rows + 1));
-  PetscCall(M.col.allocate(ex, 0));
-  PetscCall(M.val.allocate(ex, 0));
+  PetscCall(allocate_each(ex, 0, M.col, M.val));
   PetscCall(memory_zero(ex, M.ptr.data(), M.ptr.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -169,5 +167,5 @@ template <class Ex> PetscErrorCode expand_to_unknowns(Ex &ex, const Aggregation<
 using Space = AMGKIT_SPACE;
 template PetscErrorCode condense_to_nodes(Space &, CsrView<double>, int, Csr<double, Space> &);
 template PetscErrorCode condense_to_nodes(Space &, CsrView<double>, int, const int *, int, Csr<double, Space> &);
-template PetscErrorCode expand_to_unknowns(Space &, const Aggregation<Space> &, int, Aggregation<Space> &);
+AMGKIT_INSTANTIATE(expand_to_unknowns)
 } // namespace amgkit

@@ -25,9 +25,7 @@ template <class Ex> struct Points {
     int *ghost_measure = nullptr;
 
     PetscFunctionBegin;
-    PetscCall(coarse.allocate(ex, n));
-    PetscCall(word.allocate(ex, n));
-    PetscCall(list.allocate(ex, n));
+    PetscCall(allocate_each(ex, n, coarse, word, list));
     PetscCall(upload(ex, *G.ghosts, ghost));
     PetscCall(memory_zero(ex, list.data(), list.bytes()));
     if (G.halo->active()) {
@@ -69,11 +67,9 @@ template <class Ex> struct Points {
 template <class Ex> PetscErrorCode pmis(Ex &ex, const DistGraph<Ex> &G, Isolated isolated, Array<unsigned char, Ex> &coarse)
 {
   Points<Ex> points;
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(G.comm, &rank));
-  points.first = (*G.range)[static_cast<std::size_t>(rank)];
+  points.first = G.range->first();
   PetscCall(attempt(G.comm, [&] { return points.create(ex, G, coarse); }));
   if (G.halo->active()) {
     PetscCall(G.halo->template exchange_back<int>());
@@ -108,9 +104,6 @@ PetscErrorCode number_coarse_points(Ex &ex, const DistGraph<Ex> &G, const unsign
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode pmis(Ex &, const DistGraph<Ex> &, Isolated, Array<unsigned char, Ex> &);                                         \
-  template PetscErrorCode number_coarse_points(Ex &, const DistGraph<Ex> &, const unsigned char *, CoarsePoints<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(pmis)
+AMGKIT_INSTANTIATE(number_coarse_points)
 } // namespace amgkit

@@ -26,11 +26,9 @@ template <class Ex> PetscErrorCode pmis(Ex &, const DistGraph<Ex> &, Isolated, A
 // The C points of all ranks, numbered in the order of the global indices.
 template <class Ex> struct CoarsePoints {
   int count = 0;                   // of this rank
-  std::vector<PetscInt> range;     // rank r has numbers range[r] <= c < range[r + 1]
+  RankRanges range;                // rank r has numbers range[r] <= c < range[r + 1]
   Array<int, Ex> number;           // of a row: its number less this rank's first, -1 for F
   Array<std::uint64_t, Ex> ghosts; // of a ghost: its number, no_key for F
-
-  std::size_t bytes() const { return number.bytes() + ghosts.bytes(); }
 };
 // Collective.
 template <class Ex> PetscErrorCode number_coarse_points(Ex &, const DistGraph<Ex> &, const unsigned char *coarse, CoarsePoints<Ex> &);

@@ -139,12 +139,11 @@ template <class Ex, class T> PetscErrorCode inject(Ex &ex, int n, const int *num
 using Space = AMGKIT_SPACE;
 template PetscErrorCode inject(Space &, int, const int *, const int *, int *);
 template PetscErrorCode inject(Space &, int, const int *, const double *, double *);
-template PetscErrorCode count_dependents(Space &, const EdgesView &, const EdgesView &, int *, int *, PointWord *);
-template PetscErrorCode add_to_rows(Space &, std::int64_t, const int *, const int *, int *);
-template PetscErrorCode first_words(Space &, int, PetscInt, Isolated, const int *, PointWord *);
-template PetscErrorCode undecided_points(Space &, int, const PointWord *, int *, std::int64_t *);
-template PetscErrorCode decide_points(Space &, std::int64_t, const int *, const EdgesView &, const EdgesView &, PetscInt, const PetscInt *,
-                                      const PointWord *, PointWord *);
-template PetscErrorCode coarse_of_words(Space &, int, const PointWord *, unsigned char *);
-template PetscErrorCode count_coarse_points(Space &, int, const unsigned char *, int *, int *);
+AMGKIT_INSTANTIATE(count_dependents)
+AMGKIT_INSTANTIATE(add_to_rows)
+AMGKIT_INSTANTIATE(first_words)
+AMGKIT_INSTANTIATE(undecided_points)
+AMGKIT_INSTANTIATE(decide_points)
+AMGKIT_INSTANTIATE(coarse_of_words)
+AMGKIT_INSTANTIATE(count_coarse_points)
 } // namespace amgkit

@@ -32,7 +32,8 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::begin(Ex &ex, const Co
 template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm comm, const CoarseBlocks<Ex> &P)
 {
   Halo<Ex> halo;
-  std::vector<PetscInt> range, ghosts;
+  RankRanges range;
+  std::vector<PetscInt> ghosts;
 
   PetscFunctionBegin;
   PetscCall(number_over_ranks(comm, P.diag.cols, range));
@@ -43,8 +44,7 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm
   }
   PetscCall(halo.create(comm, range, ghosts));
   PetscCall(attempt(comm, [&] { return halo.allocate(ex); }));
-  PetscCall(halo.exchange(ex, B_.data()));
-  PetscCall(memory_copy(ex, ghost_B_.data(), halo.template ghost<double>(), ghost_B_.bytes()));
+  PetscCall(halo.exchange_into(ex, static_cast<const double *>(B_.data()), ghost_B_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +52,6 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm
 template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::choose(Ex &ex, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F)
 {
   const FilterRows rows = rows_of(P, B_, ghost_B_);
-  std::vector<int> kept;
 
   PetscFunctionBegin;
   PetscCall(mark_large_blocks(ex, rows, rule_, keep_));
@@ -61,10 +60,8 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::choose(Ex &ex, const C
   PetscCall(select_entries(ex, rows.offd, keep_.offd.data(), 1, {}, chosen_.offd));
   PetscCall(selected_pattern(ex, rows.diag, chosen_.diag, F.diag));
   PetscCall(selected_pattern(ex, rows.offd, chosen_.offd, F.offd));
-  PetscCall(drop_empty_columns(ex, F.offd, kept));
+  PetscCall(keep_used_ghosts(ex, F.offd, P.ghosts, F.ghosts));
   F.first = P.first;
-  F.ghosts.clear();
-  for (const int g : kept) F.ghosts.push_back(P.ghosts[static_cast<std::size_t>(g)]);
   PetscCall(values(ex, P, F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,7 +83,5 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::values(Ex &ex, const C
   return corrected_values(ex, rows_of(P, B_, ghost_B_), rule_.m, keep_, chosen_, F);
 }
 
-#define INSTANTIATE(Ex) template class ProlongatorFilter<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, ProlongatorFilter)
 } // namespace amgkit

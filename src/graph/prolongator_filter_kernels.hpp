@@ -262,9 +262,7 @@ PetscErrorCode corrected_values(Ex &ex, const FilterRows &P, int m, const Streng
   return filter::correct_rows<ProlongatorFilter<Ex>::most_m>(ex, rows, chosen, F);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode mark_large_blocks(Space &, const FilterRows &, const FilterRule &, Strength<Space> &);
-template PetscErrorCode keep_uncorrectable(Space &, const FilterRows &, int, Strength<Space> &);
-template PetscErrorCode corrected_values(Space &, const FilterRows &, int, const Strength<Space> &, const BlockSelection<Space> &,
-                                         CoarseBlocks<Space> &);
+AMGKIT_INSTANTIATE(mark_large_blocks)
+AMGKIT_INSTANTIATE(keep_uncorrectable)
+AMGKIT_INSTANTIATE(corrected_values)
 } // namespace amgkit

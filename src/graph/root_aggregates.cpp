@@ -20,8 +20,7 @@ template <class Ex> struct Joining {
     const int n = G.diag.rows;
 
     PetscFunctionBegin;
-    PetscCall(joined.allocate(ex, n));
-    PetscCall(next.allocate(ex, n));
+    PetscCall(allocate_each(ex, n, joined, next));
     PetscCall(upload(ex, *G.ghosts, ghost));
     PetscCall(begin_aggregates(ex, n, roots.number.data(), first, joined.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,23 +68,16 @@ PetscErrorCode root_aggregates(Ex &ex, const DistGraph<Ex> &G, const DistMatrix<
                                NodeAggregates<Ex> &aggregates)
 {
   Joining<Ex> joining;
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(G.comm, &rank));
   PetscCall(number_coarse_points(ex, G, root, joining.roots));
-  joining.first = joining.roots.range[static_cast<std::size_t>(rank)];
+  joining.first = joining.roots.range.first();
   PetscCall(attempt(G.comm, [&] { return joining.begin(ex, G); }));
-  const CouplingsView couplings = {
-      G.diag, G.offd, nodes.diag.view().val, nodes.offd.val, (*G.range)[static_cast<std::size_t>(rank)], joining.ghost.data()};
+  const CouplingsView couplings = {G.diag, G.offd, nodes.diag.view().val, nodes.offd.val, G.range->first(), joining.ghost.data()};
   PetscCall(joining.rounds(ex, G, couplings, k));
   PetscCall(attempt(G.comm, [&] { return joining.finish(ex, aggregates); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode root_aggregates(Ex &, const DistGraph<Ex> &, const DistMatrix<Ex> &, const unsigned char *, int,                 \
-                                          NodeAggregates<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(root_aggregates)
 } // namespace amgkit

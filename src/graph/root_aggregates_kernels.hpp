@@ -88,10 +88,8 @@ PetscErrorCode number_ghost_aggregates(Ex &ex, std::int64_t n, const int *vertex
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t t) { id[vertex[t]] = count + position[t]; });
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode begin_aggregates(Space &, int, const int *, PetscInt, std::uint64_t *);
-template PetscErrorCode join_neighbours(Space &, const CouplingsView &, const std::uint64_t *, const std::uint64_t *, std::uint64_t *);
-template PetscErrorCode number_own_aggregates(Space &, const Array<std::uint64_t, Space> &, PetscInt, PetscInt, int *, Array<int, Space> &,
-                                              Array<std::uint64_t, Space> &);
-template PetscErrorCode number_ghost_aggregates(Space &, std::int64_t, const int *, const int *, int, int *);
+AMGKIT_INSTANTIATE(begin_aggregates)
+AMGKIT_INSTANTIATE(join_neighbours)
+AMGKIT_INSTANTIATE(number_own_aggregates)
+AMGKIT_INSTANTIATE(number_ghost_aggregates)
 } // namespace amgkit

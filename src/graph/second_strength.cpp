@@ -79,13 +79,11 @@ PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &ma
                                const SecondStrengthRule &rule, SecondStrength<Ex> &S2)
 {
   Counting<Ex> counting;
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  counting.before = ghosts_before(A.ghosts, A.first(rank));
+  counting.before = A.ghosts_before();
   S2.range = points.range;
-  PetscCall(attempt(A.comm, [&] { return counting.begin(ex, A, marks, points, points.range[static_cast<std::size_t>(rank)]); }));
+  PetscCall(attempt(A.comm, [&] { return counting.begin(ex, A, marks, points, points.range.first()); }));
   PetscCall(counting.gathered.create(ex, A.comm, A.halo, counting.B.rows(), counting.before));
   PetscCall(attempt(A.comm, [&] { return counting.count(ex, A, points, rule, S2.edges); }));
   PetscCall(S2.halo.create(A.comm, S2.range, S2.edges.ghosts));
@@ -93,9 +91,5 @@ PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &ma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode second_strength(Ex &, DistMatrix<Ex> &, const Strength<Ex> &, const CoarsePoints<Ex> &,                          \
-                                          const SecondStrengthRule &, SecondStrength<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(second_strength)
 } // namespace amgkit

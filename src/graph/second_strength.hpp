@@ -10,7 +10,7 @@ namespace amgkit
 {
 template <class Ex> struct SecondStrength {
   CoarseBlocks<Ex> edges; // rows and columns are C points; without values
-  std::vector<PetscInt> range;
+  RankRanges range;
   Halo<Ex> halo;
 
   // A view of this object; every entry is an edge.

@@ -48,10 +48,8 @@ template <class Ex> PetscErrorCode spread_coarse(Ex &ex, int n, const int *numbe
                   [=] AMGKIT_FN(std::int64_t i) { second[i] = static_cast<unsigned char>(number[i] >= 0 && coarse[number[i]] ? 1 : 0); });
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode mark_counted(Space &, CsrView<double>, CsrView<double>, const Strength<Space> &, CoarseNumbers, unsigned char *,
-                                     unsigned char *);
-template PetscErrorCode weigh_steps(Space &, CsrView<double>, int, double *);
-template PetscErrorCode mark_edges(Space &, CsrView<double>, const int *, int, int, unsigned char *);
-template PetscErrorCode spread_coarse(Space &, int, const int *, const unsigned char *, unsigned char *);
+AMGKIT_INSTANTIATE(mark_counted)
+AMGKIT_INSTANTIATE(weigh_steps)
+AMGKIT_INSTANTIATE(mark_edges)
+AMGKIT_INSTANTIATE(spread_coarse)
 } // namespace amgkit

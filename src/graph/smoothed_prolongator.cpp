@@ -33,23 +33,17 @@ template <class Ex>
 PetscErrorCode SmoothingStep<Ex>::make_product(Ex &ex, CsrView<double> S, const CoarseBlocks<Ex> &T, const SpgemmOptions &options,
                                                CoarseBlocks<Ex> &Q)
 {
-  std::vector<int> kept;
-
   PetscFunctionBegin;
   Q.first = T.first;
   Q.ghosts.clear();
   PetscCall(spgemm_symbolic(ex, options, S, right_.rows(T.rows()), product(Q), plan_));
   PetscCall(spgemm_numeric(ex, plan_, S, right_.rows(T.rows()), product(Q)));
   if (apart()) {
-    Q.offd = {};
-    Q.offd.rows = S.rows;
-    PetscCall(Q.offd.ptr.allocate(ex, std::int64_t{S.rows} + 1));
-    PetscCall(memory_zero(ex, Q.offd.ptr.data(), Q.offd.ptr.bytes()));
+    PetscCall(Q.offd.make_empty(ex, S.rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(split_rows(ex, product_rows(T.diag.cols), static_cast<int>(right_.ghosts().size()), Q.diag, Q.offd));
-  PetscCall(drop_empty_columns(ex, Q.offd, kept));
-  for (const int g : kept) Q.ghosts.push_back(right_.ghosts()[static_cast<std::size_t>(g)]);
+  PetscCall(keep_used_ghosts(ex, Q.offd, right_.ghosts(), Q.ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,11 +51,9 @@ template <class Ex>
 PetscErrorCode SmoothingStep<Ex>::create(Ex &ex, DistMatrix<Ex> &A, CsrView<double> S, const CoarseBlocks<Ex> &T,
                                          const SpgemmOptions &options, CoarseBlocks<Ex> &Q)
 {
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
-  PetscCall(right_.create(ex, A.comm, A.halo, T.rows(), ghosts_before(A.ghosts, A.first(rank))));
+  PetscCall(right_.create(ex, A.comm, A.halo, T.rows(), A.ghosts_before()));
   PetscCall(attempt(A.comm, [&] { return make_product(ex, S, T, options, Q); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -69,12 +61,7 @@ PetscErrorCode SmoothingStep<Ex>::create(Ex &ex, DistMatrix<Ex> &A, CsrView<doub
 // Local, and so is a lack of memory: the rank goes without.
 template <class Ex> PetscErrorCode SmoothingStep<Ex>::note_places(Ex &ex, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
-  const PetscErrorCode status = spgemm_note_places(ex, S, right_.rows(T.rows()), product(Q), plan_);
-  PetscCall(PetscPopErrorHandler());
-  if (status != PETSC_ERR_MEM) PetscCall(status);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return without_memory_go_on([&] { return spgemm_note_places(ex, S, right_.rows(T.rows()), product(Q), plan_); });
 }
 
 template <class Ex> PetscErrorCode SmoothingStep<Ex>::multiply(Ex &ex, CsrView<double> S, const CoarseBlocks<Ex> &T, CoarseBlocks<Ex> &Q)
@@ -130,13 +117,11 @@ PetscErrorCode SmoothedProlongator<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const 
                                                const SmoothingRule &rule, CoarseBlocks<Ex> &&T, CoarseBlocks<Ex> &P)
 {
   const auto steps = static_cast<std::size_t>(std::max(rule.steps, 0));
-  int rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   omega_ = rule.omega;
   bs_ = strong.bs;
-  ghosts_before_ = ghosts_before(A.ghosts, A.first(rank));
+  ghosts_before_ = A.ghosts_before();
   if (steps == 0) {
     P = std::move(T);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -181,9 +166,6 @@ template <class Ex> std::size_t SmoothedProlongator<Ex>::bytes() const
   return sum;
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template class SmoothingStep<Ex>;                                                                                                        \
-  template class SmoothedProlongator<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, SmoothingStep)
+AMGKIT_INSTANTIATE_TYPE(class, SmoothedProlongator)
 } // namespace amgkit

@@ -48,8 +48,7 @@ template <class Ex> PetscErrorCode complete_diagonal(Ex &ex, const int *diagonal
   PetscCall(exclusive_scan(ex, from.rows, ptr, &entries));
   with.rows = from.rows;
   with.cols = from.cols;
-  PetscCall(with.col.allocate(ex, entries));
-  PetscCall(with.val.allocate(ex, entries));
+  PetscCall(allocate_each(ex, entries, with.col, with.val));
   int *col = with.col.data();
   PetscCall(for_rows(ex, from.rows, from.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const int begin = from.ptr[i], end = from.ptr[i + 1];
@@ -205,9 +204,7 @@ PetscErrorCode smoothing_values(Ex &ex, const SplitRows &A, const int *diagonal,
   });
 }
 
-using Space = AMGKIT_SPACE;
-using View = CsrView<double>;
-template PetscErrorCode lumping_of(Space &, const SplitRows &, View, View, const Strength<Space> &, int, const int *, Lumping<Space> &);
-template PetscErrorCode complete_diagonal(Space &, const int *, int, Csr<double, Space> &, std::int64_t *);
-template PetscErrorCode smoothing_values(Space &, const SplitRows &, const int *, const Lumping<Space> &, int, double, View, double *);
+AMGKIT_INSTANTIATE(lumping_of)
+AMGKIT_INSTANTIATE(complete_diagonal)
+AMGKIT_INSTANTIATE(smoothing_values)
 } // namespace amgkit

@@ -96,7 +96,7 @@ template <class Ex> PetscErrorCode unknowns_of_blocks(Ex &ex, const std::vector<
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode classical_strength(Space &, CsrView<double>, CsrView<double>, int, const StrengthRule &, Strength<Space> &);
+AMGKIT_INSTANTIATE(classical_strength)
 template PetscErrorCode unknowns_of_blocks(Space &, std::int64_t, PetscInt, int, int *);
 template PetscErrorCode unknowns_of_blocks(Space &, const std::vector<PetscInt> &, int, Array<int, Space> &);
 } // namespace amgkit

@@ -27,7 +27,5 @@ template <class Ex> PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode symmetric_strength(Ex &, DistMatrix<Ex> &, StrengthKind, double, Strength<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(symmetric_strength)
 } // namespace amgkit

@@ -54,7 +54,6 @@ PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t row
   });
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode strength_scales(Space &, CsrView<double>, CsrView<double>, StrengthKind, double *);
-template PetscErrorCode mark_symmetric(Space &, const ScaledBlock &, std::int64_t, const int *, double, unsigned char *);
+AMGKIT_INSTANTIATE(strength_scales)
+AMGKIT_INSTANTIATE(mark_symmetric)
 } // namespace amgkit

@@ -10,13 +10,13 @@ namespace amgkit
 namespace
 {
 // Collective, though all ranks find it without a message. The columns of aggregates that follow each other: m each.
-PetscErrorCode columns_of(MPI_Comm comm, const std::vector<PetscInt> &aggregates, int m, std::vector<PetscInt> &columns)
+PetscErrorCode columns_of(MPI_Comm comm, const RankRanges &aggregates, int m, RankRanges &columns)
 {
   PetscFunctionBegin;
   PetscCheck(aggregates.back() <= std::numeric_limits<PetscInt>::max() / m, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 rows on all processes: use a PETSc with 64-bit indices");
-  columns.clear();
-  for (const PetscInt I : aggregates) columns.push_back(I * m);
+  columns = aggregates;
+  for (PetscInt &first : columns) first *= m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,8 +45,7 @@ template <class Ex> struct GramSchmidt {
     PetscCall(block_pattern(ex, aggregates.id, own, own + ghosts, bs, m, out.T.offd));
     out.coarse.m = m;
     PetscCall(out.coarse.B.allocate(ex, std::int64_t{own} * m * m));
-    PetscCall(out.zero.allocate(ex, std::int64_t{own} * m));
-    PetscCall(sums.allocate(ex, std::int64_t{own} * m));
+    PetscCall(allocate_each(ex, std::int64_t{own} * m, out.zero, sums));
     PetscCall(ghost_R.allocate(ex, std::int64_t{ghosts} * m * m));
     pieces.bs = bs;
     pieces.m = m;
@@ -106,13 +105,11 @@ PetscErrorCode tentative_prolongator(Ex &ex, MPI_Comm comm, const NodeAggregates
                                      Tentative<Ex> &out)
 {
   GramSchmidt<Ex> work;
-  std::vector<PetscInt> range;
-  int rank;
+  RankRanges range;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(columns_of(comm, aggregates.range, B.m, range));
-  out.T.first = range[static_cast<std::size_t>(rank)];
+  out.T.first = range.first();
   out.T.ghosts.clear();
   for (const PetscInt I : aggregates.ghosts) {
     for (int k = 0; k < B.m; k++) out.T.ghosts.push_back(I * B.m + k);
@@ -126,8 +123,5 @@ PetscErrorCode tentative_prolongator(Ex &ex, MPI_Comm comm, const NodeAggregates
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex)                                                                                                                    \
-  template PetscErrorCode tentative_prolongator(Ex &, MPI_Comm, const NodeAggregates<Ex> &, int, const NearNull<Ex> &, Tentative<Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(tentative_prolongator)
 } // namespace amgkit

@@ -25,8 +25,6 @@ template <class Ex> struct Tentative {
   NearNull<Ex> coarse;           // B_c: row l of the aggregate's R is row m I + l
   Array<unsigned char, Ex> zero; // of an own column of T: 1 where it is 0
   std::int64_t dropped = 0;      // how many of them are
-
-  std::size_t bytes() const { return T.bytes() + coarse.bytes() + zero.bytes(); }
 };
 // Collective. Node I has rows bs I, ..., bs I + bs - 1 of B.
 //

@@ -126,8 +126,7 @@ template <class Ex> PetscErrorCode block_pattern(Ex &ex, const Array<int, Ex> &i
   }
   PetscCheck(inside * bs * m <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries on one process: use more processes");
-  PetscCall(M.col.allocate(ex, inside * bs * m));
-  PetscCall(M.val.allocate(ex, inside * bs * m));
+  PetscCall(allocate_each(ex, inside * bs * m, M.col, M.val));
   int *col = M.col.data();
   PetscCall(for_each(ex, rows + 1, [=] AMGKIT_FN(std::int64_t i) {
     const std::int64_t I = i / bs;
@@ -191,12 +190,11 @@ template <class Ex> PetscErrorCode count_marks(Ex &ex, const Array<unsigned char
       ex, marks.size(), [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{mark[i] != 0}; }, 0, Sum{}, count);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode nodes_of_pieces(Space &, const Array<int, Space> &, int, int *, int *);
-template PetscErrorCode block_pattern(Space &, const Array<int, Space> &, int, int, int, int, Csr<double, Space> &);
-template PetscErrorCode crossing_pieces(Space &, const Array<int, Space> &, int, int, int, Array<int, Space> &);
-template PetscErrorCode orthonormalise(Space &, const AggregatePieces &);
-template PetscErrorCode add_up(Space &, const AggregatePieces &, int, const Array<int, Space> &);
-template PetscErrorCode project(Space &, const AggregatePieces &, int, const Array<int, Space> &);
-template PetscErrorCode count_marks(Space &, const Array<unsigned char, Space> &, std::int64_t *);
+AMGKIT_INSTANTIATE(nodes_of_pieces)
+AMGKIT_INSTANTIATE(block_pattern)
+AMGKIT_INSTANTIATE(crossing_pieces)
+AMGKIT_INSTANTIATE(orthonormalise)
+AMGKIT_INSTANTIATE(add_up)
+AMGKIT_INSTANTIATE(project)
+AMGKIT_INSTANTIATE(count_marks)
 } // namespace amgkit

@@ -105,7 +105,5 @@ template <class Ex> std::size_t TwoStageInterpolation<Ex>::bytes() const
          halo_.bytes() + gathered_.bytes();
 }
 
-#define INSTANTIATE(Ex) template class TwoStageInterpolation<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, TwoStageInterpolation)
 } // namespace amgkit

@@ -40,9 +40,7 @@ template <class Ex> PetscErrorCode sub_matrix(Ex &ex, CsrView<double> A, const B
     ptr[i] = lower_bound(A.col, all.begin, all.end, end) - lower_bound(A.col, all.begin, all.end, begin);
   }));
   PetscCall(exclusive_scan(ex, shape.rows, ptr, &nnz));
-  PetscCall(B.A.col.allocate(ex, nnz));
-  PetscCall(B.A.val.allocate(ex, nnz));
-  PetscCall(B.from.allocate(ex, nnz));
+  PetscCall(allocate_each(ex, nnz, B.A.col, B.A.val, B.from));
   int *col = B.A.col.data(), *from = B.from.data();
   PetscCall(for_rows(ex, shape.rows, B.A.view().average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const Segment all = entries_of(A, row ? row[i] : first + i);
@@ -66,9 +64,8 @@ template <class Ex> PetscErrorCode multiply_rows(Ex &ex, CsrView<double> A, std:
   });
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode mark_interface(Space &, CsrView<double>, std::int64_t, const int *, int *, int *);
-template PetscErrorCode interface_places(Space &, std::int64_t, const int *, const int *, int, int *);
-template PetscErrorCode sub_matrix(Space &, CsrView<double>, const BlockShape &, SubMatrix<Space> &);
-template PetscErrorCode multiply_rows(Space &, CsrView<double>, std::int64_t, const int *, const double *, double *);
+AMGKIT_INSTANTIATE(mark_interface)
+AMGKIT_INSTANTIATE(interface_places)
+AMGKIT_INSTANTIATE(sub_matrix)
+AMGKIT_INSTANTIATE(multiply_rows)
 } // namespace amgkit

@@ -28,18 +28,16 @@ PetscErrorCode tell_all(MPI_Comm comm, PetscInt first, const IluReport &report, 
 }
 } // namespace
 
-PetscErrorCode conclude(Phase phase, MPI_Comm comm, const std::vector<PetscInt> &range,
-                        const std::function<PetscErrorCode(IluReport *)> &work, IluSetup &setup)
+PetscErrorCode conclude(Phase phase, MPI_Comm comm, const RankRanges &range, const std::function<PetscErrorCode(IluReport *)> &work,
+                        IluSetup &setup)
 {
   IluReport report;
-  int rank;
 
   PetscFunctionBegin;
   setup = {};
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   const LogPhase logged(phase);
   PetscCall(attempt(comm, [&] { return work(&report); }));
-  PetscCall(tell_all(comm, range[static_cast<std::size_t>(rank)], report, setup));
+  PetscCall(tell_all(comm, range.first(), report, setup));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -20,8 +20,7 @@ struct IluSetup {
 };
 
 // Collective, logged as this phase: work(report) of the rank's rows, of which row 0 is the global row range[rank]. All know how it went.
-PetscErrorCode conclude(Phase, MPI_Comm, const std::vector<PetscInt> &range, const std::function<PetscErrorCode(IluReport *)> &work,
-                        IluSetup &);
+PetscErrorCode conclude(Phase, MPI_Comm, const RankRanges &range, const std::function<PetscErrorCode(IluReport *)> &work, IluSetup &);
 // Local: a row that is reported in an order, order[new] = old, as the matrix's own.
 template <class Ex> PetscErrorCode name_row(Ex &ex, const Array<int, Ex> &order, IluReport *report)
 {

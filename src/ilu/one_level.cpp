@@ -19,8 +19,7 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::analyse(Ex &ex, const CsrVie
   order_.release();
   if (ordering != OrderingKind::natural) PetscCall(order_block(ex, ordering, A, nullptr, order_));
   if (reordered()) {
-    PetscCall(place_.allocate(ex, A.rows));
-    PetscCall(work_.allocate(ex, A.rows));
+    PetscCall(allocate_each(ex, A.rows, place_, work_));
     PetscCall(invert_permutation(ex, A.rows, order_.data(), place_.data()));
     PetscCall(permute_symmetric(ex, A, order_.data(), place_.data(), ordered_, from_));
   }
@@ -112,7 +111,5 @@ template <class Ex> PetscErrorCode OneLevelIlu<Ex>::view(PetscViewer viewer) con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template class OneLevelIlu<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, OneLevelIlu)
 } // namespace amgkit

@@ -67,7 +67,5 @@ template <class Ex> PetscErrorCode order_block(Ex &ex, OrderingKind kind, CsrVie
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template PetscErrorCode order_block(Ex &, OrderingKind, CsrView<double>, const int *, Array<int, Ex> &);
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE(order_block)
 } // namespace amgkit

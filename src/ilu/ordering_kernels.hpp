@@ -88,7 +88,6 @@ PetscErrorCode sort_by_part_and_colour(Ex &ex, std::int64_t n, const int *part, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode colour_rows(Space &, CsrView<double>, const int *, int *, int *);
-template PetscErrorCode sort_by_part_and_colour(Space &, std::int64_t, const int *, const int *, int, int *);
+AMGKIT_INSTANTIATE(colour_rows)
+AMGKIT_INSTANTIATE(sort_by_part_and_colour)
 } // namespace amgkit

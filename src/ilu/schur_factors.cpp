@@ -215,7 +215,5 @@ template <class Ex> std::size_t SchurFactors<Ex>::bytes() const
   return sum;
 }
 
-#define INSTANTIATE(Ex) template class SchurFactors<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, SchurFactors)
 } // namespace amgkit

@@ -194,7 +194,5 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::view(PetscViewer viewer) con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define INSTANTIATE(Ex) template class TwoLevelIlu<Ex>;
-AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
-#undef INSTANTIATE
+AMGKIT_INSTANTIATE_TYPE(class, TwoLevelIlu)
 } // namespace amgkit

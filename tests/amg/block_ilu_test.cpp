@@ -106,7 +106,7 @@ template <class Ex> struct Smoothed {
   }
   std::vector<double> mine(const std::vector<double> &whole) const
   {
-    const auto first = whole.begin() + matrix.A.first(rank_of_world());
+    const auto first = whole.begin() + matrix.A.range.first();
     return {first, first + matrix.A.rows};
   }
   PetscErrorCode sweep(Ex &ex, bool of_transposed, PetscInt sweeps, bool zero_guess, const std::vector<double> &b, std::vector<double> &x)

@@ -259,7 +259,7 @@ TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)
   const HostCsr M = grid7(28, 28, 28);
   OK(distribute(M, TypeParam::on_device, &A));
   OK(hierarchy.build(this->ex, A, parameters, *make_matching_prolongation<TypeParam>({3})));
-  OK(cycle.prepare(this->ex, A));
+  OK(cycle.prepare(this->ex));
   double bytes = static_cast<double>(hierarchy.bytes() + cycle.bytes()), entries = 0;
   // Debug stores what a GPU does; a CPU's copy of 64-bit indices, which a GPU does not need, would come on top of that.
   if (TypeParam::sliced_rows && !TypeParam::on_device) bytes -= static_cast<double>(hierarchy.finest.bytes());

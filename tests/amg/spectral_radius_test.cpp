@@ -28,7 +28,7 @@ template <class Ex> struct Operator {
     PetscCall(matrix.allocate(ex));
     std::vector<double> inverse;
     for (int i = 0; i < matrix.rows; i++) {
-      const int g = static_cast<int>(matrix.first(rank_of_world())) + i;
+      const int g = static_cast<int>(matrix.range.first()) + i;
       inverse.push_back(M.at(g, g) != 0 ? scale / M.at(g, g) : 0);
     }
     PetscCall(upload(ex, inverse, d));

@@ -43,7 +43,7 @@ struct Coarse {
 };
 template <class Ex> PetscErrorCode download(Ex &ex, const DistMatrix<Ex> &A, Coarse &out)
 {
-  const int first = static_cast<int>(A.first(rank_of_world()));
+  const int first = static_cast<int>(A.range.first());
 
   PetscFunctionBegin;
   out = {};
@@ -414,7 +414,7 @@ TYPED_TEST(GalerkinProductTest, TakesEveryBackEnd)
 
 TEST(GalerkinProductFailure, MoreRowsThanAPetscIntCounts)
 {
-  std::vector<PetscInt> range;
+  RankRanges range;
   const PetscErrorCode code = quietly([&] { return number_over_ranks(PETSC_COMM_WORLD, INT32_MAX, range); });
   EXPECT_EQ(code, sizeof(PetscInt) == 4 && size_of_world() > 1 ? PETSC_ERR_ARG_OUTOFRANGE : PETSC_SUCCESS);
 }
@@ -427,12 +427,14 @@ TEST(GalerkinProductFailure, EveryAllocationMayFailOnOneRank)
                                                         {ProductForm::at_once, {}},
                                                         {ProductForm::two_products, in_slices(800)},
                                                         {ProductForm::two_products, in_windows(200)}};
+  int noted = 0;
   for (const auto &[form, options] : ways) {
     for (const bool of_refresh : {false, true}) {
-      FailingAllocations failing;
+      FailingAllocations failing(of_refresh); // the places of products
       for (bool more = true; more;) {
         Debug ex;
         Product<Debug> made(problem, Split::even, Split::even);
+        const int gone_without = failing.gone_without();
         OK(made.problem.distribute(ex));
         if (of_refresh) {
           OK(made.create(ex, form, options));
@@ -440,10 +442,19 @@ TEST(GalerkinProductFailure, EveryAllocationMayFailOnOneRank)
         more = failing.run(ex, [&] {
           return of_refresh ? made.product.refresh(ex, made.problem.A, made.operators(), made.coarse) : made.create(ex, form, options);
         });
+        if (failing.gone_without() > gone_without) {
+          Coarse got;
+          OK(download(ex, made.coarse, got));
+          expect_product(got, made);
+        }
       }
       EXPECT_GE(failing.failures(), of_refresh ? form == ProductForm::at_once ? 0 : 5 : 20);
+      const bool notes_places = of_refresh && form == ProductForm::two_products;
+      EXPECT_TRUE(notes_places || failing.gone_without() == 0);
+      noted += notes_places && failing.gone_without() > 0;
     }
   }
+  EXPECT_GE(noted, 2); // not in slices
 }
 
 // P made for values that stay has nothing to change them with.

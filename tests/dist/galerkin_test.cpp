@@ -18,7 +18,7 @@ namespace
 template <class Ex> PetscErrorCode dense_of(Ex &ex, const DistMatrix<Ex> &A, std::vector<double> &out)
 {
   const auto n = static_cast<std::size_t>(A.global_rows());
-  const auto first = static_cast<std::size_t>(A.first(rank_of_world()));
+  const auto first = static_cast<std::size_t>(A.range.first());
   PetscFunctionBegin;
   out.assign(n * n, 0);
   for (bool own : {true, false}) {
@@ -71,7 +71,7 @@ TYPED_TEST(Galerkin, CoarseMatrixIsPtAP)
         auto e = this->to_space(unit), x = this->to_space(std::vector<double>(fine.A.rows, 0.0));
         OK(fine.transfer->add_correction(this->ex, e.data(), x.data()));
         const auto column = this->to_host(x);
-        for (int i = 0; i < fine.A.rows; i++) P[(fine.A.first(rank) + i) * Nc + coarse.A.first(rank) + j] = column[i];
+        for (int i = 0; i < fine.A.rows; i++) P[(fine.A.range.first() + i) * Nc + coarse.A.range.first() + j] = column[i];
       }
       MPI_Allreduce(MPI_IN_PLACE, P.data(), static_cast<int>(P.size()), MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
       for (std::size_t i = 0; i < N; i++) {

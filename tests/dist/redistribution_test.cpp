@@ -32,9 +32,9 @@ template <class Ex> struct Problem {
     PetscCall(A.allocate(ex));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::vector<double> mine(const std::vector<double> &all, const DistMatrix<Ex> &M, int rank) const
+  std::vector<double> mine(const std::vector<double> &all, const DistMatrix<Ex> &M) const
   {
-    return {all.begin() + M.first(rank), all.begin() + M.first(rank) + M.rows};
+    return {all.begin() + M.range.first(), all.begin() + M.range.first() + M.rows};
   }
   ~Problem()
   {
@@ -68,8 +68,7 @@ TYPED_TEST(RedistributionTest, TheMovedMatrixIsTheMatrix)
       OK(problem.view.access(this->ex, problem.A));
       OK(move.move_matrix(this->ex, problem.A, moved.get()));
       if (!move.receives()) continue;
-      int rank, size;
-      MPI_Comm_rank(moved->comm, &rank);
+      int size;
       MPI_Comm_size(moved->comm, &size);
       EXPECT_EQ(size, heads);
       EXPECT_EQ(moved->global_rows(), 60);
@@ -77,10 +76,10 @@ TYPED_TEST(RedistributionTest, TheMovedMatrixIsTheMatrix)
       const auto x = wave(60, 0.4);
       auto expected = product(problem.whole, x, false);
       for (double &entry : expected) entry *= scale;
-      const auto X = this->to_space(problem.mine(x, *moved, rank));
+      const auto X = this->to_space(problem.mine(x, *moved));
       auto Y = X.size() > 0 ? this->to_space(std::vector<double>(moved->rows, 0.0)) : Array<double, TypeParam>{};
       OK(moved->multiply(this->ex, X.data(), Y.data()));
-      expect_close(this->to_host(Y), problem.mine(expected, *moved, rank), 1e-13, "A x");
+      expect_close(this->to_host(Y), problem.mine(expected, *moved), 1e-13, "A x");
     }
     moved.reset(); // before the communicator it lives on
   }
@@ -94,7 +93,7 @@ TYPED_TEST(RedistributionTest, VectorsTravelThereAndBack)
     Redistribution<TypeParam> move;
     OK(move.create(this->ex, problem.A, heads));
     const auto x = wave(60, 0.4);
-    const std::vector<double> mine = problem.mine(x, problem.A, rank_of_world());
+    const std::vector<double> mine = problem.mine(x, problem.A);
     const auto part = this->to_space(mine);
     OK(memory_copy(this->ex, move.template part<double>(), part.data(), part.bytes()));
     Array<double, TypeParam> all;
@@ -116,7 +115,7 @@ TYPED_TEST(RedistributionTest, ATransposedMatrixMultipliesByTheTranspose)
   OK(problem.create(this->ex));
   TransposedMatrix<TypeParam> At;
   OK(At.create(this->ex, problem.A));
-  const int rank = rank_of_world(), n = problem.A.rows;
+  const int n = problem.A.rows;
   const auto x = wave(60, 0.4), b = wave(60, 1.3), d = wave(60, 2.1), Atx = product(problem.whole, x, true);
   std::vector<double> residual(60), relaxed(60);
   const RelaxStep step = {0.25, 0.5};
@@ -124,15 +123,15 @@ TYPED_TEST(RedistributionTest, ATransposedMatrixMultipliesByTheTranspose)
     residual[i] = b[i] - Atx[i];
     relaxed[i] = x[i] + 0.25 * (x[i] - b[i]) + 0.5 * d[i] * residual[i];
   }
-  const auto X = this->to_space(problem.mine(x, problem.A, rank)), B = this->to_space(problem.mine(b, problem.A, rank)),
-             D = this->to_space(problem.mine(d, problem.A, rank));
+  const auto X = this->to_space(problem.mine(x, problem.A)), B = this->to_space(problem.mine(b, problem.A)),
+             D = this->to_space(problem.mine(d, problem.A));
   Array<double, TypeParam> Y;
   OK(Y.allocate(this->ex, n));
   OK(At.multiply(this->ex, X.data(), Y.data()));
-  expect_close(this->to_host(Y), problem.mine(Atx, problem.A, rank), 1e-13, "product");
+  expect_close(this->to_host(Y), problem.mine(Atx, problem.A), 1e-13, "product");
   OK(At.residual(this->ex, B.data(), X.data(), Y.data()));
-  expect_close(this->to_host(Y), problem.mine(residual, problem.A, rank), 1e-13, "residual");
+  expect_close(this->to_host(Y), problem.mine(residual, problem.A), 1e-13, "residual");
   OK(At.relax(this->ex, D.data(), step, B.data(), X.data(), B.data(), Y.data()));
-  expect_close(this->to_host(Y), problem.mine(relaxed, problem.A, rank), 1e-13, "relaxation");
+  expect_close(this->to_host(Y), problem.mine(relaxed, problem.A), 1e-13, "relaxation");
 }
 } // namespace amgkit::test

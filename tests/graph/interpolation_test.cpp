@@ -65,7 +65,7 @@ template <class Ex> struct Interpolated {
     Array<unsigned char, Ex> mine;
     PetscFunctionBegin;
     PetscCall(graph.create(ex, A, local_rows));
-    const PetscInt first = graph.A.first(rank_of_world());
+    const PetscInt first = graph.A.range.first();
     PetscCall(unknown.allocate(ex, graph.A.rows));
     PetscCall(unknowns_of_blocks(ex, graph.A.rows, first, unknowns, unknown.data()));
     PetscCall(unknowns_of_blocks(ex, graph.A.ghosts, unknowns, ghost_unknown));
@@ -95,7 +95,7 @@ template <class Ex> PetscErrorCode entries_of(Ex &ex, const Interpolated<Ex> &fr
   EXPECT_EQ(from.P.diag.rows, from.graph.A.rows);
   EXPECT_EQ(from.P.diag.cols, from.points.count);
   EXPECT_EQ(from.P.first, from.points.range[rank_of_world()]);
-  return test::entries_of(ex, from.P, from.graph.A.first(rank_of_world()), all);
+  return test::entries_of(ex, from.P, from.graph.A.range.first(), all);
 }
 
 // P of a matrix in one distribution
@@ -349,7 +349,7 @@ TYPED_TEST(InterpolationTest, IsTheSameInSlices)
         Interpolated<TypeParam> problem;
         Entries expected, got;
         OK(problem.split(this->ex, A, local_rows, scattered(A.rows, 3)));
-        const auto here = wanted.begin() + problem.graph.A.first(rank_of_world());
+        const auto here = wanted.begin() + problem.graph.A.range.first();
         const auto mine = this->to_space(std::vector<int>(here, here + problem.graph.A.rows));
         InterpolationRule rule = rule_of(kind, {0.1, 3});
         rule.wanted = mine.data();

@@ -63,9 +63,9 @@ template <class Ex> PetscErrorCode condensed(Ex &ex, const HostCsr &A, int bs, P
   PetscFunctionBegin;
   PetscCall(problem.create(ex, A, local_rows));
   PetscCall(condense(ex, problem.A, bs, nodes));
-  const PetscInt first = nodes.first(rank_of_world());
+  const PetscInt first = nodes.range.first();
   EXPECT_EQ(nodes.rows, local_rows / bs);
-  EXPECT_EQ(first * bs, problem.A.first(rank_of_world()));
+  EXPECT_EQ(first * bs, problem.A.range.first());
   EXPECT_EQ(nodes.global_rows() * bs, A.rows);
   for (const PetscInt g : nodes.ghosts) {
     EXPECT_TRUE(g < first || g >= first + nodes.rows);

@@ -253,7 +253,7 @@ TYPED_TEST(Pmis, CoarsePointsAreNumberedInOrder)
       Flags mine;
       OK(problem.create(this->ex, A, local_rows));
       const int rank = rank_of_world(), n = problem.A.rows;
-      const auto first = problem.A.first(rank);
+      const auto first = problem.A.range.first();
       for (int i = 0; i < n; i++) mine.push_back((first + i) % 7 == 2 || (first + i) % 5 == 0);
       const auto coarse_points = this->to_space(mine);
       problem.G = graph_of<TypeParam>(problem.A, nullptr, nullptr);

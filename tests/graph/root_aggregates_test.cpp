@@ -89,7 +89,7 @@ template <class Ex> PetscErrorCode global_ids(Ex &ex, const NodeAggregates<Ex> &
 // Aggregates of A's couplings around given roots; all ranks' ids.
 template <class Ex> PetscErrorCode aggregate(Ex &ex, DistributedGraph<Ex> &problem, const Flags &root, int k, Ids &all)
 {
-  const PetscInt first = problem.A.first(rank_of_world());
+  const PetscInt first = problem.A.range.first();
   const Flags mine(root.begin() + first, root.begin() + first + problem.A.rows);
   Array<unsigned char, Ex> own_root;
   NodeAggregates<Ex> aggregates;

@@ -55,7 +55,7 @@ template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKi
   PetscCall(download(ex, M.offd.col, M.offd.nnz, ghost_col));
   PetscCall(download(ex, S.diag.data(), S.diag.size(), mark));
   PetscCall(download(ex, S.offd.data(), S.offd.size(), ghost_mark));
-  const PetscInt first = M.first(rank_of_world());
+  const PetscInt first = M.range.first();
   const auto place = [&](PetscInt i, PetscInt j) {
     return std::lower_bound(A.col.begin() + A.ptr[i], A.col.begin() + A.ptr[i + 1], j) - A.col.begin();
   };

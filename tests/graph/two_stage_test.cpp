@@ -54,7 +54,7 @@ template <class Ex> struct Split {
     PetscCall(number(ex, in_second, second));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscInt first_row() const { return graph.A.first(rank_of_world()); }
+  PetscInt first_row() const { return graph.A.range.first(); }
 
 private:
   PetscErrorCode number(Ex &ex, const Flags &coarse, CoarsePoints<Ex> &points)

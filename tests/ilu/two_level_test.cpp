@@ -15,7 +15,7 @@ protected:
   // The rank's part of a vector of all rows
   std::vector<double> part(const DistMatrix<Ex> &A, const std::vector<double> &x)
   {
-    const auto begin = x.begin() + A.first(rank_of_world());
+    const auto begin = x.begin() + A.range.first();
     return {begin, begin + A.rows};
   }
   // All of a vector, on every rank
@@ -158,7 +158,7 @@ TYPED_TEST(TwoLevel, PartsAreThoseOfTheDenseMatrix)
       ASSERT_EQ(report.fault, IluFault::none);
 
       const Vector b = wave(M.rows), ordered = reference.ordered(b);
-      const int first = static_cast<int>(A.first(rank_of_world())), n_B = factors.interior(), n_S = factors.interface();
+      const int first = static_cast<int>(A.range.first()), n_B = factors.interior(), n_S = factors.interface();
       ASSERT_EQ(n_B + n_S, A.rows);
       for (int p = 0; p < A.rows; p++) ASSERT_EQ(reference.on_interface(first + p), p >= n_B);
       // what the reference has on this rank's interface

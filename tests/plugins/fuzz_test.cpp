@@ -82,11 +82,7 @@ PetscErrorCode set_entries(Vec x, const std::vector<double> &from)
 
 class Fuzz : public EveryType {
 protected:
-  static Method method()
-  {
-    const std::string name = type();
-    return name == PCAMGMATCHING ? Method::matching : name == PCAMGCLASSICAL ? Method::classical : Method::smoothed;
-  }
+  static Method method() { return method_of(type()); }
 
   void make_matrix(const RandomMatrix &from, bool on_device, Mat *A)
   {

@@ -199,7 +199,7 @@ TEST_P(PCInterface, GivesItsLevelsAsMatrices)
       OK(PCGetInterpolations(pc, &levels, &P));
       OK(PCGetCoarseOperators(pc, &again, &operators));
       ASSERT_EQ(levels, again);
-      ASSERT_GE(levels, type() == std::string(PCAMGSA) ? 3 : 4); // which coarsens fastest
+      ASSERT_GE(levels, 3); // so that there is a matrix between the finest and the coarsest
       for (PetscInt l = 0; l + 1 < levels; l++) {
         OwnedMat product;
         PetscReal error, size;
@@ -324,7 +324,7 @@ TEST_P(PCInterface, RichardsonTellsThatAPartOfThePCMGFailed)
 // New values alone keep what was chosen, a changed option does not, however little it has changed.
 TEST_P(PCInterface, SmallestChangeOfAnOptionBuildsEverythingAnew)
 {
-  const std::string name = std::string(type()) == PCAMGMATCHING ? "-pc_amgmatching_kappa" : "-pc_amgmatching_threshold";
+  const std::string name = "-pc_amgmatching_jacobi_omega";
   OwnedMat A;
   OwnedPC pc;
   OK(PetscLogDefaultBegin());

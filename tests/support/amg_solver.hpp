@@ -20,18 +20,18 @@ template <class Ex> struct AmgSolver {
     parameters.rows_worth_single = 0;
     PetscCall(distribute(M, Ex::on_device, A.out()));
     PetscCall(hierarchy.build(ex, A, parameters, prolongation));
-    PetscCall(cycle.prepare(ex, A));
+    PetscCall(cycle.prepare(ex));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode refresh(Ex &ex, bool *fits)
   {
     PetscFunctionBegin;
     PetscCall(hierarchy.refresh(ex, parameters, fits));
-    if (*fits) PetscCall(cycle.prepare(ex, A));
+    if (*fits) PetscCall(cycle.prepare(ex));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   int rows() const { return hierarchy.levels.front()->A.rows; }
-  PetscInt first() const { return hierarchy.levels.front()->A.first(rank_of_world()); }
+  PetscInt first() const { return hierarchy.levels.front()->A.range.first(); }
   // Of this rank's rows
   std::vector<double> wave(double step) const
   {

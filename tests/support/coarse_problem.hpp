@@ -10,10 +10,11 @@ namespace amgkit::test
 {
 enum class Split { even, gap, last }; // gap: rank 1 has nothing, if there are more; last: the last rank has all
 
-inline std::vector<PetscInt> split_range(Split how, PetscInt n)
+inline RankRanges split_range(Split how, PetscInt n)
 {
   const int size = size_of_world();
-  std::vector<PetscInt> range;
+  RankRanges range;
+  range.rank = rank_of_world();
   for (int r = 0; r <= size; r++) range.push_back(how == Split::last ? (r < size ? 0 : n) : n * r / size);
   if (how == Split::gap && size > 1) range[1] = range[2];
   return range;

@@ -47,7 +47,7 @@ template <class Ex> struct DistributedGraph {
   }
   PetscErrorCode mark_strong(Ex &ex, const StrengthRule &rule)
   {
-    const auto before = std::lower_bound(A.ghosts.begin(), A.ghosts.end(), A.first(rank_of_world()));
+    const auto before = std::lower_bound(A.ghosts.begin(), A.ghosts.end(), A.range.first());
     PetscFunctionBegin;
     PetscCall(classical_strength(ex, A.diag, A.offd, static_cast<int>(before - A.ghosts.begin()), rule, S));
     G = graph_of(A, S.diag.data(), S.offd.data());

@@ -4,12 +4,20 @@
 #include "amgkit.h"
 #include "support/petsc_problems.hpp"
 
+#include <vector>
+
 namespace amgkit::test
 {
-inline auto multigrid_types() { return ::testing::Values(PCAMGMATCHING, PCAMGCLASSICAL, PCAMGSA); }
+inline const std::vector<const char *> multigrid_names = {PCAMGMATCHING, PCAMGCLASSICAL, PCAMGSA};
+inline auto multigrid_types() { return ::testing::ValuesIn(multigrid_names); }
 
 // And those that are no multigrid
-inline auto all_types() { return ::testing::Values(PCAMGMATCHING, PCAMGCLASSICAL, PCAMGSA, PCILU2LEVEL); }
+inline auto all_types()
+{
+  std::vector<const char *> names = multigrid_names;
+  names.push_back(PCILU2LEVEL);
+  return ::testing::ValuesIn(names);
+}
 
 class EveryType : public ::testing::TestWithParam<const char *> {
 protected:

@@ -4,7 +4,10 @@
 #include "amg/prolongation_classical.hpp"
 #include "amg/prolongation_matching.hpp"
 #include "amg/prolongation_smoothed.hpp"
+#include "amgkit.h"
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace amgkit::test
@@ -18,6 +21,14 @@ struct Shape {
 };
 
 enum class Method { matching, classical, smoothed };
+
+// An exception where there is none: a new type is missing here.
+inline Method method_of(const std::string &type)
+{
+  static const std::map<std::string, Method> methods = {
+      {PCAMGMATCHING, Method::matching}, {PCAMGCLASSICAL, Method::classical}, {PCAMGSA, Method::smoothed}};
+  return methods.at(type);
+}
 
 // With the method's own defaults
 template <class Ex> std::unique_ptr<Prolongation<Ex>> make_prolongation(Method method)

@@ -84,9 +84,7 @@ template <class Ex> PetscErrorCode dense_norms(Ex &ex, int n, const double *A, c
   Array<double, Ex> sums, images, differences;
 
   PetscFunctionBegin;
-  PetscCall(sums.allocate(ex, n));
-  PetscCall(images.allocate(ex, n));
-  PetscCall(differences.allocate(ex, n));
+  PetscCall(allocate_each(ex, n, sums, images, differences));
   double *sum = sums.data(), *image = images.data(), *difference = differences.data();
   PetscCall(for_rows<32>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
     double s = 0, y = 0, d = 0;
@@ -115,12 +113,12 @@ template <class Ex> PetscErrorCode dense_norms(Ex &ex, int n, const double *A, c
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode dense_rows(Space &, CsrView<double>, CsrView<double>, int, const int *, int, double *);
+AMGKIT_INSTANTIATE(dense_rows)
 template PetscErrorCode dense_apply(Space &, int, const double *, const float *, float *);
 template PetscErrorCode dense_apply(Space &, int, const double *, const double *, double *);
-template PetscErrorCode dense_apply_transposed(Space &, int, const double *, const double *, double *);
-template PetscErrorCode dense_add_outer(Space &, int, double, const double *, double *);
-template PetscErrorCode dense_scale_rows(Space &, int, double *, double *);
-template PetscErrorCode dense_scale_columns(Space &, int, const double *, double *);
-template PetscErrorCode dense_norms(Space &, int, const double *, const double *, DenseNorms *);
+AMGKIT_INSTANTIATE(dense_apply_transposed)
+AMGKIT_INSTANTIATE(dense_add_outer)
+AMGKIT_INSTANTIATE(dense_scale_rows)
+AMGKIT_INSTANTIATE(dense_scale_columns)
+AMGKIT_INSTANTIATE(dense_norms)
 } // namespace amgkit

@@ -350,8 +350,8 @@ PetscErrorCode relax(Ex &ex, SellView<T> A, const D *d, RelaxStep step, const V 
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode representable_in_single(Space &, CsrView<double>, bool *);
-template PetscErrorCode sell_pattern(Space &, CsrView<double>, SellOrder, SellPattern<Space> &, bool *);
+AMGKIT_INSTANTIATE(representable_in_single)
+AMGKIT_INSTANTIATE(sell_pattern)
 #define INSTANTIATE_RELAX(T, D, V)                                                                                                         \
   template PetscErrorCode relax(Space &, SellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_PRODUCTS(T, V)                                                                                                         \

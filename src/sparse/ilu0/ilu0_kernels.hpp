@@ -219,10 +219,9 @@ template <class Ex> PetscErrorCode check_pivots(Ex &ex, CsrView<double> A, Ilu0<
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode longest_row(Space &, CsrView<double>, int *);
-template PetscErrorCode first_without_diagonal(Space &, int, const int *, int *);
-template PetscErrorCode largest_shift(Space &, CsrView<double>, const int *, double, double *);
-template PetscErrorCode native_factor(Space &, CsrView<double>, double, Ilu0<Space> &);
-template PetscErrorCode check_pivots(Space &, CsrView<double>, Ilu0<Space> &);
+AMGKIT_INSTANTIATE(longest_row)
+AMGKIT_INSTANTIATE(first_without_diagonal)
+AMGKIT_INSTANTIATE(largest_shift)
+AMGKIT_INSTANTIATE(native_factor)
+AMGKIT_INSTANTIATE(check_pivots)
 } // namespace amgkit

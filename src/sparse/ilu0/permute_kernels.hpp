@@ -38,11 +38,7 @@ PetscErrorCode permute_symmetric(Ex &ex, CsrView<double> A, const int *order, co
     ptr[i] = row.end - row.begin;
   }));
   PetscCall(exclusive_scan(ex, A.rows, ptr, &nnz));
-  PetscCall(sources.allocate(ex, nnz));
-  PetscCall(positions.allocate(ex, nnz));
-  PetscCall(from.allocate(ex, nnz));
-  PetscCall(B.col.allocate(ex, nnz));
-  PetscCall(B.val.allocate(ex, nnz));
+  PetscCall(allocate_each(ex, nnz, sources, positions, from, B.col, B.val));
   int *source = sources.data(), *col = B.col.data();
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const Segment row = entries_of(A, order[i]);
@@ -58,7 +54,6 @@ PetscErrorCode permute_symmetric(Ex &ex, CsrView<double> A, const int *order, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode invert_permutation(Space &, std::int64_t, const int *, int *);
-template PetscErrorCode permute_symmetric(Space &, CsrView<double>, const int *, const int *, Csr<double, Space> &, Array<int, Space> &);
+AMGKIT_INSTANTIATE(invert_permutation)
+AMGKIT_INSTANTIATE(permute_symmetric)
 } // namespace amgkit

@@ -188,8 +188,7 @@ template <class Ex> PetscErrorCode triangle_symbolic(Ex &ex, TriangleShape shape
     ptr[p] = part.end - part.begin;
   }));
   PetscCall(exclusive_scan(ex, n, ptr, &nnz));
-  PetscCall(T.col.allocate(ex, nnz));
-  PetscCall(T.from.allocate(ex, nnz));
+  PetscCall(allocate_each(ex, nnz, T.col, T.from));
   T.at_once = rows_at_once(T);
   int *col = T.col.data(), *from = T.from.data();
   PetscCall(for_rows(ex, n, average_of(T), [=] AMGKIT_FN(auto team, std::int64_t p) {
@@ -258,8 +257,8 @@ template <class Ex, class V> PetscErrorCode triangle_sweeps(Ex &ex, int sweeps, 
 }
 
 using Space = AMGKIT_SPACE;
-template PetscErrorCode triangle_symbolic(Space &, TriangleShape, CsrView<double>, Triangle<Space> &);
-template PetscErrorCode triangle_numeric(Space &, const double *, const double *, Triangle<Space> &);
+AMGKIT_INSTANTIATE(triangle_symbolic)
+AMGKIT_INSTANTIATE(triangle_numeric)
 #define INSTANTIATE(V)                                                                                                                     \
   template PetscErrorCode triangle_solve(Space &, Triangle<Space> &, const V *, V *);                                                      \
   template PetscErrorCode triangle_sweeps(Space &, int, Triangle<Space> &, const V *, V *);

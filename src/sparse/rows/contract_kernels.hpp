@@ -166,8 +166,7 @@ template <class Ex> PetscErrorCode expand_long_rows(Ex &ex, const Product &in, L
     start[l] = n;
   }));
   PetscCall(exclusive_scan(ex, rows.rows, start, &rows.products));
-  PetscCall(rows.key.allocate(ex, rows.products));
-  PetscCall(rows.value.allocate(ex, rows.products));
+  PetscCall(allocate_each(ex, rows.products, rows.key, rows.value));
   std::uint64_t *key = rows.key.data();
   double *value = rows.value.data();
   PetscCall(for_rows<32>(ex, rows.rows, [=] AMGKIT_FN(auto team, std::int64_t l) {
@@ -249,8 +248,7 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, c
       ex, in, n, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{count[I] < 0}; }, rows));
   if (rows.rows > 0) PetscCall(count_long_rows(ex, rows, count));
   PetscCall(exclusive_scan(ex, n, count, &nnz));
-  PetscCall(C.col.allocate(ex, nnz));
-  PetscCall(C.val.allocate(ex, nnz));
+  PetscCall(allocate_each(ex, nnz, C.col, C.val));
   PetscCall((place_columns<Lanes, Slots>(ex, in, C, place)));
   PetscCall((sum_products<Slots>(ex, in, place, C)));
   if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
@@ -299,9 +297,6 @@ PetscErrorCode contract_values(Ex &ex, CsrView<double> A, const Aggregation<Ex> 
   return few_products(A, rows.coarse) ? refill_with<64>(ex, in, C, slot.data()) : refill_with<255>(ex, in, C, slot.data());
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode contract(Space &, CsrView<double>, const Aggregation<Space> &, const double *, const int *, const double *, int,
-                                 Csr<double, Space> &, Array<unsigned char, Space> &);
-template PetscErrorCode contract_values(Space &, CsrView<double>, const Aggregation<Space> &, const double *, const int *, const double *,
-                                        const Array<unsigned char, Space> &, Csr<double, Space> &);
+AMGKIT_INSTANTIATE(contract)
+AMGKIT_INSTANTIATE(contract_values)
 } // namespace amgkit

@@ -1,6 +1,14 @@
 // Rows in which own columns and ghosts have one numbering, by ascending global index: some ghosts first, then the own columns, then the
 // other ghosts. They are made of two blocks, and split into two again. Sums along them, and over them in a product, are added in the same
 // order on any number of ranks. Patterns are made once; values are filled in as often as wanted.
+//
+// The types of rows in two blocks, own columns and ghosts, here and elsewhere:
+//   DistRows     a rank's rows of any matrix, ghosts by global numbers on the host      dist/matrix.hpp
+//   SplitRows    the same for kernels, ghosts by global numbers in the space            rows/rearrange.hpp
+//   BlockRows    rows of this rank and of others, to be stacked into one block          here
+//   GhostedRows  rows of such a stacked block                                           here
+//   ChosenRows   some of these, to be split into two blocks again                       here
+//   MarkedRows   the same whose entries bear marks, and slices of them                  spgemm/sliced_blocks.hpp
 #pragma once
 #include "base/array.hpp"
 

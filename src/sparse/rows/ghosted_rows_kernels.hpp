@@ -140,8 +140,7 @@ template <class Ex> PetscErrorCode stack_rows(Ex &ex, const BlockRows &blocks, C
     ptr[r] = one.end - one.begin + two.end - two.begin;
   }));
   PetscCall(exclusive_scan(ex, rows, ptr, &entries));
-  PetscCall(M.col.allocate(ex, entries));
-  PetscCall(M.val.allocate(ex, entries));
+  PetscCall(allocate_each(ex, entries, M.col, M.val));
   PetscCall(fill_stacked<true>(ex, in, M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -169,8 +168,7 @@ template <class Ex> PetscErrorCode split_rows(Ex &ex, const ChosenRows &chosen, 
   diag.rows = offd.rows = in.rows;
   diag.cols = in.own;
   offd.cols = ghosts;
-  PetscCall(diag.ptr.allocate(ex, std::int64_t{in.rows} + 1));
-  PetscCall(offd.ptr.allocate(ex, std::int64_t{in.rows} + 1));
+  PetscCall(allocate_each(ex, std::int64_t{in.rows} + 1, diag.ptr, offd.ptr));
   int *own_ptr = diag.ptr.data(), *ghost_ptr = offd.ptr.data();
   PetscCall(for_each(ex, in.rows, [=] AMGKIT_FN(std::int64_t t) {
     const Cut cut = cut_row(in, t);
@@ -179,10 +177,8 @@ template <class Ex> PetscErrorCode split_rows(Ex &ex, const ChosenRows &chosen, 
   }));
   PetscCall(exclusive_scan(ex, in.rows, own_ptr, &inside));
   PetscCall(exclusive_scan(ex, in.rows, ghost_ptr, &outside));
-  PetscCall(diag.col.allocate(ex, inside));
-  PetscCall(diag.val.allocate(ex, inside));
-  PetscCall(offd.col.allocate(ex, outside));
-  PetscCall(offd.val.allocate(ex, outside));
+  PetscCall(allocate_each(ex, inside, diag.col, diag.val));
+  PetscCall(allocate_each(ex, outside, offd.col, offd.val));
   PetscCall(fill_split<true>(ex, chosen, diag, offd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -224,8 +220,7 @@ template <class Ex> PetscErrorCode identity_and_rows(Ex &ex, CsrView<double> A, 
   S.rows = n;
   S.cols = static_cast<int>(cols);
   PetscCall(S.ptr.allocate(ex, n + 1));
-  PetscCall(S.col.allocate(ex, entries));
-  PetscCall(S.val.allocate(ex, entries));
+  PetscCall(allocate_each(ex, entries, S.col, S.val));
   int *ptr = S.ptr.data(), *col = S.col.data();
   double *val = S.val.data();
   // what A's rows before row[t] hold belongs to rows before t
@@ -255,14 +250,12 @@ template <class Ex> PetscErrorCode choose_rows(Ex &ex, int n, const Array<int, E
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-using View = CsrView<double>;
-template PetscErrorCode stack_rows(Space &, const BlockRows &, Csr<double, Space> &);
-template PetscErrorCode stack_values(Space &, const BlockRows &, Csr<double, Space> &);
-template PetscErrorCode stack_vector(Space &, int, const double *, int, const double *, int, double *);
-template PetscErrorCode split_rows(Space &, const ChosenRows &, int, Csr<double, Space> &, Csr<double, Space> &);
-template PetscErrorCode split_values(Space &, const ChosenRows &, Csr<double, Space> &, Csr<double, Space> &);
-template PetscErrorCode drop_empty_columns(Space &, Csr<double, Space> &, std::vector<int> &);
-template PetscErrorCode identity_and_rows(Space &, View, const Array<int, Space> &, Csr<double, Space> &);
-template PetscErrorCode choose_rows(Space &, int, const Array<int, Space> &, Array<int, Space> &);
+AMGKIT_INSTANTIATE(stack_rows)
+AMGKIT_INSTANTIATE(stack_values)
+AMGKIT_INSTANTIATE(stack_vector)
+AMGKIT_INSTANTIATE(split_rows)
+AMGKIT_INSTANTIATE(split_values)
+AMGKIT_INSTANTIATE(drop_empty_columns)
+AMGKIT_INSTANTIATE(identity_and_rows)
+AMGKIT_INSTANTIATE(choose_rows)
 } // namespace amgkit

@@ -56,11 +56,10 @@ template <class Ex> PetscErrorCode first_not_finite(Ex &ex, std::int64_t n, cons
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return x[i] * x[i] <= largest_square ? n : i; }, n, Min{}, first);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode set_vector(Space &, std::int64_t, const double *, int, int, double *);
-template PetscErrorCode get_vector(Space &, std::int64_t, int, int, const double *, double *);
-template PetscErrorCode sum_of_vectors(Space &, std::int64_t, int, int, const double *, double *);
-template PetscErrorCode constants_of_components(Space &, std::int64_t, int, double *);
-template PetscErrorCode rigid_body_modes(Space &, std::int64_t, int, const double *, double *);
-template PetscErrorCode first_not_finite(Space &, std::int64_t, const double *, std::int64_t *);
+AMGKIT_INSTANTIATE(set_vector)
+AMGKIT_INSTANTIATE(get_vector)
+AMGKIT_INSTANTIATE(sum_of_vectors)
+AMGKIT_INSTANTIATE(constants_of_components)
+AMGKIT_INSTANTIATE(rigid_body_modes)
+AMGKIT_INSTANTIATE(first_not_finite)
 } // namespace amgkit

@@ -114,8 +114,7 @@ PetscErrorCode join_pieces(Ex &ex, const Pieces &pieces, int rows, const int *sl
   int *ptr = whole.ptr.data();
   PetscCall(for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) { ptr[i] = length[slot[i]]; }));
   PetscCall(exclusive_scan(ex, rows, ptr, &total));
-  PetscCall(whole.col.allocate(ex, total));
-  PetscCall(whole.val.allocate(ex, total));
+  PetscCall(allocate_each(ex, total, whole.col, whole.val));
   int *col = whole.col.data();
   double *val = whole.val.data();
   PetscCall(for_rows(ex, rows, whole.view().average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
@@ -187,15 +186,15 @@ PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, int *posi
 using Space = AMGKIT_SPACE;
 template PetscErrorCode row_lengths(Space &, CsrView<double>, int *);
 template PetscErrorCode row_lengths(Space &, const SplitRows &, int *);
-template PetscErrorCode offsets_of_rows(Space &, std::int64_t, const int *, const int *, int *, std::int64_t *);
-template PetscErrorCode pack_columns(Space &, const RowMessage &, const SplitRows &, std::uint64_t *);
-template PetscErrorCode pack_values(Space &, const RowMessage &, const SplitRows &, double *);
+AMGKIT_INSTANTIATE(offsets_of_rows)
+AMGKIT_INSTANTIATE(pack_columns)
+AMGKIT_INSTANTIATE(pack_values)
 template PetscErrorCode unpack(Space &, const RowMessage &, const double *, double *);
 template PetscErrorCode unpack(Space &, const RowMessage &, const std::uint64_t *, std::uint64_t *);
-template PetscErrorCode keys_of_ghosts(Space &, std::int64_t, const std::uint64_t *, const GhostedColumns &, std::uint64_t *);
-template PetscErrorCode merged_numbers(Space &, std::int64_t, const std::uint64_t *, const int *, const GhostedColumns &, int *);
-template PetscErrorCode join_pieces(Space &, const Pieces &, int, const int *, const int *, Csr<double, Space> &);
-template PetscErrorCode places_in_pieces(Space &, int, int, const int *, Array<int, Space> &, Array<int, Space> &);
-template PetscErrorCode keys_of_pieces(Space &, int, const int *, const std::uint64_t *, const int *, Array<std::uint64_t, Space> &);
-template PetscErrorCode number_distinct(Space &, Array<std::uint64_t, Space> &, int *, std::vector<std::uint64_t> &);
+AMGKIT_INSTANTIATE(keys_of_ghosts)
+AMGKIT_INSTANTIATE(merged_numbers)
+AMGKIT_INSTANTIATE(join_pieces)
+AMGKIT_INSTANTIATE(places_in_pieces)
+AMGKIT_INSTANTIATE(keys_of_pieces)
+AMGKIT_INSTANTIATE(number_distinct)
 } // namespace amgkit

@@ -203,17 +203,16 @@ template <class Ex> PetscErrorCode nonempty_rows(Ex &ex, CsrView<double> A, Arra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode check_rows(Space &, CsrView<double>, CsrView<double>, double *, RowCheck *, int);
-template PetscErrorCode diagonal_and_l1(Space &, CsrView<double>, CsrView<double>, double *, double *);
-template PetscErrorCode magnitudes(Space &, std::int64_t, const double *, Magnitudes *);
-template PetscErrorCode invert_entries(Space &, std::int64_t, const double *, double *);
-template PetscErrorCode diagonal_of(Space &, CsrView<double>, double *);
-template PetscErrorCode diagonal_positions(Space &, CsrView<double>, int *);
-template PetscErrorCode unit_diagonals(Space &, CsrView<double>, const unsigned char *, double *);
-template PetscErrorCode narrow(Space &, std::int64_t, const PetscInt *, int *);
-template PetscErrorCode count_up(Space &, std::int64_t, int *);
-template PetscErrorCode lone_rows(Space &, CsrView<double>, CsrView<double>, Array<int, Space> &);
-template PetscErrorCode scale_rows(Space &, const Array<int, Space> &, double, double *);
-template PetscErrorCode nonempty_rows(Space &, CsrView<double>, Array<int, Space> &);
+AMGKIT_INSTANTIATE(check_rows)
+AMGKIT_INSTANTIATE(diagonal_and_l1)
+AMGKIT_INSTANTIATE(magnitudes)
+AMGKIT_INSTANTIATE(invert_entries)
+AMGKIT_INSTANTIATE(diagonal_of)
+AMGKIT_INSTANTIATE(diagonal_positions)
+AMGKIT_INSTANTIATE(unit_diagonals)
+AMGKIT_INSTANTIATE(narrow)
+AMGKIT_INSTANTIATE(count_up)
+AMGKIT_INSTANTIATE(lone_rows)
+AMGKIT_INSTANTIATE(scale_rows)
+AMGKIT_INSTANTIATE(nonempty_rows)
 } // namespace amgkit

@@ -53,8 +53,7 @@ PetscErrorCode selected_values(Ex &ex, CsrView<double> A, const Selection<Ex> &c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode select_entries(Space &, CsrView<double>, const unsigned char *, unsigned char, ColumnRange, Selection<Space> &);
-template PetscErrorCode selected_columns(Space &, CsrView<double>, const Selection<Space> &, int, int *);
-template PetscErrorCode selected_values(Space &, CsrView<double>, const Selection<Space> &, const double *, double *);
+AMGKIT_INSTANTIATE(select_entries)
+AMGKIT_INSTANTIATE(selected_columns)
+AMGKIT_INSTANTIATE(selected_values)
 } // namespace amgkit

@@ -18,8 +18,7 @@ template <class Ex> PetscErrorCode transpose_entries(Ex &ex, const CsrView<doubl
   At.cols = A.rows;
   At.col.release();
   At.val.release();
-  PetscCall(columns.allocate(ex, n));
-  PetscCall(positions.allocate(ex, n));
+  PetscCall(allocate_each(ex, n, columns, positions));
   std::uint32_t *column = columns.data();
   int *position = positions.data(), *row = columns.template as<int>();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t k) {
@@ -62,8 +61,7 @@ PetscErrorCode transpose_blocks(Ex &ex, const CsrView<double> &A, const Transpos
   At.rows = A.cols;
   At.cols = A.rows;
   PetscCall(At.ptr.allocate(ex, std::int64_t{At.rows} + 1));
-  PetscCall(At.col.allocate(ex, A.nnz));
-  PetscCall(At.val.allocate(ex, A.nnz));
+  PetscCall(allocate_each(ex, A.nnz, At.col, At.val));
   if (from) PetscCall(from->allocate(ex, A.nnz));
   int *ptr = At.ptr.data(), *col = At.col.data(), *position = from ? from->data() : nullptr;
   double *val = At.val.data();
@@ -106,6 +104,5 @@ template <class Ex> PetscErrorCode transpose(Ex &ex, CsrView<double> A, Csr<doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode transpose(Space &, CsrView<double>, Csr<double, Space> &, Array<int, Space> *, TransposeBlocks);
+AMGKIT_INSTANTIATE(transpose)
 } // namespace amgkit

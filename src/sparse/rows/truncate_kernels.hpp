@@ -110,8 +110,7 @@ template <class Ex> PetscErrorCode round_rows(Ex &ex, const RoundedRows &P)
   });
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode mark_largest(Space &, CsrView<double>, Truncation, unsigned char *);
-template PetscErrorCode round_rows(Space &, const RoundedRows &);
-template PetscErrorCode scales_of_truncation(Space &, CsrView<double>, const unsigned char *, double *);
+AMGKIT_INSTANTIATE(mark_largest)
+AMGKIT_INSTANTIATE(round_rows)
+AMGKIT_INSTANTIATE(scales_of_truncation)
 } // namespace amgkit

@@ -117,10 +117,9 @@ template <class Ex> PetscErrorCode shift_offsets(Ex &ex, std::int64_t n, const i
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = from[i] + by; });
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode cut_rows(Space &, CsrView<double>, std::int64_t, std::vector<RowSlice> &);
-template PetscErrorCode span_of_columns(Space &, CsrView<double>, const RowSlice &, int *, int *);
-template PetscErrorCode compress_columns(Space &, CsrView<double>, const RowSlice &, Csr<double, Space> &, Array<int, Space> &);
-template PetscErrorCode copy_rows(Space &, CsrView<double>, const Array<int, Space> &, bool, Csr<double, Space> &);
-template PetscErrorCode shift_offsets(Space &, std::int64_t, const int *, int, int *);
+AMGKIT_INSTANTIATE(cut_rows)
+AMGKIT_INSTANTIATE(span_of_columns)
+AMGKIT_INSTANTIATE(compress_columns)
+AMGKIT_INSTANTIATE(copy_rows)
+AMGKIT_INSTANTIATE(shift_offsets)
 } // namespace amgkit

@@ -101,8 +101,7 @@ template <class Ex> PetscErrorCode join_rows(Ex &ex, std::vector<Csr<double, Ex>
 
 using Space = AMGKIT_SPACE;
 template PetscErrorCode cut_rows(Space &, const MarkedRows &, int, std::vector<RowCut> &);
-template PetscErrorCode count_terms(Space &, CsrView<double>, const unsigned char *, unsigned char, CsrView<double>, int, std::int64_t *);
-template PetscErrorCode slice_rows(Space &, const MarkedRows &, const RowCut &, const RowCut &, Array<int, Space> &, Array<int, Space> &,
-                                   MarkedRows &);
-template PetscErrorCode join_rows(Space &, std::vector<Csr<double, Space>> &, Csr<double, Space> &);
+AMGKIT_INSTANTIATE(count_terms)
+AMGKIT_INSTANTIATE(slice_rows)
+AMGKIT_INSTANTIATE(join_rows)
 } // namespace amgkit

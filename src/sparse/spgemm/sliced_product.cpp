@@ -146,11 +146,7 @@ PetscErrorCode sliced_product_numeric(Ex &ex, const SlicedPlan<Ex> &plan, CsrVie
 }
 
 using View = CsrView<double>;
-#define AMGKIT_INSTANTIATE(Ex)                                                                                                             \
-  template PetscErrorCode slices_of_product(Ex &, const SpgemmOptions &, const View &, const View &, std::int64_t *);                      \
-  template PetscErrorCode sliced_product_symbolic(Ex &, const SpgemmOptions &, std::int64_t, View, View, View, Csr<double, Ex> &,          \
-                                                  SlicedPlan<Ex> &);                                                                       \
-  template PetscErrorCode sliced_product_numeric(Ex &, const SlicedPlan<Ex> &, View, View, View, Csr<double, Ex> &);
-AMGKIT_FOR_ALL_SPACES(AMGKIT_INSTANTIATE)
-#undef AMGKIT_INSTANTIATE
+AMGKIT_INSTANTIATE(slices_of_product)
+AMGKIT_INSTANTIATE(sliced_product_symbolic)
+AMGKIT_INSTANTIATE(sliced_product_numeric)
 } // namespace amgkit

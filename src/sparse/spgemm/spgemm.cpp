@@ -210,14 +210,15 @@ PetscErrorCode triple_product_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrVie
 }
 
 using View = CsrView<double>;
-#define AMGKIT_INSTANTIATE(Ex)                                                                                                             \
-  template bool spgemm_available<Ex>(SpgemmKind);                                                                                          \
-  template PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, View, View, Csr<double, Ex> &, SpgemmPlan<Ex> &);                   \
+AMGKIT_INSTANTIATE(spgemm_available)
+AMGKIT_INSTANTIATE(spgemm_symbolic)
+AMGKIT_INSTANTIATE(spgemm_note_places)
+AMGKIT_INSTANTIATE(triple_product_symbolic)
+AMGKIT_INSTANTIATE(triple_product_numeric)
+#define INSTANTIATE(Ex)                                                                                                                    \
   template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, Csr<double, Ex> &);                                     \
-  template PetscErrorCode spgemm_note_places(Ex &, View, View, const Csr<double, Ex> &, SpgemmPlan<Ex> &);                                 \
   template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, const SpgemmRows &);                                    \
-  template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, const SpgemmPart &, View, View, const SpgemmRows &);                \
-  template PetscErrorCode triple_product_symbolic(Ex &, const SpgemmOptions &, View, View, View, Csr<double, Ex> &, SpgemmPlan<Ex> &);     \
-  template PetscErrorCode triple_product_numeric(Ex &, const SpgemmPlan<Ex> &, View, View, View, Csr<double, Ex> &);
-AMGKIT_FOR_ALL_SPACES(AMGKIT_INSTANTIATE)
+  template PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &, const SpgemmPart &, View, View, const SpgemmRows &);
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace amgkit

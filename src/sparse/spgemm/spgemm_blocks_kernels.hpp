@@ -10,6 +10,5 @@ PetscErrorCode native_block_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<
   return spgemm::numeric_by_shape<0, spgemm::first_wide_shape>(ex, spgemm::BlockFactors{A, B, plan.runs.view()}, plan, C);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode native_block_numeric(Space &, const SpgemmPlan<Space> &, CsrView<double>, CsrView<double>, const SpgemmRows &);
+AMGKIT_INSTANTIATE(native_block_numeric)
 } // namespace amgkit

@@ -89,8 +89,7 @@ PetscErrorCode sort_pattern(Cuda &ex, CusparseState &s, Csr<double, Cuda> &C)
   PetscCall(s.position.allocate(ex, nnz));
   std::swap(C.col, s.col);
   std::swap(C.val, s.val);
-  PetscCall(C.col.allocate(ex, nnz));
-  PetscCall(C.val.allocate(ex, nnz));
+  PetscCall(allocate_each(ex, nnz, C.col, C.val));
   PetscCall(sorted_columns(ex, CsrView<double>{C.rows, C.cols, nnz, C.ptr.data(), s.col.data()}, s.position.data(), C.col.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,8 +115,7 @@ PetscErrorCode cusparse_symbolic(Cuda &ex, CsrView<double> A, CsrView<double> B,
     PetscCall(memory_zero(ex, C.ptr.data(), C.ptr.bytes()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(C.col.allocate(ex, nnz));
-  PetscCall(C.val.allocate(ex, nnz));
+  PetscCall(allocate_each(ex, nnz, C.col, C.val));
   PetscCall(copy_pattern(ex, s, C));
   PetscCall(count_unsorted_rows(ex, C.view(), &unsorted));
   if (unsorted > 0) PetscCall(sort_pattern(ex, s, C));

@@ -98,8 +98,7 @@ template <class In, class Ex> PetscErrorCode count_all_columns(Ex &ex, std::int6
   std::int64_t n = 0;
 
   PetscFunctionBegin;
-  PetscCall(nexts.allocate(ex, rows));
-  PetscCall(trying.allocate(ex, rows));
+  PetscCall(allocate_each(ex, rows, nexts, trying));
   unsigned char *next = nexts.data();
   int *row = trying.data();
   PetscCall(choose_tables(ex, rows, count, next));
@@ -480,8 +479,8 @@ PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
 using Space = AMGKIT_SPACE;
 using View = CsrView<double>;
 template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
-template PetscErrorCode find_parts(Space &, const SpgemmPlan<Space> &, std::vector<SpgemmPart> &);
-template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, const SpgemmPart *, View, View, const SpgemmRows &);
 template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
+AMGKIT_INSTANTIATE(find_parts)
+template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, const SpgemmPart *, View, View, const SpgemmRows &);
 template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, View, View, View, const SpgemmRows &);
 } // namespace amgkit

@@ -92,11 +92,9 @@ PetscErrorCode kokkos_symbolic(Cuda &ex, CsrView<double> A, CsrView<double> B, C
   auto owner = std::make_unique<KokkosCudaState>();
   KokkosCudaState &s = *owner;
   PetscCall(count_entries(ex, s, A, B, C, &nnz));
-  PetscCall(C.col.allocate(ex, nnz));
-  PetscCall(C.val.allocate(ex, nnz));
+  PetscCall(allocate_each(ex, nnz, C.col, C.val));
   if (nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(s.col.allocate(ex, nnz));
-  PetscCall(s.val.allocate(ex, nnz));
+  PetscCall(allocate_each(ex, nnz, s.col, s.val));
   PetscCall(zeros.allocate(ex, std::max(A.nnz, B.nnz)));
   PetscCall(memory_zero(ex, zeros.data(), zeros.bytes()));
   PetscCall(multiply(ex, s, A, zeros.data(), B, zeros.data()));

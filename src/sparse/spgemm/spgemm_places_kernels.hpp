@@ -102,7 +102,5 @@ PetscErrorCode native_note_places(Ex &ex, CsrView<double> A, CsrView<double> B, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-using Space = AMGKIT_SPACE;
-using View = CsrView<double>;
-template PetscErrorCode native_note_places(Space &, View, View, const Csr<double, Space> &, SpgemmPlan<Space> &);
+AMGKIT_INSTANTIATE(native_note_places)
 } // namespace amgkit

@@ -10,6 +10,5 @@ PetscErrorCode native_wide_block_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, Csr
   return numeric_by_shape<first_wide_shape, count_block_shapes>(ex, BlockFactors{A, B, plan.runs.view()}, plan, C);
 }
 
-using Space = AMGKIT_SPACE;
-template PetscErrorCode native_wide_block_numeric(Space &, const SpgemmPlan<Space> &, CsrView<double>, CsrView<double>, const SpgemmRows &);
+AMGKIT_INSTANTIATE(native_wide_block_numeric)
 } // namespace amgkit

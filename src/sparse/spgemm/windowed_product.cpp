@@ -122,11 +122,6 @@ PetscErrorCode windowed_product(Ex &ex, const std::vector<ProductWindow> &window
 }
 
 using View = CsrView<double>;
-#define AMGKIT_INSTANTIATE(Ex)                                                                                                             \
-  template PetscErrorCode find_windows(Ex &, std::int64_t, View, View, const SpgemmPlan<Ex> &, const SpgemmPlan<Ex> &,                     \
-                                       std::vector<ProductWindow> &);                                                                      \
-  template PetscErrorCode windowed_product(Ex &, const std::vector<ProductWindow> &, View, View, View, View, const SpgemmPlan<Ex> &,       \
-                                           const SpgemmPlan<Ex> &, Csr<double, Ex> &);
-AMGKIT_FOR_ALL_SPACES(AMGKIT_INSTANTIATE)
-#undef AMGKIT_INSTANTIATE
+AMGKIT_INSTANTIATE(find_windows)
+AMGKIT_INSTANTIATE(windowed_product)
 } // namespace amgkit
