@@ -1,26 +1,49 @@
 #include "plugins/ksp_fcg.hpp"
 
-#include "base/compat.hpp"
+#include "krylov/fcg.hpp"
+#include "plugins/pc_plugin.hpp"
 
-#include <array>
 #include <petsc/private/kspimpl.h>
+#include <petsc/private/matimpl.h>
 
 namespace amgkit
 {
 namespace
 {
-struct WorkVectors {
+// ksp->data
+struct Steps {
+  std::unique_ptr<FcgSteps> steps; // once there is a solution vector, in whose space they are
+};
+Steps &data_of(KSP ksp) { return *static_cast<Steps *>(ksp->data); }
+
+// What a solve works with. product: the preconditioner, where it has a product with the operator.
+struct Work {
+  FcgSteps &steps;
   Vec r, w, d, q;
-  explicit WorkVectors(KSP ksp) : r(ksp->work[0]), w(ksp->work[1]), d(ksp->work[2]), q(ksp->work[3]) {}
+  Mat A;
+  Preconditioner *product;
 };
 
 // The work vectors wait for the solution vector: a duplicate of it takes device memory alone, while the vector that KSPCreateVecs() asks
 // the matrix for takes page-locked memory of the host too, on several GPUs (PETSc 3.26: 43 ms for 67 MB).
-PetscErrorCode KSPSetUp_AMGFCG(KSP ksp)
+PetscErrorCode KSPReset_AMGFCG(KSP ksp)
+{
+  std::unique_ptr<FcgSteps> &steps = data_of(ksp).steps;
+
+  PetscFunctionBegin;
+  if (steps) PetscCall(steps->close());
+  steps.reset();
+  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work)); // in KSPSetUp(), another type's
+  ksp->nwork = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDestroy_AMGFCG(KSP ksp)
 {
   PetscFunctionBegin;
-  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work)); // another type's
-  ksp->nwork = 0;
+  PetscCall(KSPReset_AMGFCG(ksp));
+  delete static_cast<Steps *>(ksp->data);
+  ksp->data = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -28,6 +51,7 @@ PetscErrorCode KSPSetUp_AMGFCG(KSP ksp)
 PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
 {
   PetscFunctionBegin;
+  KSPCheckNorm(ksp, norm);
   PetscCall(PetscObjectSAWsTakeAccess(reinterpret_cast<PetscObject>(ksp)));
   ksp->rnorm = norm;
   PetscCall(PetscObjectSAWsGrantAccess(reinterpret_cast<PetscObject>(ksp)));
@@ -40,88 +64,110 @@ PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ||r|| where that is the norm.
-PetscErrorCode check_residual(KSP ksp, Vec r)
+PetscErrorCode multiply(KSP ksp, const Work &work, Vec x, Vec y)
+{
+  bool done = false;
+
+  PetscFunctionBegin;
+  if (work.product) {
+    PetscCall(PetscLogEventBegin(MAT_Mult, work.A, x, y, nullptr));
+    PetscCall(work.steps.multiply(*work.product, x, y, &done));
+    PetscCall(PetscLogEventEnd(MAT_Mult, work.A, x, y, nullptr));
+  }
+  if (!done) PetscCall(KSP_MatMult(ksp, work.A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// r and its norm, where that is the norm.
+PetscErrorCode first_residual(KSP ksp, const Work &work)
 {
   PetscReal norm = 0;
 
   PetscFunctionBegin;
-  if (ksp->normtype == KSP_NORM_NATURAL) PetscFunctionReturn(PETSC_SUCCESS);
-  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) {
-    PetscCall(VecNorm(r, NORM_2, &norm));
-    KSPCheckNorm(ksp, norm);
+  if (ksp->guess_zero) {
+    PetscCall(VecCopy(ksp->vec_rhs, work.r));
+  } else {
+    PetscCall(multiply(ksp, work, ksp->vec_sol, work.r));
+    PetscCall(VecAYPX(work.r, -1, ksp->vec_rhs));
   }
+  if (ksp->normtype == KSP_NORM_NATURAL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) PetscCall(work.steps.norm(work.r, &norm));
   PetscCall(check_convergence(ksp, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The new direction from w = B r; rho: d·q of the one before.
-PetscErrorCode next_direction(KSP ksp, const WorkVectors &work, PetscScalar rho)
+// w = B r and the new direction. The natural norm is that of the residual before the step.
+PetscErrorCode next_direction(KSP ksp, const Work &work)
 {
-  const std::array<Vec, 2> with = {work.r, work.q};
-  std::array<PetscScalar, 2> products{}; // w·r, w·q
   const bool first = ksp->its == 0;
 
   PetscFunctionBegin;
   PetscCall(KSP_PCApply(ksp, work.r, work.w));
-  PetscCall(VecMDot(work.w, first ? 1 : 2, with.data(), products.data()));
-  for (PetscScalar product : products) KSPCheckDot(ksp, product);
-  if (ksp->normtype == KSP_NORM_NATURAL) PetscCall(check_convergence(ksp, PetscSqrtReal(PetscMax(0, products[0]))));
-  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  if (products[0] < 0) ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
-  if (products[0] == 0) ksp->reason = KSP_DIVERGED_BREAKDOWN; // B r = 0
-  if (first)
-    PetscCall(VecCopy(work.w, work.d));
-  else
-    PetscCall(VecAYPX(work.d, -products[1] / rho, work.w));
+  PetscCall(work.steps.project(first, work.w, work.r, work.q));
+  if (ksp->normtype == KSP_NORM_NATURAL) {
+    FcgScalars s;
+    PetscCall(work.steps.scalars(&s));
+    KSPCheckDot(ksp, s.w_r);
+    PetscCall(check_convergence(ksp, PetscSqrtReal(PetscMax(0, s.w_r))));
+    if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(work.steps.direct(first, work.w, work.d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// One step along d, and rho.
-PetscErrorCode advance(KSP ksp, const WorkVectors &work, PetscScalar *rho)
+// One step along d, unless the method cannot go on.
+PetscErrorCode advance(KSP ksp, const Work &work)
 {
-  const std::array<Vec, 2> with = {work.q, work.r};
-  std::array<PetscScalar, 2> products{}; // d·q, d·r
-  Mat A;
+  FcgScalars s;
 
   PetscFunctionBegin;
-  PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
-  PetscCall(KSP_MatMult(ksp, A, work.d, work.q));
-  PetscCall(VecMDot(work.d, 2, with.data(), products.data()));
-  for (PetscScalar product : products) KSPCheckDot(ksp, product);
-  *rho = products[0];
-  if (!(*rho > 0)) {
-    ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecAXPY(ksp->vec_sol, products[1] / *rho, work.d));
-  PetscCall(VecAXPY(work.r, -products[1] / *rho, work.q));
+  PetscCall(multiply(ksp, work, work.d, work.q));
+  PetscCall(work.steps.advance(work.d, work.q, ksp->vec_sol, work.r));
+  PetscCall(work.steps.scalars(&s));
+  for (const PetscScalar product : {s.w_r, s.w_q, s.d_q, s.d_r}) KSPCheckDot(ksp, product);
+  if (!(s.d_q > 0)) ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
+  if (s.w_r == 0) ksp->reason = KSP_DIVERGED_BREAKDOWN; // B r = 0
+  if (s.w_r < 0) ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   ksp->its++;
-  PetscCall(check_residual(ksp, work.r));
+  if (ksp->normtype != KSP_NORM_NATURAL)
+    PetscCall(check_convergence(ksp, ksp->normtype == KSP_NORM_UNPRECONDITIONED ? PetscSqrtReal(s.r_r) : 0));
   if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: the preconditioner, if it was set up with the operator as it is now but for values.
+PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product)
+{
+  Preconditioner *solver = solver_of(ksp->pc);
+  bool same = false;
+
+  PetscFunctionBegin;
+  if (solver && A == P && !ksp->transpose_solve) PetscCall(solver->can_refresh(A, &same));
+  *product = same ? solver : nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
 {
-  PetscScalar rho = 1;
+  std::unique_ptr<FcgSteps> &steps = data_of(ksp).steps;
+  Preconditioner *product = nullptr;
+  Mat A, P;
 
   PetscFunctionBegin;
   if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, 4));
-  const WorkVectors work(ksp);
-  ksp->its = 0;
-  if (ksp->guess_zero) {
-    PetscCall(VecCopy(ksp->vec_rhs, work.r));
-  } else {
-    Mat A;
-    PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
-    PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, work.r));
-    PetscCall(VecAYPX(work.r, -1, ksp->vec_rhs));
+  if (!steps) {
+    steps = make_fcg_steps(ksp->vec_sol);
+    PetscCall(steps->create(ksp->vec_sol));
   }
-  PetscCall(check_residual(ksp, work.r));
+  PetscCall(PCGetOperators(ksp->pc, &A, &P));
+  PetscCall(find_product(ksp, A, P, &product));
+  const Work work = {*steps, ksp->work[0], ksp->work[1], ksp->work[2], ksp->work[3], A, product};
+  ksp->its = 0;
+  PetscCall(first_residual(ksp, work));
   while (!ksp->reason) {
-    PetscCall(next_direction(ksp, work, rho));
-    if (!ksp->reason) PetscCall(advance(ksp, work, &rho));
+    PetscCall(next_direction(ksp, work));
+    if (!ksp->reason) PetscCall(advance(ksp, work));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,9 +179,11 @@ PetscErrorCode KSPCreate_AMGFCG(KSP ksp)
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
-  ksp->ops->setup = KSPSetUp_AMGFCG;
+  ksp->data = new Steps;
+  ksp->ops->setup = KSPReset_AMGFCG;
   ksp->ops->solve = KSPSolve_AMGFCG;
-  ksp->ops->destroy = KSPDestroyDefault;
+  ksp->ops->reset = KSPReset_AMGFCG;
+  ksp->ops->destroy = KSPDestroy_AMGFCG;
   ksp->ops->buildsolution = KSPBuildSolutionDefault;
   ksp->ops->buildresidual = KSPBuildResidualDefault;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -142,6 +142,12 @@ SetupFault PluginPC::fault() const
   return solver ? solver->fault() : SetupFault{};
 }
 
+Preconditioner *solver_of(PC pc)
+{
+  const bool ours = pc->ops->apply == PCApply_Plugin;
+  return ours && data_of(pc).usable() ? data_of(pc).solver.get() : nullptr;
+}
+
 PetscErrorCode PCApply_Plugin(PC pc, Vec x, Vec y) { return apply(pc, false, x, y); }
 
 // With others than a flexible method a preconditioner that changes gives wrong answers, and the method would not notice.

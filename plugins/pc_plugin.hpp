@@ -50,6 +50,8 @@ public:
   SetupFault fault() const;
 };
 
+// What this PC applies, nullptr if it is none of these types, or has nothing to apply.
+Preconditioner *solver_of(PC pc);
 // Gives pc this data and the shared callbacks; takes ownership.
 PetscErrorCode PCCreate_Plugin(PC pc, std::unique_ptr<PluginPC> data);
 // The callbacks that a type may call or extend.

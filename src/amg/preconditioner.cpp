@@ -8,7 +8,7 @@ namespace amgkit
 {
 namespace
 {
-template <class Ex> class AmgSolver final : public PreconditionerIn<Ex, AmgPreconditioner> {
+template <class Ex> class AmgSolver final : public PreconditionerIn<Ex, AmgPreconditioner>, public UserProduct<Ex> {
 public:
   AmgSolver(const AmgParameters &parameters, const Method &method)
       : PreconditionerIn<Ex, AmgPreconditioner>(parameters.space), parameters_(parameters), method_(method)
@@ -57,6 +57,17 @@ public:
     PetscCall(need_memory_for("the transposes of the levels' matrices", comm, [&] {
       return this->with_arrays(true, x, y, [&](const double *b, double *u) { return cycle.apply_transposed(this->ex, kind, b, u); });
     }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode multiply(const double *x, double *y) override
+  {
+    const UserMatrix<Ex> matrix = user();
+    const ReleaseAtEnd<Ex> at_end(matrix.view);
+
+    PetscFunctionBegin;
+    PetscCall(matrix.view.access(this->ex, matrix.A));
+    PetscCall(matrix.A.multiply_rows(this->ex, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

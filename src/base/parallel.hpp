@@ -111,9 +111,20 @@ template <int N, class F> struct PartialSums {
   {
     const std::int64_t begin = t * length, end = begin + length < n ? begin + length : n;
     Sums<N> mine{};
-    for (int i : team.share(static_cast<int>(begin), static_cast<int>(end))) {
+    const auto add = [&](Sums<N> &to, std::int64_t i) {
       const Sums<N> term = f(i);
-      for (int k = 0; k < N; k++) mine.of[k] += term.of[k];
+      for (int k = 0; k < N; k++) to.of[k] += term.of[k];
+    };
+    if constexpr (teams_are_threads) { // four sums that do not wait for one another
+      Sums<N> four[4]{};
+      std::int64_t i = begin;
+      for (; i + 4 <= end; i += 4) {
+        for (int j = 0; j < 4; j++) add(four[j], i + j);
+      }
+      for (; i < end; i++) add(mine, i);
+      for (int k = 0; k < N; k++) mine.of[k] += (four[0].of[k] + four[1].of[k]) + (four[2].of[k] + four[3].of[k]);
+    } else {
+      for (int i : team.share(static_cast<int>(begin), static_cast<int>(end))) add(mine, i);
     }
     for (int k = 0; k < N; k++) {
       const double s = team.sum(mine.of[k]);

@@ -123,6 +123,19 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(E
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &ex, const double *x, double *y)
+{
+  HaloExchange<Ex> exchange(halo);
+
+  PetscFunctionBegin;
+  PetscCall(exchange.begin(ex, x));
+  PetscCall(spmv(ex, diag.view(), x, y));
+  PetscCall(exchange.end());
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<double>, halo.template ghost<double>(), y));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex>
 template <class D, class V>
 PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)

@@ -60,6 +60,17 @@ public:
   virtual PetscErrorCode close() = 0;
 };
 
+// What a preconditioner may have besides, for a Krylov method in the same space: a product with the user's matrix, in double precision.
+template <class Ex> class UserProduct {
+public:
+  UserProduct() = default;
+  UserProduct(const UserProduct &) = delete;
+  UserProduct &operator=(const UserProduct &) = delete;
+  virtual ~UserProduct() = default;
+  // Collective: y = A x with the values that the matrix has now, on the pattern that was set up. y must not be x.
+  virtual PetscErrorCode multiply(const double *x, double *y) = 0;
+};
+
 // The user's matrix as a space sees it.
 template <class Ex> struct UserMatrix {
   MatView<Ex> &view;

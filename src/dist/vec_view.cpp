@@ -15,6 +15,17 @@ template <class Ex> PetscErrorCode resize(Ex &ex, PetscInt n, Array<double, Ex> 
 }
 } // namespace
 
+bool on_cuda(Vec x)
+{
+#if defined(AMGKIT_HAVE_CUDA)
+  PetscBool is = PETSC_FALSE;
+  return !PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(x), &is, VECSEQCUDA, VECMPICUDA, "") && is;
+#else
+  static_cast<void>(x);
+  return false;
+#endif
+}
+
 PetscErrorCode check_layout(const std::vector<PetscInt> &range, Vec x)
 {
   const PetscInt *theirs;
@@ -57,21 +68,23 @@ template <class Ex> PetscErrorCode VecReader<Ex>::release(Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode VecWriter<Ex>::access(Ex &ex, Vec y, double **entries)
+template <class Ex> PetscErrorCode VecWriter<Ex>::access(Ex &ex, Vec y, double **entries, VecUse use)
 {
   PetscMemType where = PETSC_MEMTYPE_HOST;
   PetscInt n;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(y, &n));
+  use_ = use;
   if constexpr (Ex::on_device)
-    PetscCall(VecGetArrayWriteAndMemType(y, &theirs_, &where));
+    PetscCall((use == VecUse::change ? VecGetArrayAndMemType : VecGetArrayWriteAndMemType)(y, &theirs_, &where));
   else
-    PetscCall(VecGetArrayWrite(y, &theirs_));
+    PetscCall((use == VecUse::change ? VecGetArray : VecGetArrayWrite)(y, &theirs_));
   *entries = theirs_;
   elsewhere_ = Ex::on_device && PetscMemTypeHost(where);
   if (elsewhere_) {
     PetscCall(resize(ex, n, copy_));
+    if (use == VecUse::change) PetscCall(memory_from_host(ex, copy_.data(), theirs_, copy_.bytes()));
     *entries = copy_.data();
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,9 +95,9 @@ template <class Ex> PetscErrorCode VecWriter<Ex>::release(Ex &ex, Vec y)
   PetscFunctionBegin;
   if (elsewhere_) PetscCall(memory_to_host(ex, theirs_, copy_.data(), copy_.bytes()));
   if constexpr (Ex::on_device)
-    PetscCall(VecRestoreArrayWriteAndMemType(y, &theirs_));
+    PetscCall((use_ == VecUse::change ? VecRestoreArrayAndMemType : VecRestoreArrayWriteAndMemType)(y, &theirs_));
   else
-    PetscCall(VecRestoreArrayWrite(y, &theirs_));
+    PetscCall((use_ == VecUse::change ? VecRestoreArray : VecRestoreArrayWrite)(y, &theirs_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,15 +22,20 @@ private:
   Array<double, Ex> copy_;
 };
 
-// y's entries for overwriting all of them; release() brings them to where y lives.
+// Whether x's entries are in a GPU's memory, where PETSc computes with them.
+bool on_cuda(Vec x);
+
+// y's entries for overwriting all of them, or for changing them; release() brings them to where y lives.
+enum class VecUse { overwrite, change };
 template <class Ex> class VecWriter {
 public:
-  PetscErrorCode access(Ex &, Vec y, double **entries);
+  PetscErrorCode access(Ex &, Vec y, double **entries, VecUse = VecUse::overwrite);
   PetscErrorCode release(Ex &, Vec y);
 
 private:
   PetscScalar *theirs_ = nullptr;
   bool elsewhere_ = false;
+  VecUse use_ = VecUse::overwrite;
   Array<double, Ex> copy_;
 };
 // Both of an application y = f(x).

@@ -64,7 +64,6 @@ TYPED_TEST(Galerkin, CoarseMatrixIsPtAP)
       // P from its action on unit vectors of this rank
       const auto N = static_cast<std::size_t>(fine.A.global_rows()), Nc = static_cast<std::size_t>(coarse.A.global_rows());
       std::vector<double> P(N * Nc, 0.0), PtAP(Nc * Nc, 0.0), AP(N * Nc, 0.0);
-      const int rank = rank_of_world();
       for (int j = 0; j < coarse.A.rows; j++) {
         std::vector<double> unit(coarse.A.rows, 0);
         unit[j] = 1;

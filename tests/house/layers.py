@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps the arrow: base <- sparse <- dist <- graph <- amg, ilu <- plugins. A file includes only from its own layer or from the left.
+"""Keeps the arrow: base <- sparse <- dist <- graph <- amg, ilu, krylov <- plugins. A file includes only from its own layer or from the left.
 So do the rooms of sparse: rows, dense <- formats <- ilu0, spgemm.
 
 layers.py checks src/ and plugins/; layers.py --self-test checks the check.
@@ -11,7 +11,7 @@ import sys
 
 from source import CODE, bare, files, report
 
-RANK = {"base": 0, "sparse": 1, "dist": 2, "graph": 3, "amg": 4, "ilu": 4, "plugins": 5}
+RANK = {"base": 0, "sparse": 1, "dist": 2, "graph": 3, "amg": 4, "ilu": 4, "krylov": 4, "plugins": 5}
 ROOM = {"rows": 0, "dense": 0, "formats": 1, "ilu0": 2, "spgemm": 2}
 NO_MAT = ("base", "sparse")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(<[^>]+>|"[^"]+")')

@@ -1,0 +1,73 @@
+#include "base/parallel.hpp"
+#include "krylov/fcg.hpp"
+
+namespace amgkit
+{
+namespace
+{
+AMGKIT_FN inline bool is_finite(double x) { return 0 * x == 0; }
+
+// d·r / d·q; 0 where the method cannot go on, so that x and r stay what they are.
+AMGKIT_FN inline double step_along(const FcgScalars &s)
+{
+  const bool sound = s.w_r > 0 && s.d_q > 0 && is_finite(s.w_r) && is_finite(s.w_q) && is_finite(s.d_q) && is_finite(s.d_r);
+  return sound ? s.d_r / s.d_q : 0;
+}
+} // namespace
+
+template <class Ex> PetscErrorCode fcg_norm(Ex &ex, std::int64_t n, const double *r, double *work, FcgScalars *s)
+{
+  return sum_into<1>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{r[i] * r[i]}}; }, work, &s->r_r);
+}
+
+template <class Ex>
+PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const double *w, const double *r, const double *q, double *work, FcgScalars *s)
+{
+  return sum_into<2>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double w_i = w[i];
+        return Sums<2>{{w_i * r[i], q ? w_i * q[i] : 0}};
+      },
+      work, &s->w_r);
+}
+
+template <class Ex> PetscErrorCode fcg_direction(Ex &ex, std::int64_t n, bool first, const FcgScalars *s, const double *w, double *d)
+{
+  if (first) return memory_copy(ex, d, w, static_cast<std::size_t>(n) * sizeof(double));
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = w[i] - s->w_q / s->d_q * d[i]; });
+}
+
+template <class Ex>
+PetscErrorCode fcg_curvature(Ex &ex, std::int64_t n, const double *d, const double *q, const double *r, double *work, FcgScalars *s)
+{
+  return sum_into<2>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double d_i = d[i];
+        return Sums<2>{{d_i * q[i], d_i * r[i]}};
+      },
+      work, &s->d_q);
+}
+
+template <class Ex>
+PetscErrorCode fcg_step(Ex &ex, std::int64_t n, const double *d, const double *q, double *x, double *r, double *work, FcgScalars *s)
+{
+  return sum_into<1>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double alpha = step_along(*s), r_i = r[i] - alpha * q[i];
+        x[i] += alpha * d[i];
+        r[i] = r_i;
+        return Sums<1>{{r_i * r_i}};
+      },
+      work, &s->r_r);
+}
+
+AMGKIT_INSTANTIATE(fcg_norm)
+AMGKIT_INSTANTIATE(fcg_projections)
+AMGKIT_INSTANTIATE(fcg_direction)
+AMGKIT_INSTANTIATE(fcg_curvature)
+AMGKIT_INSTANTIATE(fcg_step)
+} // namespace amgkit

@@ -1,0 +1,139 @@
+// The steps of flexible conjugate gradients, against plain loops, in every space.
+#include "krylov/fcg.hpp"
+
+#include "support/dist_system.hpp"
+#include "support/petsc_problems.hpp"
+#include "support/vectors.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace amgkit::test
+{
+template <class Ex> using FcgTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(FcgTest, Spaces, SpaceName);
+
+namespace
+{
+// Of this rank
+double sum_of_products(const std::vector<double> &a, const std::vector<double> &b)
+{
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+// w·r and d·q are positive.
+struct HostVectors {
+  std::vector<double> r, d, x, w, q;
+  explicit HostVectors(int n) : r(wave(n, 0.69)), d(wave(n, 1.1)), x(wave(n, 0.2)), w(r), q(d)
+  {
+    for (int i = 0; i < n; i++) w[i] += 0.1 * x[i];
+    for (int i = 0; i < n; i++) q[i] = 2 * q[i] - 0.1 * x[i];
+  }
+};
+template <class Ex> struct FcgState {
+  Array<double, Ex> w, r, d, q, x, work;
+  Array<FcgScalars, Ex> s;
+
+  PetscErrorCode create(Ex &ex, const HostVectors &of)
+  {
+    PetscFunctionBegin;
+    PetscCall(upload(ex, of.w, w));
+    PetscCall(upload(ex, of.r, r));
+    PetscCall(upload(ex, of.d, d));
+    PetscCall(upload(ex, of.q, q));
+    PetscCall(upload(ex, of.x, x));
+    PetscCall(work.allocate(ex, 2 * sum_parts_of(of.r.size())));
+    PetscCall(upload(ex, std::vector<FcgScalars>(1), s));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+} // namespace
+
+TYPED_TEST(FcgTest, StepsAreThoseOfPlainLoops)
+{
+  for (const int n : {0, 1, 31, 1000, 300000}) {
+    const HostVectors of(n);
+    const auto &[r, d, x, w, q] = of;
+    FcgState<TypeParam> v;
+    std::vector<FcgScalars> s;
+    OK(v.create(this->ex, of));
+    const double tolerance = 1e-12 * (1 + n);
+    OK(fcg_norm(this->ex, n, v.r.data(), v.work.data(), v.s.data()));
+    OK(fcg_projections(this->ex, n, v.w.data(), v.r.data(), v.q.data(), v.work.data(), v.s.data()));
+    OK(fcg_curvature(this->ex, n, v.d.data(), v.q.data(), v.r.data(), v.work.data(), v.s.data()));
+    OK(download(this->ex, v.s.data(), 1, s));
+    EXPECT_NEAR(s[0].r_r, sum_of_products(r, r), tolerance);
+    EXPECT_NEAR(s[0].w_r, sum_of_products(w, r), tolerance);
+    EXPECT_NEAR(s[0].w_q, sum_of_products(w, q), tolerance);
+    EXPECT_NEAR(s[0].d_q, sum_of_products(d, q), tolerance);
+    EXPECT_NEAR(s[0].d_r, sum_of_products(d, r), tolerance);
+    if (n == 0) continue;
+    ASSERT_GT(s[0].d_q, 0);
+    ASSERT_GT(s[0].w_r, 0);
+
+    const double alpha = s[0].d_r / s[0].d_q, beta = s[0].w_q / s[0].d_q;
+    auto next_x = x, next_r = r, next_d = w;
+    for (int i = 0; i < n; i++) {
+      next_x[i] += alpha * d[i];
+      next_r[i] -= alpha * q[i];
+      next_d[i] -= beta * d[i];
+    }
+    OK(fcg_step(this->ex, n, v.d.data(), v.q.data(), v.x.data(), v.r.data(), v.work.data(), v.s.data()));
+    OK(fcg_direction(this->ex, n, false, v.s.data(), v.w.data(), v.d.data()));
+    expect_close(this->to_host(v.x), next_x, 1e-14, "x");
+    expect_close(this->to_host(v.r), next_r, 1e-14, "r");
+    expect_close(this->to_host(v.d), next_d, 1e-14, "d");
+    OK(download(this->ex, v.s.data(), 1, s));
+    EXPECT_NEAR(s[0].r_r, sum_of_products(next_r, next_r), tolerance);
+    OK(fcg_direction(this->ex, n, true, v.s.data(), v.w.data(), v.d.data()));
+    EXPECT_EQ(this->to_host(v.d), w);
+    OK(fcg_projections(this->ex, n, v.w.data(), v.r.data(), static_cast<const double *>(nullptr), v.work.data(), v.s.data()));
+    OK(download(this->ex, v.s.data(), 1, s));
+    EXPECT_EQ(s[0].w_q, 0);
+  }
+}
+
+// Where the method cannot go on, x and r stay.
+TYPED_TEST(FcgTest, TakesNoStepThatMakesNoSense)
+{
+  constexpr int n = 100;
+  const HostVectors of(n);
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const FcgScalars cannot[] = {{-1, 1, 1, 1, 1},  {0, 1, 1, 1, 1},   {1, 1, 0, 1, 1},   {1, 1, -1, 1, 1},
+                               {nan, 1, 1, 1, 1}, {1, nan, 1, 1, 1}, {1, 1, nan, 1, 1}, {1, 1, 1, nan, 1},
+                               {inf, 1, 1, 1, 1}, {1, 1, inf, 1, 1}, {1, 1, 1, inf, 1}, {1, inf, 1, 1, 1}};
+  for (const FcgScalars &s : cannot) {
+    FcgState<TypeParam> v;
+    OK(v.create(this->ex, of));
+    OK(upload(this->ex, std::vector<FcgScalars>{s}, v.s));
+    OK(fcg_step(this->ex, n, v.d.data(), v.q.data(), v.x.data(), v.r.data(), v.work.data(), v.s.data()));
+    EXPECT_EQ(this->to_host(v.x), of.x);
+    EXPECT_EQ(this->to_host(v.r), of.r);
+  }
+}
+
+// The product of a Krylov method is the user's, also where the cycle has rounded entries.
+TYPED_TEST(FcgTest, ProductTakesTheUsersEntries)
+{
+  for (const Split split : {Split::even, Split::gap, Split::last}) {
+    const HostCsr A = one_sided(grid7(7, 6, 5, 1, 1, 1. / 3));
+    const auto range = split_range(split, A.rows);
+    DistSystem<TypeParam> system;
+    OK(system.create(this->ex, A, range));
+    OK(system.A.store(this->ex, Storage::in_single, 1, false));
+    const int n = system.A.rows;
+    const PetscInt first = system.A.range.first();
+    const auto x = wave(A.rows, 0.7);
+    std::vector<double> expected(A.rows, 0.0);
+    for (int i = 0; i < A.rows; i++) {
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) expected[i] += A.val[k] * x[A.col[k]];
+    }
+    const auto X = this->to_space(std::vector<double>(x.begin() + first, x.begin() + first + n));
+    Array<double, TypeParam> Y;
+    OK(Y.allocate(this->ex, n));
+    OK(system.A.multiply_rows(this->ex, X.data(), Y.data()));
+    expect_close(this->to_host(Y), {expected.begin() + first, expected.begin() + first + n}, 1e-14, "product");
+  }
+}
+} // namespace amgkit::test
