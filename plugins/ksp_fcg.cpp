@@ -3,6 +3,7 @@
 #include "krylov/fcg.hpp"
 #include "plugins/pc_plugin.hpp"
 
+#include <cstring>
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
 
@@ -10,29 +11,40 @@ namespace amgkit
 {
 namespace
 {
-// ksp->data
-struct Steps {
-  std::unique_ptr<FcgSteps> steps; // once there is a solution vector, in whose space they are
-};
-Steps &data_of(KSP ksp) { return *static_cast<Steps *>(ksp->data); }
+// In mixed precision: an update is due when the norm is so much smaller than after the last one; and the limit of double precision is
+// reached when so many updates have not made the true residual that much smaller.
+constexpr PetscReal update_at = 0.01, enough = 0.5;
+constexpr int most_stalls = 2;
 
-// What a solve works with. product: the preconditioner, where it has a product with the operator.
-struct Work {
+enum Precision : PetscInt { in_double, in_mixed };
+const char *const precisions[] = {"double", "mixed", "Precision", "", nullptr};
+
+// ksp->data
+struct FcgData {
+  PetscEnum precision = static_cast<PetscEnum>(in_double); // what the options say
+  std::unique_ptr<FcgSteps> steps;                         // from the first solve on, in the space of the solution vector
+};
+FcgData &data_of(KSP ksp) { return *static_cast<FcgData *>(ksp->data); }
+
+// What one solve works with.
+struct Solve {
   FcgSteps &steps;
-  Vec r, w, d, q;
+  FcgVectors v;
   Mat A;
-  Preconditioner *product;
+  Preconditioner *product; // the preconditioner, where it has a product with the operator
+  PetscReal updated = 0;   // the norm after the last update
+  int stalls = 0;
 };
 
 // The work vectors wait for the solution vector: a duplicate of it takes device memory alone, while the vector that KSPCreateVecs() asks
 // the matrix for takes page-locked memory of the host too, on several GPUs (PETSc 3.26: 43 ms for 67 MB).
 PetscErrorCode KSPReset_AMGFCG(KSP ksp)
 {
-  std::unique_ptr<FcgSteps> &steps = data_of(ksp).steps;
+  FcgData &data = data_of(ksp);
 
   PetscFunctionBegin;
-  if (steps) PetscCall(steps->close());
-  steps.reset();
+  if (data.steps) PetscCall(data.steps->close());
+  data.steps.reset();
   PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work)); // in KSPSetUp(), another type's
   ksp->nwork = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -42,21 +54,55 @@ PetscErrorCode KSPDestroy_AMGFCG(KSP ksp)
 {
   PetscFunctionBegin;
   PetscCall(KSPReset_AMGFCG(ksp));
-  delete static_cast<Steps *>(ksp->data);
+  delete static_cast<FcgData *>(ksp->data);
   ksp->data = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Records and shows the norm of iteration ksp->its; ksp->reason says whether it is the last.
-PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
+PetscErrorCode KSPSetFromOptions_AMGFCG(KSP ksp, OptionItems PetscOptionsObject)
+{
+  FcgData &data = data_of(ksp);
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "AMGKit amgfcg options");
+  PetscCall(PetscOptionsEnum("-ksp_amgfcg_precision", "Precision of the iterations; mixed: single, with a residual in double now and then",
+                             "KSPAMGFCG", precisions, data.precision, &data.precision, nullptr));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPView_AMGFCG(KSP ksp, PetscViewer viewer)
+{
+  const FcgData &data = data_of(ksp);
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  precision: %s", precisions[data.precision]));
+  if (data.steps)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "; the last solve was in %s precision, in the %s space",
+                                     data.steps->mixed() ? "mixed" : "double", data.steps->space()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Records and shows the norm of iteration ksp->its.
+PetscErrorCode record(KSP ksp, PetscReal norm)
 {
   PetscFunctionBegin;
-  KSPCheckNorm(ksp, norm);
   PetscCall(PetscObjectSAWsTakeAccess(reinterpret_cast<PetscObject>(ksp)));
   ksp->rnorm = norm;
   PetscCall(PetscObjectSAWsGrantAccess(reinterpret_cast<PetscObject>(ksp)));
   PetscCall(KSPLogResidualHistory(ksp, norm));
   PetscCall(KSPMonitor(ksp, ksp->its, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ksp->reason says whether the iteration with this norm is the last.
+PetscErrorCode test(KSP ksp, PetscReal norm)
+{
+  PetscFunctionBegin;
   if (ksp->normtype == KSP_NORM_NONE)
     PetscCall(KSPConvergedSkip(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
   else
@@ -64,80 +110,155 @@ PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode multiply(KSP ksp, const Work &work, Vec x, Vec y)
+PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
+{
+  PetscFunctionBegin;
+  KSPCheckNorm(ksp, norm);
+  PetscCall(record(ksp, norm));
+  PetscCall(test(ksp, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y = A x in double precision
+PetscErrorCode multiply_exactly(KSP ksp, const Solve &solve, Vec x, Vec y)
 {
   bool done = false;
 
   PetscFunctionBegin;
-  if (work.product) {
-    PetscCall(PetscLogEventBegin(MAT_Mult, work.A, x, y, nullptr));
-    PetscCall(work.steps.multiply(*work.product, x, y, &done));
-    PetscCall(PetscLogEventEnd(MAT_Mult, work.A, x, y, nullptr));
+  if (solve.product) {
+    PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, x, y, nullptr));
+    PetscCall(solve.steps.multiply_exactly(*solve.product, x, y, &done));
+    PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, x, y, nullptr));
   }
-  if (!done) PetscCall(KSP_MatMult(ksp, work.A, x, y));
+  if (!done) PetscCall(KSP_MatMult(ksp, solve.A, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// r and its norm, where that is the norm.
-PetscErrorCode first_residual(KSP ksp, const Work &work)
+// q = A d
+PetscErrorCode multiply(KSP ksp, const Solve &solve)
 {
-  PetscReal norm = 0;
+  bool done = false;
 
   PetscFunctionBegin;
-  if (ksp->guess_zero) {
-    PetscCall(VecCopy(ksp->vec_rhs, work.r));
-  } else {
-    PetscCall(multiply(ksp, work, ksp->vec_sol, work.r));
-    PetscCall(VecAYPX(work.r, -1, ksp->vec_rhs));
+  if (solve.product) {
+    PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
+    PetscCall(solve.steps.multiply(*solve.product, solve.v, &done));
+    PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   }
-  if (ksp->normtype == KSP_NORM_NATURAL) PetscFunctionReturn(PETSC_SUCCESS);
-  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) PetscCall(work.steps.norm(work.r, &norm));
-  PetscCall(check_convergence(ksp, norm));
+  if (!done) PetscCall(KSP_MatMult(ksp, solve.A, solve.v.d, solve.v.q));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// r = b - A x and, where that is the norm, its norm. w is overwritten.
+PetscErrorCode true_residual(KSP ksp, const Solve &solve, bool x_is_zero, PetscReal *norm)
+{
+  PetscFunctionBegin;
+  if (x_is_zero) {
+    PetscCall(VecCopy(ksp->vec_rhs, solve.v.r));
+  } else {
+    PetscCall(multiply_exactly(ksp, solve, solve.v.x, solve.v.w));
+    PetscCall(VecWAXPY(solve.v.r, -1, solve.v.w, ksp->vec_rhs));
+  }
+  *norm = 0;
+  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) PetscCall(solve.steps.norm(solve.v, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode begin(KSP ksp, Solve &solve)
+{
+  PetscFunctionBegin;
+  PetscCall(true_residual(ksp, solve, ksp->guess_zero, &solve.updated));
+  if (ksp->normtype != KSP_NORM_NATURAL) PetscCall(check_convergence(ksp, solve.updated));
+  if (!ksp->reason) PetscCall(solve.steps.take_residual(true, solve.v, solve.updated));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // w = B r and the new direction. The natural norm is that of the residual before the step.
-PetscErrorCode next_direction(KSP ksp, const Work &work)
+PetscErrorCode next_direction(KSP ksp, const Solve &solve)
 {
   const bool first = ksp->its == 0;
 
   PetscFunctionBegin;
-  PetscCall(KSP_PCApply(ksp, work.r, work.w));
-  PetscCall(work.steps.project(first, work.w, work.r, work.q));
+  PetscCall(KSP_PCApply(ksp, solve.v.r, solve.v.w));
+  PetscCall(solve.steps.project(first, solve.v));
   if (ksp->normtype == KSP_NORM_NATURAL) {
     FcgScalars s;
-    PetscCall(work.steps.scalars(&s));
+    PetscReal norm;
+    PetscCall(solve.steps.scalars(&s, &norm));
     KSPCheckDot(ksp, s.w_r);
     PetscCall(check_convergence(ksp, PetscSqrtReal(PetscMax(0, s.w_r))));
     if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(work.steps.direct(first, work.w, work.d));
+  PetscCall(solve.steps.direct(first, solve.v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Mixed precision, after a step: only a residual in double precision ends the solve.
+PetscErrorCode update(KSP ksp, Solve &solve, PetscReal norm)
+{
+  const PetscReal last = solve.updated;
+
+  PetscFunctionBegin;
+  PetscCall(test(ksp, norm));
+  if (ksp->reason <= 0 && !(norm < update_at * last)) {
+    PetscCall(record(ksp, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  ksp->reason = KSP_CONVERGED_ITERATING;
+  PetscCall(true_residual(ksp, solve, false, &solve.updated));
+  PetscCall(check_convergence(ksp, solve.updated));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(solve.steps.take_residual(false, solve.v, solve.updated));
+  solve.stalls = solve.updated > enough * last ? solve.stalls + 1 : 0;
+  if (solve.stalls < most_stalls) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(ksp, "The residual no longer falls: %g is what double precision reaches\n", static_cast<double>(solve.updated)));
+  ksp->reason = KSP_DIVERGED_BREAKDOWN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // One step along d, unless the method cannot go on.
-PetscErrorCode advance(KSP ksp, const Work &work)
+PetscErrorCode advance(KSP ksp, Solve &solve)
 {
   FcgScalars s;
+  PetscReal norm;
 
   PetscFunctionBegin;
-  PetscCall(multiply(ksp, work, work.d, work.q));
-  PetscCall(work.steps.advance(work.d, work.q, ksp->vec_sol, work.r));
-  PetscCall(work.steps.scalars(&s));
+  PetscCall(multiply(ksp, solve));
+  PetscCall(solve.steps.advance(solve.v));
+  PetscCall(solve.steps.scalars(&s, &norm));
   for (const PetscScalar product : {s.w_r, s.w_q, s.d_q, s.d_r}) KSPCheckDot(ksp, product);
   if (!(s.d_q > 0)) ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
   if (s.w_r == 0) ksp->reason = KSP_DIVERGED_BREAKDOWN; // B r = 0
   if (s.w_r < 0) ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   ksp->its++;
-  if (ksp->normtype != KSP_NORM_NATURAL)
-    PetscCall(check_convergence(ksp, ksp->normtype == KSP_NORM_UNPRECONDITIONED ? PetscSqrtReal(s.r_r) : 0));
+  KSPCheckNorm(ksp, norm);
+  if (solve.steps.mixed())
+    PetscCall(update(ksp, solve, norm));
+  else if (ksp->normtype != KSP_NORM_NATURAL)
+    PetscCall(check_convergence(ksp, ksp->normtype == KSP_NORM_UNPRECONDITIONED ? norm : 0));
   if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective: the preconditioner, if it was set up with the operator as it is now but for values.
-PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product)
+PetscObjectState state_of(Mat A)
+{
+  PetscObjectState state = 0;
+  static_cast<void>(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &state));
+  return state;
+}
+// That of the matrix when PETSc last set the preconditioner up.
+PetscObjectState set_up_state(PC pc)
+{
+#if PETSC_VERSION_LT(3, 26, 0)
+  return pc->matstate;
+#else
+  return pc->matstate.state;
+#endif
+}
+
+// Collective: the preconditioner, if it was set up with the operator as it is now but for values; and whether these are the same, too.
+PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product, bool *same_values)
 {
   Preconditioner *solver = solver_of(ksp->pc);
   bool same = false;
@@ -145,29 +266,47 @@ PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product)
   PetscFunctionBegin;
   if (solver && A == P && !ksp->transpose_solve) PetscCall(solver->can_refresh(A, &same));
   *product = same ? solver : nullptr;
+  *same_values = same && state_of(P) == set_up_state(ksp->pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Steps and vectors as this solve needs them.
+PetscErrorCode prepare(KSP ksp, Preconditioner *product, bool may_mix, FcgVectors *v)
+{
+  FcgData &data = data_of(ksp);
+  const bool mixed = may_mix && data.precision == static_cast<PetscEnum>(in_mixed) && ksp->normtype == KSP_NORM_UNPRECONDITIONED &&
+                     fcg_can_mix(ksp->vec_sol, product);
+
+  PetscFunctionBegin;
+  if (data.steps && (data.steps->mixed() != mixed || std::strcmp(data.steps->space(), fcg_space(ksp->vec_sol, product)) != 0))
+    PetscCall(KSPReset_AMGFCG(ksp));
+  if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, mixed ? 2 : 4));
+  if (!data.steps) {
+    data.steps = make_fcg_steps(ksp->vec_sol, product, mixed);
+    PetscCall(data.steps->create(ksp->vec_sol));
+  }
+  *v = {ksp->vec_sol, ksp->work[0], ksp->work[1], mixed ? nullptr : ksp->work[2], mixed ? nullptr : ksp->work[3]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
 {
-  std::unique_ptr<FcgSteps> &steps = data_of(ksp).steps;
+  FcgData &data = data_of(ksp);
   Preconditioner *product = nullptr;
+  bool same_values = false;
+  FcgVectors v;
   Mat A, P;
 
   PetscFunctionBegin;
-  if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, 4));
-  if (!steps) {
-    steps = make_fcg_steps(ksp->vec_sol);
-    PetscCall(steps->create(ksp->vec_sol));
-  }
-  PetscCall(PCGetOperators(ksp->pc, &A, &P));
-  PetscCall(find_product(ksp, A, P, &product));
-  const Work work = {*steps, ksp->work[0], ksp->work[1], ksp->work[2], ksp->work[3], A, product};
   ksp->its = 0;
-  PetscCall(first_residual(ksp, work));
+  PetscCall(PCGetOperators(ksp->pc, &A, &P));
+  PetscCall(find_product(ksp, A, P, &product, &same_values));
+  PetscCall(prepare(ksp, product, same_values, &v));
+  Solve solve = {*data.steps, v, A, product};
+  PetscCall(begin(ksp, solve));
   while (!ksp->reason) {
-    PetscCall(next_direction(ksp, work));
-    if (!ksp->reason) PetscCall(advance(ksp, work));
+    PetscCall(next_direction(ksp, solve));
+    if (!ksp->reason) PetscCall(advance(ksp, solve));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,9 +318,11 @@ PetscErrorCode KSPCreate_AMGFCG(KSP ksp)
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
-  ksp->data = new Steps;
+  ksp->data = new FcgData;
   ksp->ops->setup = KSPReset_AMGFCG;
   ksp->ops->solve = KSPSolve_AMGFCG;
+  ksp->ops->setfromoptions = KSPSetFromOptions_AMGFCG;
+  ksp->ops->view = KSPView_AMGFCG;
   ksp->ops->reset = KSPReset_AMGFCG;
   ksp->ops->destroy = KSPDestroy_AMGFCG;
   ksp->ops->buildsolution = KSPBuildSolutionDefault;

@@ -3,6 +3,9 @@
 #include "amg/cycle.hpp"
 #include "amg/view.hpp"
 #include "dist/attempt.hpp"
+#include "sparse/formats/sell.hpp"
+
+#include <optional>
 
 namespace amgkit
 {
@@ -21,6 +24,7 @@ public:
     PetscFunctionBegin;
     solver_ = std::make_unique<Solver>(parameters_);
     flexible_ = false;
+    exact_.reset();
     PetscCall(solver_->hierarchy.build(this->ex, A, parameters_, *prolongation));
     PetscCall(solver_->cycle.prepare(this->ex));
     PetscCall(trim(this->ex)); // not after refresh(): who sets up once more needs the memory again
@@ -30,6 +34,7 @@ public:
   PetscErrorCode refresh(bool *fits) override
   {
     PetscFunctionBegin;
+    exact_.reset();
     PetscCall(solver_->hierarchy.refresh(this->ex, parameters_, fits));
     if (*fits) PetscCall(solver_->cycle.prepare(this->ex));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,13 +67,21 @@ public:
 
   PetscErrorCode multiply(const double *x, double *y) override
   {
-    const UserMatrix<Ex> matrix = user();
-    const ReleaseAtEnd<Ex> at_end(matrix.view);
-
-    PetscFunctionBegin;
-    PetscCall(matrix.view.access(this->ex, matrix.A));
-    PetscCall(matrix.A.multiply_rows(this->ex, x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return with_matrix([&](DistMatrix<Ex> &A) { return A.multiply_rows(this->ex, x, y); });
+  }
+  bool in_single() const override { return user().A.stored.single(); }
+  PetscErrorCode multiply(const float *x, float *y) override
+  {
+    return with_matrix([&](DistMatrix<Ex> &A) {
+      PetscFunctionBegin;
+      if (!exact_) {
+        bool exact;
+        PetscCall(exact_in_single(this->ex, A.diag, &exact));
+        exact_ = exact;
+      }
+      PetscCall(*exact_ ? A.multiply(this->ex, x, y) : A.multiply_rows(this->ex, x, y));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
 
   PetscErrorCode export_to(MatType type, LevelMats &out) override { return export_levels(this->ex, solver_->hierarchy, type, out); }
@@ -81,6 +94,17 @@ private:
     Cycle<Ex> cycle;
   };
 
+  // f(the user's matrix), whose memory is accessible
+  template <class F> PetscErrorCode with_matrix(F f)
+  {
+    const UserMatrix<Ex> matrix = user();
+    const ReleaseAtEnd<Ex> at_end(matrix.view);
+
+    PetscFunctionBegin;
+    PetscCall(matrix.view.access(this->ex, matrix.A));
+    PetscCall(f(matrix.A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   UserMatrix<Ex> user() const override { return {solver_->hierarchy.finest, solver_->hierarchy.levels.front()->A}; }
   void forget() override { solver_.reset(); }
 
@@ -88,6 +112,7 @@ private:
   const Method &method_;
   std::unique_ptr<Solver> solver_;
   bool flexible_ = false;
+  std::optional<bool> exact_; // whether the finest matrix's own columns are floats; nothing: nobody has asked
 };
 } // namespace
 

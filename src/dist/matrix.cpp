@@ -123,7 +123,7 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(E
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &ex, const double *x, double *y)
+template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &ex, const V *x, V *y)
 {
   HaloExchange<Ex> exchange(halo);
 
@@ -131,7 +131,7 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &ex, const d
   PetscCall(exchange.begin(ex, x));
   PetscCall(spmv(ex, diag.view(), x, y));
   PetscCall(exchange.end());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<double>, halo.template ghost<double>(), y));
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,7 +155,8 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V
   template PetscErrorCode DistMatrix<Ex>::relax(Ex &, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode DistMatrix<Ex>::residual(Ex &, const V *, const V *, V *);                                                       \
-  template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);
+  template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);                                                                  \
+  template PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &, const V *, V *);
 #define INSTANTIATE(Ex)                                                                                                                    \
   template struct DistMatrix<Ex>;                                                                                                          \
   INSTANTIATE_VECTORS(Ex, float)                                                                                                           \

@@ -87,7 +87,7 @@ template <class Ex> struct DistMatrix {
   // y = A x. y must not be x.
   template <class V> PetscErrorCode multiply(Ex &, const V *x, V *y);
   // The same with the entries of diag, which is not folded, and not what the cycle has of them.
-  PetscErrorCode multiply_rows(Ex &, const double *x, double *y);
+  template <class V> PetscErrorCode multiply_rows(Ex &, const V *x, V *y);
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/formats/spmv.hpp. y must not be x.
   template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 

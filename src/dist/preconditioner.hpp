@@ -69,6 +69,10 @@ public:
   virtual ~UserProduct() = default;
   // Collective: y = A x with the values that the matrix has now, on the pattern that was set up. y must not be x.
   virtual PetscErrorCode multiply(const double *x, double *y) = 0;
+  // The same for vectors of floats, where the cycle has the matrix in single precision and values are those that were set up. A's entries
+  // are not rounded.
+  virtual bool in_single() const = 0;
+  virtual PetscErrorCode multiply(const float *x, float *y) = 0;
 };
 
 // The user's matrix as a space sees it.

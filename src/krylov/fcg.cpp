@@ -3,7 +3,6 @@
 #include "base/log.hpp"
 #include "dist/attempt.hpp"
 #include "dist/global_sum.hpp"
-#include "dist/vec_view.hpp"
 
 #include <array>
 #include <cmath>
@@ -12,7 +11,8 @@ namespace amgkit
 {
 namespace
 {
-template <class Ex> class FcgIn final : public FcgSteps {
+// What both precisions share.
+template <class Ex> class StepsIn : public FcgSteps {
 public:
   PetscErrorCode create(Vec x) override
   {
@@ -23,18 +23,9 @@ public:
     PetscCall(VecGetLocalSize(x, &n));
     n_ = n;
     PetscCall(open_on_all(comm_, ex_));
-    PetscCall(need_memory_for("the sums of amgfcg", comm_, [&] {
-      return attempt(comm_, [&] {
-        PetscFunctionBegin;
-        PetscCall(work_.allocate(ex_, 2 * sum_parts_of(n_)));
-        PetscCall(scalars_.allocate(ex_, 1));
-        PetscCall(memory_zero(ex_, scalars_.data(), scalars_.bytes()));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      });
-    }));
+    PetscCall(need_memory_for("amgfcg", comm_, [&] { return attempt(comm_, [&] { return allocate(); }); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-
   PetscErrorCode close() override
   {
     work_.release();
@@ -43,74 +34,45 @@ public:
     writers_ = {};
     return amgkit::close(ex_);
   }
+  const char *space() const override { return Ex::name; }
 
-  PetscErrorCode norm(Vec r, PetscReal *norm) override
+  PetscErrorCode norm(const FcgVectors &v, PetscReal *norm) override
   {
     FcgScalars s;
 
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(with<1, 0>({r}, {}, [&](auto in, auto) { return fcg_norm(ex_, n_, in[0], work_.data(), scalars_.data()); }));
+    PetscCall(with<1, 0>({v.r}, {}, [&](auto in, auto) { return fcg_norm(ex_, n_, in[0], work_.data(), scalars_.data()); }));
     PetscCall(sum(1, &scalars_.data()->r_r, 2));
-    PetscCall(scalars(&s));
+    PetscCall(memory_to_host(ex_, &s, scalars_.data(), sizeof s));
     *norm = std::sqrt(s.r_r);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode project(bool first, Vec w, Vec r, Vec q) override
+  PetscErrorCode multiply_exactly(Preconditioner &preconditioner, Vec x, Vec y, bool *done) override
   {
-    PetscFunctionBegin;
-    const LogPhase logged(Phase::krylov);
-    if (first)
-      PetscCall(with<2, 0>({w, r}, {}, [&](auto in, auto) {
-        return fcg_projections(ex_, n_, in[0], in[1], static_cast<const double *>(nullptr), work_.data(), scalars_.data());
-      }));
-    else
-      PetscCall(with<3, 0>({w, r, q}, {},
-                           [&](auto in, auto) { return fcg_projections(ex_, n_, in[0], in[1], in[2], work_.data(), scalars_.data()); }));
-    PetscCall(sum(2, &scalars_.data()->w_r, first ? 2 : 4));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  PetscErrorCode direct(bool first, Vec w, Vec d) override
-  {
-    PetscFunctionBegin;
-    const LogPhase logged(Phase::krylov);
-    PetscCall(with<1, 1>({w}, {d}, [&](auto in, auto out) { return fcg_direction(ex_, n_, first, scalars_.data(), in[0], out[0]); }));
-    PetscCall(log_flops(ex_, first ? 0 : 2.0 * static_cast<double>(n_)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  // On a host MatMult() is as fast.
-  PetscErrorCode multiply(Preconditioner &preconditioner, Vec d, Vec q, bool *done) override
-  {
-    auto *product = Ex::on_device ? dynamic_cast<UserProduct<Ex> *>(&preconditioner) : nullptr;
+    UserProduct<Ex> *product = product_of(preconditioner);
 
     PetscFunctionBegin;
     *done = product != nullptr;
-    if (product) PetscCall(with<1, 1>({d}, {q}, [&](auto in, auto out) { return product->multiply(in[0], out[0]); }));
+    if (product) PetscCall(with<1, 1>({x}, {y}, [&](auto in, auto out) { return product->multiply(in[0], out[0]); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode advance(Vec d, Vec q, Vec x, Vec r) override
+protected:
+  // On a host MatMult() is as fast.
+  static UserProduct<Ex> *product_of(Preconditioner &preconditioner)
+  {
+    return Ex::sliced_rows ? dynamic_cast<UserProduct<Ex> *>(&preconditioner) : nullptr;
+  }
+  virtual PetscErrorCode allocate()
   {
     PetscFunctionBegin;
-    const LogPhase logged(Phase::krylov);
-    PetscCall(with<2, 2>({d, q}, {x, r}, [&](auto in, auto out) {
-      FcgScalars *s = scalars_.data();
-      PetscFunctionBegin;
-      PetscCall(fcg_curvature(ex_, n_, in[0], in[1], static_cast<const double *>(out[1]), work_.data(), s));
-      PetscCall(sum(2, &s->d_q, 4));
-      PetscCall(fcg_step(ex_, n_, in[0], in[1], out[0], out[1], work_.data(), s));
-      PetscCall(sum(1, &s->r_r, 6));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }));
+    PetscCall(work_.allocate(ex_, 2 * sum_parts_of(n_)));
+    PetscCall(scalars_.allocate(ex_, 1));
+    PetscCall(memory_zero(ex_, scalars_.data(), scalars_.bytes()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-
-  PetscErrorCode scalars(FcgScalars *s) override { return memory_to_host(ex_, s, scalars_.data(), sizeof *s); }
-
-private:
   // f(entries of what is read, entries of what is changed)
   template <std::size_t N, std::size_t M, class F>
   PetscErrorCode with(const std::array<Vec, N> &read, const std::array<Vec, M> &changed, F f)
@@ -144,15 +106,193 @@ private:
   std::array<VecReader<Ex>, 3> readers_;
   std::array<VecWriter<Ex>, 2> writers_;
 };
-} // namespace
 
-std::unique_ptr<FcgSteps> make_fcg_steps(Vec x)
+template <class Ex> class DoubleSteps final : public StepsIn<Ex> {
+public:
+  bool mixed() const override { return false; }
+
+  PetscErrorCode project(bool first, const FcgVectors &v) override
+  {
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::krylov);
+    if (first)
+      PetscCall(this->template with<2, 0>(
+          {v.w, v.r}, {}, [&](auto in, auto) { return fcg_projections<Ex, double>(ex_, n_, in[0], in[1], nullptr, work(), s()); }));
+    else
+      PetscCall(this->template with<3, 0>({v.w, v.r, v.q}, {},
+                                          [&](auto in, auto) { return fcg_projections(ex_, n_, in[0], in[1], in[2], work(), s()); }));
+    PetscCall(this->sum(2, &s()->w_r, first ? 2 : 4));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode direct(bool first, const FcgVectors &v) override
+  {
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::krylov);
+    PetscCall(
+        this->template with<1, 1>({v.w}, {v.d}, [&](auto in, auto out) { return fcg_direction(ex_, n_, first, s(), in[0], out[0]); }));
+    PetscCall(log_flops(ex_, first ? 0 : 2.0 * static_cast<double>(n_)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &v, bool *done) override
+  {
+    return this->multiply_exactly(preconditioner, v.d, v.q, done);
+  }
+
+  PetscErrorCode advance(const FcgVectors &v) override
+  {
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::krylov);
+    PetscCall(this->template with<2, 2>({v.d, v.q}, {v.x, v.r}, [&](auto in, auto out) {
+      PetscFunctionBegin;
+      PetscCall(fcg_curvature<Ex, double>(ex_, n_, in[0], in[1], out[1], work(), s()));
+      PetscCall(this->sum(2, &s()->d_q, 4));
+      PetscCall(fcg_step(ex_, n_, in[0], in[1], out[0], out[1], work(), s()));
+      PetscCall(this->sum(1, &s()->r_r, 6));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode scalars(FcgScalars *out, PetscReal *norm) override
+  {
+    PetscFunctionBegin;
+    PetscCall(memory_to_host(ex_, out, s(), sizeof *out));
+    *norm = std::sqrt(out->r_r);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  using StepsIn<Ex>::ex_;
+  using StepsIn<Ex>::n_;
+  double *work() { return this->work_.data(); }
+  FcgScalars *s() { return this->scalars_.data(); }
+};
+
+template <class Ex> class MixedSteps final : public StepsIn<Ex> {
+public:
+  bool mixed() const override { return true; }
+
+  PetscErrorCode close() override
+  {
+    for (Array<float, Ex> *array : {&r_, &d_, &q_}) array->release();
+    return StepsIn<Ex>::close();
+  }
+
+  PetscErrorCode take_residual(bool first, const FcgVectors &v, PetscReal norm) override
+  {
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::krylov);
+    if (first) scale_ = norm > 0 && std::isfinite(norm) ? std::exp2(-std::ilogb(norm)) : 1;
+    PetscCall(this->template with<0, 1>({}, {v.r}, [&](auto, auto out) { return fcg_take_residual(ex_, n_, scale_, out[0], r_.data()); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode project(bool first, const FcgVectors &v) override
+  {
+    const float *r = r_.data(), *q = first ? nullptr : q_.data();
+
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::krylov);
+    PetscCall(this->template with<1, 0>({v.w}, {}, [&](auto in, auto) { return fcg_projections(ex_, n_, in[0], r, q, work(), s()); }));
+    PetscCall(this->sum(2, &s()->w_r, first ? 2 : 4));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode direct(bool first, const FcgVectors &v) override
+  {
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::krylov);
+    PetscCall(this->template with<1, 0>({v.w}, {}, [&](auto in, auto) { return fcg_direction(ex_, n_, first, s(), in[0], d_.data()); }));
+    PetscCall(log_flops(ex_, first ? 0 : 2.0 * static_cast<double>(n_)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &, bool *done) override
+  {
+    UserProduct<Ex> *product = this->product_of(preconditioner);
+
+    PetscFunctionBegin;
+    PetscCheck(product && product->in_single(), comm_, PETSC_ERR_PLIB, "There is no product in single precision");
+    PetscCall(product->multiply(static_cast<const float *>(d_.data()), q_.data()));
+    *done = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode advance(const FcgVectors &v) override
+  {
+    const float *d = d_.data(), *q = q_.data(), *r = r_.data();
+
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::krylov);
+    PetscCall(fcg_curvature(ex_, n_, d, q, r, work(), s()));
+    PetscCall(this->sum(2, &s()->d_q, 4));
+    PetscCall(this->template with<0, 2>({}, {v.x, v.r}, [&](auto, auto out) {
+      return fcg_step_in_mixed(ex_, n_, 1 / scale_, d, q, out[0], r_.data(), out[1], work(), s());
+    }));
+    PetscCall(this->sum(1, &s()->r_r, 6));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode scalars(FcgScalars *out, PetscReal *norm) override
+  {
+    PetscFunctionBegin;
+    PetscCall(memory_to_host(ex_, out, s(), sizeof *out));
+    *norm = std::sqrt(out->r_r) / scale_;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  PetscErrorCode allocate() override
+  {
+    PetscFunctionBegin;
+    PetscCall(StepsIn<Ex>::allocate());
+    PetscCall(allocate_each(ex_, n_, r_, d_, q_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  using StepsIn<Ex>::ex_;
+  using StepsIn<Ex>::n_;
+  using StepsIn<Ex>::comm_;
+  double *work() { return this->work_.data(); }
+  FcgScalars *s() { return this->scalars_.data(); }
+
+  Array<float, Ex> r_, d_, q_; // scaled
+  double scale_ = 1;           // of r in terms of b - A x
+};
+
+// f(space) in the space of x, or, on a host, in that of a preconditioner for debugging.
+template <class F> auto in_space_of(Vec x, Preconditioner *solver, F f)
 {
 #if defined(AMGKIT_HAVE_CUDA)
-  if (on_cuda(x)) return std::make_unique<FcgIn<Cuda>>();
+  if (on_cuda(x)) return f(Cuda{});
 #else
   static_cast<void>(x);
 #endif
-  return std::make_unique<FcgIn<Host>>();
+  return dynamic_cast<UserProduct<Debug> *>(solver) ? f(Debug{}) : f(Host{});
+}
+} // namespace
+
+bool fcg_can_mix(Vec x, Preconditioner *solver)
+{
+  return in_space_of(x, solver, [&](auto space) {
+    using Ex = decltype(space);
+    auto *product = Ex::sliced_rows ? dynamic_cast<UserProduct<Ex> *>(solver) : nullptr;
+    return product && product->in_single();
+  });
+}
+
+const char *fcg_space(Vec x, Preconditioner *solver)
+{
+  return in_space_of(x, solver, [](auto space) { return decltype(space)::name; });
+}
+
+std::unique_ptr<FcgSteps> make_fcg_steps(Vec x, Preconditioner *solver, bool mixed)
+{
+  return in_space_of(x, solver, [&](auto space) -> std::unique_ptr<FcgSteps> {
+    using Ex = decltype(space);
+    if (mixed) return std::make_unique<MixedSteps<Ex>>();
+    return std::make_unique<DoubleSteps<Ex>>();
+  });
 }
 } // namespace amgkit

@@ -7,6 +7,12 @@
 //
 // Scalars stay in the space: in an iteration the host waits once, when x and r have been changed, and reads them all. The method cannot go
 // on where w·r or d·q is not positive, or where a scalar is no number; then x and r have not been changed.
+//
+// In mixed precision, with reliable updates (Clark, Babich, Barros, Brower, Rebbi 2010): r, d and q are in single precision, w, x and b in
+// double. The product has A's own entries, in double where they are no floats: with rounded entries, or with a part of x in single, r would
+// drift from b - A x by 6e-8 |A| |x|, which costs iterations where A is badly conditioned. An update computes r = b - A x in double, and
+// goes on with the direction that is there. r is scaled by a power of two, so that ||r|| is about 1 at the start; B and A are linear, and
+// d, q and w are scaled with it.
 #pragma once
 #include "dist/preconditioner.hpp"
 
@@ -16,22 +22,34 @@ struct FcgScalars {
   double w_r = 0, w_q = 0, d_q = 0, d_r = 0, r_r = 0;
 };
 
-// The steps on one rank's n rows; sums of this rank into s, which is in the space's memory. work: 2 sum_parts_of(n) doubles. None waits.
+// The steps on one rank's n rows; sums of this rank into s, which is in the space's memory. work: 2 sum_parts_of(n) doubles. V: double, or
+// float in mixed precision. None waits.
 // s->r_r
 template <class Ex> PetscErrorCode fcg_norm(Ex &, std::int64_t n, const double *r, double *work, FcgScalars *s);
 // s->w_r and s->w_q, 0 without q
-template <class Ex>
-PetscErrorCode fcg_projections(Ex &, std::int64_t n, const double *w, const double *r, const double *q, double *work, FcgScalars *s);
+template <class Ex, class V>
+PetscErrorCode fcg_projections(Ex &, std::int64_t n, const double *w, const V *r, const V *q, double *work, FcgScalars *s);
 // d; first: it is w
-template <class Ex> PetscErrorCode fcg_direction(Ex &, std::int64_t n, bool first, const FcgScalars *s, const double *w, double *d);
+template <class Ex, class V> PetscErrorCode fcg_direction(Ex &, std::int64_t n, bool first, const FcgScalars *s, const double *w, V *d);
 // s->d_q and s->d_r
-template <class Ex>
-PetscErrorCode fcg_curvature(Ex &, std::int64_t n, const double *d, const double *q, const double *r, double *work, FcgScalars *s);
+template <class Ex, class V>
+PetscErrorCode fcg_curvature(Ex &, std::int64_t n, const V *d, const V *q, const V *r, double *work, FcgScalars *s);
 // x, r and s->r_r
 template <class Ex>
 PetscErrorCode fcg_step(Ex &, std::int64_t n, const double *d, const double *q, double *x, double *r, double *work, FcgScalars *s);
+// x += scale (d·r / d·q) d, r and s->r_r; wide <- r
+template <class Ex>
+PetscErrorCode fcg_step_in_mixed(Ex &, std::int64_t n, double scale, const float *d, const float *q, double *x, float *r, double *wide,
+                                 double *work, FcgScalars *s);
+// r <- scale wide, rounded; wide <- r
+template <class Ex> PetscErrorCode fcg_take_residual(Ex &, std::int64_t n, double scale, double *wide, float *r);
 
-// The same steps on PETSc's vectors, all of one layout and communicator, in the space where they live. Collective. Flops are logged.
+// PETSc's vectors of a solve, all of one layout and communicator. In mixed precision there are no d and q, and r holds what is in single.
+struct FcgVectors {
+  Vec x = nullptr, r = nullptr, w = nullptr, d = nullptr, q = nullptr;
+};
+
+// The same steps on PETSc's vectors, in the space where these live. Collective. Flops are logged.
 class FcgSteps {
 public:
   FcgSteps() = default;
@@ -42,20 +60,30 @@ public:
   virtual PetscErrorCode create(Vec x) = 0;
   // Frees everything; to be called before the destructor.
   virtual PetscErrorCode close() = 0;
-  // ||r||; waits
-  virtual PetscErrorCode norm(Vec r, PetscReal *) = 0;
+  virtual bool mixed() const = 0;
+  virtual const char *space() const = 0;
+  // ||r|| of a residual in double precision; waits
+  virtual PetscErrorCode norm(const FcgVectors &, PetscReal *) = 0;
+  // A residual in double precision, and its norm, are there; first: the first one of a solve. In double precision nothing happens.
+  virtual PetscErrorCode take_residual(bool /* first */, const FcgVectors &, PetscReal) { return PETSC_SUCCESS; }
   // w·r and w·q
-  virtual PetscErrorCode project(bool first, Vec w, Vec r, Vec q) = 0;
+  virtual PetscErrorCode project(bool first, const FcgVectors &) = 0;
   // d from w
-  virtual PetscErrorCode direct(bool first, Vec w, Vec d) = 0;
-  // q = A d by the preconditioner's UserProduct, if it has one for this space: then *done.
-  virtual PetscErrorCode multiply(Preconditioner &, Vec d, Vec q, bool *done) = 0;
+  virtual PetscErrorCode direct(bool first, const FcgVectors &) = 0;
+  // q = A d by the preconditioner's UserProduct, if it has one for this space, else *done = false.
+  virtual PetscErrorCode multiply(Preconditioner &, const FcgVectors &, bool *done) = 0;
+  // y = A x for others, in double precision, in the same way.
+  virtual PetscErrorCode multiply_exactly(Preconditioner &, Vec x, Vec y, bool *done) = 0;
   // d·q, d·r, then x, r and ||r||²
-  virtual PetscErrorCode advance(Vec d, Vec q, Vec x, Vec r) = 0;
-  // Waits
-  virtual PetscErrorCode scalars(FcgScalars *) = 0;
+  virtual PetscErrorCode advance(const FcgVectors &) = 0;
+  // Waits. *norm: ||r||, as the step left it.
+  virtual PetscErrorCode scalars(FcgScalars *, PetscReal *norm) = 0;
 };
 
-// Steps in the space where x lives.
-std::unique_ptr<FcgSteps> make_fcg_steps(Vec x);
+// Where steps for x run with this preconditioner, or nullptr: in the space of x, or, on a host, in the space debug where the preconditioner
+// does.
+const char *fcg_space(Vec x, Preconditioner *solver);
+// Whether they may be in mixed precision: the preconditioner has a product in single precision there. The same on all ranks.
+bool fcg_can_mix(Vec x, Preconditioner *solver);
+std::unique_ptr<FcgSteps> make_fcg_steps(Vec x, Preconditioner *solver, bool mixed);
 } // namespace amgkit

@@ -21,8 +21,8 @@ template <class Ex> PetscErrorCode fcg_norm(Ex &ex, std::int64_t n, const double
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{r[i] * r[i]}}; }, work, &s->r_r);
 }
 
-template <class Ex>
-PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const double *w, const double *r, const double *q, double *work, FcgScalars *s)
+template <class Ex, class V>
+PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const double *w, const V *r, const V *q, double *work, FcgScalars *s)
 {
   return sum_into<2>(
       ex, n,
@@ -33,14 +33,14 @@ PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const double *w, const do
       work, &s->w_r);
 }
 
-template <class Ex> PetscErrorCode fcg_direction(Ex &ex, std::int64_t n, bool first, const FcgScalars *s, const double *w, double *d)
+template <class Ex, class V> PetscErrorCode fcg_direction(Ex &ex, std::int64_t n, bool first, const FcgScalars *s, const double *w, V *d)
 {
-  if (first) return memory_copy(ex, d, w, static_cast<std::size_t>(n) * sizeof(double));
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = w[i] - s->w_q / s->d_q * d[i]; });
+  if (first) return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = static_cast<V>(w[i]); });
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = static_cast<V>(w[i] - s->w_q / s->d_q * d[i]); });
 }
 
-template <class Ex>
-PetscErrorCode fcg_curvature(Ex &ex, std::int64_t n, const double *d, const double *q, const double *r, double *work, FcgScalars *s)
+template <class Ex, class V>
+PetscErrorCode fcg_curvature(Ex &ex, std::int64_t n, const V *d, const V *q, const V *r, double *work, FcgScalars *s)
 {
   return sum_into<2>(
       ex, n,
@@ -65,9 +65,41 @@ PetscErrorCode fcg_step(Ex &ex, std::int64_t n, const double *d, const double *q
       work, &s->r_r);
 }
 
+template <class Ex>
+PetscErrorCode fcg_step_in_mixed(Ex &ex, std::int64_t n, double scale, const float *d, const float *q, double *x, float *r, double *wide,
+                                 double *work, FcgScalars *s)
+{
+  return sum_into<1>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double alpha = step_along(*s);
+        const auto r_i = static_cast<float>(r[i] - alpha * q[i]);
+        x[i] += scale * alpha * d[i];
+        r[i] = r_i;
+        wide[i] = r_i;
+        return Sums<1>{{static_cast<double>(r_i) * r_i}};
+      },
+      work, &s->r_r);
+}
+
+template <class Ex> PetscErrorCode fcg_take_residual(Ex &ex, std::int64_t n, double scale, double *wide, float *r)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    r[i] = static_cast<float>(scale * wide[i]);
+    wide[i] = r[i];
+  });
+}
+
+using Space = AMGKIT_SPACE;
 AMGKIT_INSTANTIATE(fcg_norm)
-AMGKIT_INSTANTIATE(fcg_projections)
-AMGKIT_INSTANTIATE(fcg_direction)
-AMGKIT_INSTANTIATE(fcg_curvature)
 AMGKIT_INSTANTIATE(fcg_step)
+AMGKIT_INSTANTIATE(fcg_step_in_mixed)
+AMGKIT_INSTANTIATE(fcg_take_residual)
+#define INSTANTIATE(V)                                                                                                                     \
+  template PetscErrorCode fcg_projections(Space &, std::int64_t, const double *, const V *, const V *, double *, FcgScalars *);            \
+  template PetscErrorCode fcg_direction(Space &, std::int64_t, bool, const FcgScalars *, const double *, V *);                             \
+  template PetscErrorCode fcg_curvature(Space &, std::int64_t, const V *, const V *, const V *, double *, FcgScalars *);
+INSTANTIATE(float)
+INSTANTIATE(double)
+#undef INSTANTIATE
 } // namespace amgkit

@@ -60,8 +60,8 @@ TYPED_TEST(FcgTest, StepsAreThoseOfPlainLoops)
     OK(v.create(this->ex, of));
     const double tolerance = 1e-12 * (1 + n);
     OK(fcg_norm(this->ex, n, v.r.data(), v.work.data(), v.s.data()));
-    OK(fcg_projections(this->ex, n, v.w.data(), v.r.data(), v.q.data(), v.work.data(), v.s.data()));
-    OK(fcg_curvature(this->ex, n, v.d.data(), v.q.data(), v.r.data(), v.work.data(), v.s.data()));
+    OK(fcg_projections<TypeParam, double>(this->ex, n, v.w.data(), v.r.data(), v.q.data(), v.work.data(), v.s.data()));
+    OK(fcg_curvature<TypeParam, double>(this->ex, n, v.d.data(), v.q.data(), v.r.data(), v.work.data(), v.s.data()));
     OK(download(this->ex, v.s.data(), 1, s));
     EXPECT_NEAR(s[0].r_r, sum_of_products(r, r), tolerance);
     EXPECT_NEAR(s[0].w_r, sum_of_products(w, r), tolerance);
@@ -88,10 +88,51 @@ TYPED_TEST(FcgTest, StepsAreThoseOfPlainLoops)
     EXPECT_NEAR(s[0].r_r, sum_of_products(next_r, next_r), tolerance);
     OK(fcg_direction(this->ex, n, true, v.s.data(), v.w.data(), v.d.data()));
     EXPECT_EQ(this->to_host(v.d), w);
-    OK(fcg_projections(this->ex, n, v.w.data(), v.r.data(), static_cast<const double *>(nullptr), v.work.data(), v.s.data()));
+    OK(fcg_projections<TypeParam, double>(this->ex, n, v.w.data(), v.r.data(), nullptr, v.work.data(), v.s.data()));
     OK(download(this->ex, v.s.data(), 1, s));
     EXPECT_EQ(s[0].w_q, 0);
   }
+}
+
+// The same in mixed precision, with a copy of the residual in double.
+TYPED_TEST(FcgTest, StepsInMixedPrecisionAreThoseOfPlainLoops)
+{
+  constexpr int n = 5000;
+  const HostVectors of(n);
+  const auto d = rounded<float>(of.d), q = rounded<float>(of.q), r = rounded<float>(of.r);
+  auto D = this->to_space(d), Q = this->to_space(q), R = this->to_space(r);
+  auto wide = this->to_space(of.w), x = this->to_space(of.x), W = this->to_space(of.w);
+  Array<double, TypeParam> work;
+  Array<FcgScalars, TypeParam> scalars;
+  std::vector<FcgScalars> s;
+  OK(work.allocate(this->ex, 2 * sum_parts_of(n)));
+  OK(upload(this->ex, std::vector<FcgScalars>(1), scalars));
+  OK(fcg_projections<TypeParam, float>(this->ex, n, W.data(), R.data(), Q.data(), work.data(), scalars.data()));
+  OK(fcg_curvature<TypeParam, float>(this->ex, n, D.data(), Q.data(), R.data(), work.data(), scalars.data()));
+  OK(download(this->ex, scalars.data(), 1, s));
+  EXPECT_NEAR(s[0].w_r, sum_of_products(of.w, of.r), 1e-3);
+  EXPECT_NEAR(s[0].d_q, sum_of_products(of.d, of.q), 1e-3);
+  const double alpha = s[0].d_r / s[0].d_q, beta = s[0].w_q / s[0].d_q;
+  OK(fcg_step_in_mixed(this->ex, n, 0.25, D.data(), Q.data(), x.data(), R.data(), wide.data(), work.data(), scalars.data()));
+  OK(fcg_direction<TypeParam, float>(this->ex, n, false, scalars.data(), W.data(), D.data()));
+  const auto got_r = this->to_host(R), got_d = this->to_host(D);
+  const auto got_wide = this->to_host(wide), got_x = this->to_host(x);
+  double norm2 = 0;
+  for (int i = 0; i < n; i++) {
+    ASSERT_NEAR(got_r[i], r[i] - alpha * q[i], 1e-6);
+    ASSERT_NEAR(got_x[i], of.x[i] + 0.25 * alpha * d[i], 1e-14);
+    ASSERT_NEAR(got_d[i], of.w[i] - beta * d[i], 1e-6);
+    ASSERT_EQ(got_wide[i], got_r[i]);
+    norm2 += static_cast<double>(got_r[i]) * got_r[i];
+  }
+  OK(download(this->ex, scalars.data(), 1, s));
+  EXPECT_NEAR(s[0].r_r, norm2, 1e-9 * norm2);
+
+  OK(fcg_take_residual(this->ex, n, 8, W.data(), R.data()));
+  const auto taken = this->to_host(R);
+  const auto taken_wide = this->to_host(W);
+  for (int i = 0; i < n; i++) ASSERT_EQ(taken[i], static_cast<float>(8 * of.w[i]));
+  for (int i = 0; i < n; i++) ASSERT_EQ(taken_wide[i], taken[i]);
 }
 
 // Where the method cannot go on, x and r stay.

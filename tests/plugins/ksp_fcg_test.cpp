@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 namespace amgkit::test
@@ -217,5 +219,119 @@ TEST_F(FlexibleCG, SolvesASingularSystemWithItsNullSpace)
     EXPECT_LE(std::abs(mean), 1e-10 * sum) << pc;
     OK(KSPReset(ksp));
   }
+}
+
+namespace
+{
+// With a cycle in single precision, on a machine without a GPU, too
+std::string mixed_with(const std::string &type)
+{
+  return "-ksp_type amgfcg -ksp_amgfcg_precision mixed -pc_type " + type + " -pc_" + type + "_coarse_eq_limit 50" +
+         (have_gpu() ? "" : " -pc_" + type + "_space debug");
+}
+
+// What -ksp_view prints
+std::string view_of(KSP ksp)
+{
+  const std::string file = ::testing::TempDir() + "amgkit_fcg_view_" + std::to_string(size_of_world());
+  PetscViewer viewer;
+  EXPECT_EQ(static_cast<int>(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer)), 0);
+  EXPECT_EQ(static_cast<int>(KSPView(ksp, viewer)), 0);
+  EXPECT_EQ(static_cast<int>(PetscViewerDestroy(&viewer)), 0);
+  EXPECT_EQ(static_cast<int>(MPI_Barrier(PETSC_COMM_WORLD)), 0);
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+bool was_mixed(KSP ksp) { return view_of(ksp).find("the last solve was in mixed precision") != std::string::npos; }
+} // namespace
+
+// As many iterations as in double precision, and a true residual that meets the tolerance, also close to what doubles can.
+TEST_F(FlexibleCG, MixedPrecisionMeetsTheTolerance)
+{
+  for (const char *type : {"amgsa", "amgclassical", "amgmatching"}) {
+    for (const double rtol : {1e-3, 1e-8, 1e-12}) {
+      for (const double size : {1.0, 1e-30, 1e30}) {
+        const std::string tolerance = " -ksp_rtol " + std::to_string(rtol * 1e15) + "e-15";
+        OK(VecSet(b, size));
+        solve(mixed_with(type) + tolerance + " -ksp_amgfcg_precision double");
+        const PetscInt in_double = solution.iterations;
+        EXPECT_FALSE(was_mixed(ksp));
+        solve(mixed_with(type) + tolerance);
+        EXPECT_TRUE(was_mixed(ksp)) << view_of(ksp);
+        EXPECT_TRUE(solution.converged()) << type << rtol;
+        EXPECT_LE(solution.iterations, in_double + (rtol > 1e-10 ? 1 : 2)) << type << rtol;
+        EXPECT_LE(solution.residual, 1.001 * rtol) << type;
+      }
+    }
+  }
+}
+
+// The true residual of every iteration is what the method says, whoever looks at the solution on the way.
+TEST_F(FlexibleCG, MixedPrecisionShowsItsSolution)
+{
+  struct Seen {
+    int count = 0;
+    PetscReal worst = 0;
+  } seen;
+  const auto look = [](KSP k, PetscInt, PetscReal norm, void *context) -> PetscErrorCode {
+    Seen &seen = *static_cast<Seen *>(context);
+    Vec residual;
+    PetscReal is;
+    PetscFunctionBegin;
+    PetscCall(KSPBuildResidual(k, nullptr, nullptr, &residual));
+    PetscCall(VecNorm(residual, NORM_2, &is));
+    PetscCall(VecDestroy(&residual));
+    seen.count++;
+    seen.worst = std::max(seen.worst, std::abs(is - norm) / norm);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  OK(KSPMonitorSet(ksp, look, &seen, nullptr));
+  solve(mixed_with("amgsa"));
+  EXPECT_TRUE(was_mixed(ksp));
+  EXPECT_TRUE(solution.converged());
+  EXPECT_EQ(seen.count, solution.iterations + 1);
+  EXPECT_LE(seen.worst, 1e-3);
+}
+
+// Nothing for ever: a tolerance beyond double precision, and what a method of conjugate gradients cannot do.
+TEST_F(FlexibleCG, MixedPrecisionSaysWhyItCannotGoOn)
+{
+  solve(mixed_with("amgsa") + " -ksp_rtol 1e-20 -ksp_max_it 200");
+  EXPECT_EQ(solution.reason, KSP_DIVERGED_BREAKDOWN);
+  EXPECT_LE(solution.residual, 1e-13);
+  solve(mixed_with("amgsa") + " -ksp_rtol 1e-8 -ksp_max_it 3");
+  EXPECT_EQ(solution.reason, KSP_DIVERGED_ITS);
+  EXPECT_LE(solution.residual, 0.1); // x has all three steps
+  OK(VecZeroEntries(b));
+  solve(mixed_with("amgsa") + " -ksp_max_it 100");
+  EXPECT_TRUE(solution.converged());
+  EXPECT_EQ(solution.iterations, 0);
+  OK(VecSet(b, std::nan("")));
+  solve(mixed_with("amgsa"));
+  EXPECT_EQ(solution.reason, KSP_DIVERGED_NANORINF);
+}
+
+// Where there is no product in single precision of the operator as it is, the iterations are in double.
+TEST_F(FlexibleCG, MixedPrecisionGivesWay)
+{
+  solve(mixed_with("amgsa") + " -ksp_norm_type natural");
+  EXPECT_FALSE(was_mixed(ksp));
+  OK(KSPReset(ksp));
+  solve(mixed_with("amgsa") + " -ksp_norm_type unpreconditioned -pc_amgsa_storage double");
+  EXPECT_FALSE(was_mixed(ksp));
+  EXPECT_LE(solution.residual, 2e-9);
+  OK(KSPReset(ksp));
+  solve(mixed_with("amgsa") + " -ksp_norm_type unpreconditioned -pc_amgsa_storage single -ksp_initial_guess_nonzero");
+  EXPECT_TRUE(was_mixed(ksp));
+  OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  OK(MatScale(A, 0.9));
+  OK(test::solve(ksp, b, x, &solution));
+  EXPECT_FALSE(was_mixed(ksp));
+  EXPECT_LE(solution.residual, 2e-9);
+  OK(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(test::solve(ksp, b, x, &solution));
+  EXPECT_TRUE(was_mixed(ksp)) << view_of(ksp);
+  EXPECT_LE(solution.residual, 2e-9);
 }
 } // namespace amgkit::test

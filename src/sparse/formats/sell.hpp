@@ -88,6 +88,8 @@ template <class Ex, class T> PetscErrorCode sell_entries(Ex &, SellView<T> A, co
 // Whether every entry survives the rounding to float: none but 0 becomes 0 or loses digits to underflow, and none is so large (1e18) that
 // its products might overflow.
 template <class Ex> PetscErrorCode representable_in_single(Ex &, CsrView<double> A, bool *representable);
+// Whether every entry is a float.
+template <class Ex> PetscErrorCode exact_in_single(Ex &, CsrView<double> A, bool *exact);
 
 // As in spmv.hpp; the entries of a row are added one after the other, in ascending order of their columns and in the vectors' precision.
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, SellView<T> A, const V *x, V *y);

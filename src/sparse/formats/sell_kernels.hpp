@@ -325,6 +325,18 @@ template <class Ex> PetscErrorCode representable_in_single(Ex &ex, CsrView<doubl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode exact_in_single(Ex &ex, CsrView<double> A, bool *exact)
+{
+  int lost = 0;
+
+  PetscFunctionBegin;
+  PetscCall(reduce<int>(
+      ex, A.nnz, [=] AMGKIT_FN(std::int64_t k) { return int{static_cast<double>(static_cast<float>(A.val[k])) != A.val[k]}; }, 0, Max{},
+      &lost));
+  *exact = lost == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex, class Rows, class T, class V, class F>
 PetscErrorCode for_products(Ex &ex, Rows rows, SellView<T> A, const V *x, V *y, F f)
 {
@@ -351,6 +363,7 @@ PetscErrorCode relax(Ex &ex, SellView<T> A, const D *d, RelaxStep step, const V 
 
 using Space = AMGKIT_SPACE;
 AMGKIT_INSTANTIATE(representable_in_single)
+AMGKIT_INSTANTIATE(exact_in_single)
 AMGKIT_INSTANTIATE(sell_pattern)
 #define INSTANTIATE_RELAX(T, D, V)                                                                                                         \
   template PetscErrorCode relax(Space &, SellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
