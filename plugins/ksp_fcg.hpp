@@ -8,5 +8,8 @@ namespace amgkit
 // See krylov/fcg.hpp; PETSc's own fcg calls VecMTDot, which copies device vectors to the host. Its steps are fused, and on a GPU the
 // product with the operator is the preconditioner's, where that is one of ours for the same matrix, else MatMult(). Four work vectors;
 // norms: unpreconditioned (default), natural (sqrt(w·r)), none.
+//
+// -ksp_amgfcg_precision double|mixed (double): with mixed, two work vectors and three of floats, and a residual in double precision decides
+// the end of a solve. KSP_DIVERGED_BREAKDOWN where that no longer falls.
 PetscErrorCode KSPCreate_AMGFCG(KSP ksp);
 } // namespace amgkit
