@@ -122,30 +122,22 @@ PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
 // y = A x in double precision
 PetscErrorCode multiply_exactly(KSP ksp, const Solve &solve, Vec x, Vec y)
 {
-  bool done = false;
-
+  if (!solve.product) return KSP_MatMult(ksp, solve.A, x, y);
   PetscFunctionBegin;
-  if (solve.product) {
-    PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, x, y, nullptr));
-    PetscCall(solve.steps.multiply_exactly(*solve.product, x, y, &done));
-    PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, x, y, nullptr));
-  }
-  if (!done) PetscCall(KSP_MatMult(ksp, solve.A, x, y));
+  PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, x, y, nullptr));
+  PetscCall(solve.steps.multiply_exactly(*solve.product, x, y));
+  PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, x, y, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // q = A d
 PetscErrorCode multiply(KSP ksp, const Solve &solve)
 {
-  bool done = false;
-
+  if (!solve.product) return KSP_MatMult(ksp, solve.A, solve.v.d, solve.v.q);
   PetscFunctionBegin;
-  if (solve.product) {
-    PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
-    PetscCall(solve.steps.multiply(*solve.product, solve.v, &done));
-    PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
-  }
-  if (!done) PetscCall(KSP_MatMult(ksp, solve.A, solve.v.d, solve.v.q));
+  PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
+  PetscCall(solve.steps.multiply(*solve.product, solve.v));
+  PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,32 +233,18 @@ PetscErrorCode advance(KSP ksp, Solve &solve)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscObjectState state_of(Mat A)
-{
-  PetscObjectState state = 0;
-  static_cast<void>(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &state));
-  return state;
-}
-// That of the matrix when PETSc last set the preconditioner up.
-PetscObjectState set_up_state(PC pc)
-{
-#if PETSC_VERSION_LT(3, 26, 0)
-  return pc->matstate;
-#else
-  return pc->matstate.state;
-#endif
-}
-
 // Collective: the preconditioner, if it was set up with the operator as it is now but for values; and whether these are the same, too.
 PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product, bool *same_values)
 {
   Preconditioner *solver = solver_of(ksp->pc);
+  PetscObjectState state;
   bool same = false;
 
   PetscFunctionBegin;
   if (solver && A == P && !ksp->transpose_solve) PetscCall(solver->can_refresh(A, &same));
   *product = same ? solver : nullptr;
-  *same_values = same && state_of(P) == set_up_state(ksp->pc);
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(P), &state));
+  *same_values = same && state == state_of_set_up(ksp->pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,6 +280,7 @@ PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
   PetscCall(PCGetOperators(ksp->pc, &A, &P));
   PetscCall(find_product(ksp, A, P, &product, &same_values));
   PetscCall(prepare(ksp, product, same_values, &v));
+  if (product && !data.steps->has_product(*product)) product = nullptr;
   Solve solve = {*data.steps, v, A, product};
   PetscCall(begin(ksp, solve));
   while (!ksp->reason) {

@@ -36,6 +36,7 @@ PetscErrorCode build(PC pc, PluginPC &data)
     PetscCall(data.solver->setup(pc->pmat));
   }
   PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(pc->pmat), &data.seen));
+  data.set_up_in = data.seen;
   if (data.solver->fault().none()) PetscCall(data.finish(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,6 +148,8 @@ Preconditioner *solver_of(PC pc)
   const bool ours = pc->ops->apply == PCApply_Plugin;
   return ours && data_of(pc).usable() ? data_of(pc).solver.get() : nullptr;
 }
+
+PetscObjectState state_of_set_up(PC pc) { return data_of(pc).set_up_in; }
 
 PetscErrorCode PCApply_Plugin(PC pc, Vec x, Vec y) { return apply(pc, false, x, y); }
 

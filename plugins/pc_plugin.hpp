@@ -23,6 +23,7 @@ public:
   ParameterList list; // its parameters, in the order of the view
   std::unique_ptr<Preconditioner> solver;
   PetscObjectState seen = 0;               // the state of solver's matrix when it was last found to be what was set up
+  PetscObjectState set_up_in = 0;          // the state of the matrix at the last setup
   std::string built_with;                  // the parameters that solver was set up with
   SetupStatus status = SetupStatus::ready; // of the last setup
 
@@ -50,8 +51,9 @@ public:
   SetupFault fault() const;
 };
 
-// What this PC applies, nullptr if it is none of these types, or has nothing to apply.
+// What this PC applies, nullptr if it is none of these types, or has nothing to apply; and the state that its matrix had in the last setup.
 Preconditioner *solver_of(PC pc);
+PetscObjectState state_of_set_up(PC pc);
 // Gives pc this data and the shared callbacks; takes ownership.
 PetscErrorCode PCCreate_Plugin(PC pc, std::unique_ptr<PluginPC> data);
 // The callbacks that a type may call or extend.

@@ -49,22 +49,15 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode multiply_exactly(Preconditioner &preconditioner, Vec x, Vec y, bool *done) override
+  // On a host MatMult() is as fast.
+  bool has_product(Preconditioner &preconditioner) const override { return Ex::sliced_rows && product_of(preconditioner); }
+  PetscErrorCode multiply_exactly(Preconditioner &preconditioner, Vec x, Vec y) override
   {
-    UserProduct<Ex> *product = product_of(preconditioner);
-
-    PetscFunctionBegin;
-    *done = product != nullptr;
-    if (product) PetscCall(with<1, 1>({x}, {y}, [&](auto in, auto out) { return product->multiply(in[0], out[0]); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return with<1, 1>({x}, {y}, [&](auto in, auto out) { return product_of(preconditioner)->multiply(in[0], out[0]); });
   }
 
 protected:
-  // On a host MatMult() is as fast.
-  static UserProduct<Ex> *product_of(Preconditioner &preconditioner)
-  {
-    return Ex::sliced_rows ? dynamic_cast<UserProduct<Ex> *>(&preconditioner) : nullptr;
-  }
+  static UserProduct<Ex> *product_of(Preconditioner &preconditioner) { return dynamic_cast<UserProduct<Ex> *>(&preconditioner); }
   virtual PetscErrorCode allocate()
   {
     PetscFunctionBegin;
@@ -135,9 +128,9 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &v, bool *done) override
+  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &v) override
   {
-    return this->multiply_exactly(preconditioner, v.d, v.q, done);
+    return this->multiply_exactly(preconditioner, v.d, v.q);
   }
 
   PetscErrorCode advance(const FcgVectors &v) override
@@ -209,15 +202,9 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &, bool *done) override
+  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &) override
   {
-    UserProduct<Ex> *product = this->product_of(preconditioner);
-
-    PetscFunctionBegin;
-    PetscCheck(product && product->in_single(), comm_, PETSC_ERR_PLIB, "There is no product in single precision");
-    PetscCall(product->multiply(static_cast<const float *>(d_.data()), q_.data()));
-    *done = true;
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return this->product_of(preconditioner)->multiply(static_cast<const float *>(d_.data()), q_.data());
   }
 
   PetscErrorCode advance(const FcgVectors &v) override

@@ -70,10 +70,11 @@ public:
   virtual PetscErrorCode project(bool first, const FcgVectors &) = 0;
   // d from w
   virtual PetscErrorCode direct(bool first, const FcgVectors &) = 0;
-  // q = A d by the preconditioner's UserProduct, if it has one for this space, else *done = false.
-  virtual PetscErrorCode multiply(Preconditioner &, const FcgVectors &, bool *done) = 0;
-  // y = A x for others, in double precision, in the same way.
-  virtual PetscErrorCode multiply_exactly(Preconditioner &, Vec x, Vec y, bool *done) = 0;
+  // Whether the preconditioner has a UserProduct for this space that is worth taking.
+  virtual bool has_product(Preconditioner &) const = 0;
+  // By it: q = A d; y = A x in double precision for others.
+  virtual PetscErrorCode multiply(Preconditioner &, const FcgVectors &) = 0;
+  virtual PetscErrorCode multiply_exactly(Preconditioner &, Vec x, Vec y) = 0;
   // d·q, d·r, then x, r and ||r||²
   virtual PetscErrorCode advance(const FcgVectors &) = 0;
   // Waits. *norm: ||r||, as the step left it.
