@@ -31,8 +31,8 @@ struct Solve {
   FcgSteps &steps;
   FcgVectors v;
   Mat A;
-  Preconditioner *product; // the preconditioner, where it has a product with the operator
-  PetscReal updated = 0;   // the norm after the last update
+  bool by_product;       // whether the preconditioner multiplies, and not MatMult()
+  PetscReal updated = 0; // the norm after the last update
   int stalls = 0;
 };
 
@@ -122,10 +122,11 @@ PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
 // y = A x in double precision
 PetscErrorCode multiply_exactly(KSP ksp, const Solve &solve, Vec x, Vec y)
 {
-  if (!solve.product) return KSP_MatMult(ksp, solve.A, x, y);
+  Preconditioner *solver = solve.by_product ? solver_of(ksp->pc) : nullptr;
+  if (!solver) return KSP_MatMult(ksp, solve.A, x, y);
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, x, y, nullptr));
-  PetscCall(solve.steps.multiply_exactly(*solve.product, x, y));
+  PetscCall(solve.steps.multiply_exactly(*solver, x, y));
   PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, x, y, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,10 +134,13 @@ PetscErrorCode multiply_exactly(KSP ksp, const Solve &solve, Vec x, Vec y)
 // q = A d
 PetscErrorCode multiply(KSP ksp, const Solve &solve)
 {
-  if (!solve.product) return KSP_MatMult(ksp, solve.A, solve.v.d, solve.v.q);
+  Preconditioner *solver = solve.by_product ? solver_of(ksp->pc) : nullptr;
+  if (!solver && !solve.steps.mixed()) return KSP_MatMult(ksp, solve.A, solve.v.d, solve.v.q);
   PetscFunctionBegin;
+  PetscCheck(solver, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_WRONGSTATE,
+             "The preconditioner was reset while a solve with it was under way");
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
-  PetscCall(solve.steps.multiply(*solve.product, solve.v));
+  PetscCall(solve.steps.multiply(*solver, solve.v));
   PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -277,11 +281,11 @@ PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
 
   PetscFunctionBegin;
   ksp->its = 0;
+  PetscCall(PCSetUp(ksp->pc)); // which PETSc may leave to the first PCApply()
   PetscCall(PCGetOperators(ksp->pc, &A, &P));
   PetscCall(find_product(ksp, A, P, &product, &same_values));
   PetscCall(prepare(ksp, product, same_values, &v));
-  if (product && !data.steps->has_product(*product)) product = nullptr;
-  Solve solve = {*data.steps, v, A, product};
+  Solve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};
   PetscCall(begin(ksp, solve));
   while (!ksp->reason) {
     PetscCall(next_direction(ksp, solve));
