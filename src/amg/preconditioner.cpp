@@ -67,12 +67,12 @@ public:
 
   PetscErrorCode multiply(const double *x, double *y) override
   {
-    return with_matrix([&](DistMatrix<Ex> &A) { return A.multiply_rows(this->ex, x, y); });
+    return this->with_matrix([&](DistMatrix<Ex> &A) { return A.multiply_rows(this->ex, x, y); });
   }
   bool in_single() const override { return user().A.stored.single(); }
   PetscErrorCode multiply(const float *x, float *y) override
   {
-    return with_matrix([&](DistMatrix<Ex> &A) {
+    return this->with_matrix([&](DistMatrix<Ex> &A) {
       PetscFunctionBegin;
       if (!exact_) {
         bool exact;
@@ -94,17 +94,6 @@ private:
     Cycle<Ex> cycle;
   };
 
-  // f(the user's matrix), whose memory is accessible
-  template <class F> PetscErrorCode with_matrix(F f)
-  {
-    const UserMatrix<Ex> matrix = user();
-    const ReleaseAtEnd<Ex> at_end(matrix.view);
-
-    PetscFunctionBegin;
-    PetscCall(matrix.view.access(this->ex, matrix.A));
-    PetscCall(f(matrix.A));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   UserMatrix<Ex> user() const override { return {solver_->hierarchy.finest, solver_->hierarchy.levels.front()->A}; }
   void forget() override { solver_.reset(); }
 

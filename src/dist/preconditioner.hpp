@@ -118,14 +118,19 @@ protected:
   template <class F> PetscErrorCode with_arrays(bool transposed, Vec x, Vec y, F f)
   {
     return vectors_.with(ex, x, y, [&](const double *from, double *to) {
-      const UserMatrix<Ex> matrix = user();
-      const ReleaseAtEnd<Ex> at_end(matrix.view);
-
-      PetscFunctionBegin;
-      if (this->reads_matrix(transposed)) PetscCall(matrix.view.access(ex, matrix.A));
-      PetscCall(f(from, to));
-      PetscFunctionReturn(PETSC_SUCCESS);
+      return this->reads_matrix(transposed) ? with_matrix([&](DistMatrix<Ex> &) { return f(from, to); }) : f(from, to);
     });
+  }
+  // f(the user's matrix), whose memory is accessible meanwhile
+  template <class F> PetscErrorCode with_matrix(F f)
+  {
+    const UserMatrix<Ex> matrix = user();
+    const ReleaseAtEnd<Ex> at_end(matrix.view);
+
+    PetscFunctionBegin;
+    PetscCall(matrix.view.access(ex, matrix.A));
+    PetscCall(f(matrix.A));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:

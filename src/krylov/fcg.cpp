@@ -11,6 +11,12 @@ namespace amgkit
 {
 namespace
 {
+// The product to take in a space, if there is one: on a host MatMult() is as fast.
+template <class Ex> UserProduct<Ex> *product_in(Preconditioner *solver)
+{
+  return Ex::sliced_rows ? dynamic_cast<UserProduct<Ex> *>(solver) : nullptr;
+}
+
 // What both precisions share.
 template <class Ex> class StepsIn : public FcgSteps {
 public:
@@ -38,26 +44,34 @@ public:
 
   PetscErrorCode norm(const FcgVectors &v, PetscReal *norm) override
   {
-    FcgScalars s;
+    FcgScalars out;
 
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(with<1, 0>({v.r}, {}, [&](auto in, auto) { return fcg_norm(ex_, n_, in[0], work_.data(), scalars_.data()); }));
-    PetscCall(sum(1, &scalars_.data()->r_r, 2));
-    PetscCall(memory_to_host(ex_, &s, scalars_.data(), sizeof s));
-    *norm = std::sqrt(s.r_r);
+    PetscCall(with<1, 0>({v.r}, {}, [&](auto in, auto) { return fcg_norm(ex_, n_, in[0], work(), s()); }));
+    PetscCall(sum(1, &s()->r_r, 2));
+    PetscCall(memory_to_host(ex_, &out, s(), sizeof out));
+    *norm = std::sqrt(out.r_r);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // On a host MatMult() is as fast.
-  bool has_product(Preconditioner &preconditioner) const override { return Ex::sliced_rows && product_of(preconditioner); }
+  PetscErrorCode scalars(FcgScalars *out, PetscReal *norm) override
+  {
+    PetscFunctionBegin;
+    PetscCall(memory_to_host(ex_, out, s(), sizeof *out));
+    *norm = std::sqrt(out->r_r) / scale_;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  bool has_product(Preconditioner &preconditioner) const override { return product_in<Ex>(&preconditioner); }
   PetscErrorCode multiply_exactly(Preconditioner &preconditioner, Vec x, Vec y) override
   {
-    return with<1, 1>({x}, {y}, [&](auto in, auto out) { return product_of(preconditioner)->multiply(in[0], out[0]); });
+    return with<1, 1>({x}, {y}, [&](auto in, auto out) { return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(in[0], out[0]); });
   }
 
 protected:
-  static UserProduct<Ex> *product_of(Preconditioner &preconditioner) { return dynamic_cast<UserProduct<Ex> *>(&preconditioner); }
+  double *work() { return work_.data(); }
+  FcgScalars *s() { return scalars_.data(); }
   virtual PetscErrorCode allocate()
   {
     PetscFunctionBegin;
@@ -94,6 +108,7 @@ protected:
   Ex ex_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::int64_t n_ = 0;
+  double scale_ = 1; // of the steps' r in terms of b - A x
   Array<double, Ex> work_;
   Array<FcgScalars, Ex> scalars_;
   std::array<VecReader<Ex>, 3> readers_;
@@ -148,19 +163,11 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode scalars(FcgScalars *out, PetscReal *norm) override
-  {
-    PetscFunctionBegin;
-    PetscCall(memory_to_host(ex_, out, s(), sizeof *out));
-    *norm = std::sqrt(out->r_r);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
 private:
   using StepsIn<Ex>::ex_;
   using StepsIn<Ex>::n_;
-  double *work() { return this->work_.data(); }
-  FcgScalars *s() { return this->scalars_.data(); }
+  using StepsIn<Ex>::s;
+  using StepsIn<Ex>::work;
 };
 
 template <class Ex> class MixedSteps final : public StepsIn<Ex> {
@@ -204,7 +211,7 @@ public:
 
   PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &) override
   {
-    return this->product_of(preconditioner)->multiply(static_cast<const float *>(d_.data()), q_.data());
+    return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(static_cast<const float *>(d_.data()), q_.data());
   }
 
   PetscErrorCode advance(const FcgVectors &v) override
@@ -222,14 +229,6 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode scalars(FcgScalars *out, PetscReal *norm) override
-  {
-    PetscFunctionBegin;
-    PetscCall(memory_to_host(ex_, out, s(), sizeof *out));
-    *norm = std::sqrt(out->r_r) / scale_;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
 private:
   PetscErrorCode allocate() override
   {
@@ -240,12 +239,11 @@ private:
   }
   using StepsIn<Ex>::ex_;
   using StepsIn<Ex>::n_;
-  using StepsIn<Ex>::comm_;
-  double *work() { return this->work_.data(); }
-  FcgScalars *s() { return this->scalars_.data(); }
+  using StepsIn<Ex>::scale_;
+  using StepsIn<Ex>::s;
+  using StepsIn<Ex>::work;
 
   Array<float, Ex> r_, d_, q_; // scaled
-  double scale_ = 1;           // of r in terms of b - A x
 };
 
 // f(space) in the space of x, or, on a host, in that of a preconditioner for debugging.
@@ -256,7 +254,7 @@ template <class F> auto in_space_of(Vec x, Preconditioner *solver, F f)
 #else
   static_cast<void>(x);
 #endif
-  return dynamic_cast<UserProduct<Debug> *>(solver) ? f(Debug{}) : f(Host{});
+  return product_in<Debug>(solver) ? f(Debug{}) : f(Host{});
 }
 } // namespace
 
@@ -264,7 +262,7 @@ bool fcg_can_mix(Vec x, Preconditioner *solver)
 {
   return in_space_of(x, solver, [&](auto space) {
     using Ex = decltype(space);
-    auto *product = Ex::sliced_rows ? dynamic_cast<UserProduct<Ex> *>(solver) : nullptr;
+    const UserProduct<Ex> *product = product_in<Ex>(solver);
     return product && product->in_single();
   });
 }

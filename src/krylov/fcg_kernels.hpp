@@ -21,16 +21,23 @@ template <class Ex> PetscErrorCode fcg_norm(Ex &ex, std::int64_t n, const double
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{r[i] * r[i]}}; }, work, &s->r_r);
 }
 
-template <class Ex, class V>
-PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const double *w, const V *r, const V *q, double *work, FcgScalars *s)
+// sums <- a·b and a·c, 0 without c
+template <class Ex, class A, class V>
+PetscErrorCode fcg_two_dots(Ex &ex, std::int64_t n, const A *a, const V *b, const V *c, double *work, double *sums)
 {
   return sum_into<2>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        const double w_i = w[i];
-        return Sums<2>{{w_i * r[i], q ? w_i * q[i] : 0}};
+        const double a_i = a[i];
+        return Sums<2>{{a_i * b[i], c ? a_i * c[i] : 0}};
       },
-      work, &s->w_r);
+      work, sums);
+}
+
+template <class Ex, class V>
+PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const double *w, const V *r, const V *q, double *work, FcgScalars *s)
+{
+  return fcg_two_dots(ex, n, w, r, q, work, &s->w_r);
 }
 
 template <class Ex, class V> PetscErrorCode fcg_direction(Ex &ex, std::int64_t n, bool first, const FcgScalars *s, const double *w, V *d)
@@ -42,13 +49,7 @@ template <class Ex, class V> PetscErrorCode fcg_direction(Ex &ex, std::int64_t n
 template <class Ex, class V>
 PetscErrorCode fcg_curvature(Ex &ex, std::int64_t n, const V *d, const V *q, const V *r, double *work, FcgScalars *s)
 {
-  return sum_into<2>(
-      ex, n,
-      [=] AMGKIT_FN(std::int64_t i) {
-        const double d_i = d[i];
-        return Sums<2>{{d_i * q[i], d_i * r[i]}};
-      },
-      work, &s->d_q);
+  return fcg_two_dots(ex, n, d, q, r, work, &s->d_q);
 }
 
 template <class Ex>
