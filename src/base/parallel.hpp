@@ -46,6 +46,9 @@ struct Max {
 struct Min {
   template <class T> AMGKIT_FN T operator()(T a, T b) const { return b < a ? b : a; }
 };
+struct Or {
+  template <class T> AMGKIT_FN T operator()(T a, T b) const { return a | b; }
+};
 
 struct Term {
   int position;

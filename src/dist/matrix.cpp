@@ -110,30 +110,32 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(E
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const V *x, V *y)
+template <class Ex> template <class V, class F> PetscErrorCode DistMatrix<Ex>::multiply_with(Ex &ex, const V *x, V *y, F f)
 {
   HaloExchange<Ex> exchange(halo);
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
-  PetscCall(stored.multiply(ex, diag.perhaps_folded(), x, y));
+  PetscCall(f());
   PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &ex, const V *x, V *y)
+template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const V *x, V *y)
 {
-  HaloExchange<Ex> exchange(halo);
+  return multiply_with(ex, x, y, [&] { return stored.multiply(ex, diag.perhaps_folded(), x, y); });
+}
 
-  PetscFunctionBegin;
-  PetscCall(exchange.begin(ex, x));
-  PetscCall(spmv(ex, diag.view(), x, y));
-  PetscCall(exchange.end());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), y));
-  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y)
+{
+  return multiply_with(ex, x, y, [&] {
+    if constexpr (std::is_same_v<V, double>) {
+      if (stored.has_own_entries()) return stored.multiply_exactly(ex, x, y);
+    }
+    return spmv(ex, diag.view(), x, y);
+  });
 }
 
 template <class Ex>
@@ -156,7 +158,7 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode DistMatrix<Ex>::residual(Ex &, const V *, const V *, V *);                                                       \
   template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);                                                                  \
-  template PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &, const V *, V *);
+  template PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &, const V *, V *);
 #define INSTANTIATE(Ex)                                                                                                                    \
   template struct DistMatrix<Ex>;                                                                                                          \
   INSTANTIATE_VECTORS(Ex, float)                                                                                                           \

@@ -150,7 +150,7 @@ PetscErrorCode store(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &S, 
 }
 template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, Sell<T, Ex> &S, bool *representable)
 {
-  return sell_fill(ex, A, S, representable);
+  return sell_fill(ex, A, SellValues::perhaps_others, S, representable);
 }
 template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, BlockSell<T, Ex> &S, bool *representable)
 {

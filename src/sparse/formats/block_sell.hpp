@@ -19,7 +19,8 @@ constexpr bool block_sell_has(int block) { return block == 2 || block == 3 || bl
 // T: float or double. nodes: SellView's members of the nodes' matrix, but values
 template <class T> struct BlockSellView {
   int rows = 0, block = 0;
-  const int *start = nullptr, *base = nullptr, *high_start = nullptr;
+  const SellStart *start = nullptr;
+  const int *base = nullptr, *high_start = nullptr;
   const SellPair<std::uint16_t> *low = nullptr, *high = nullptr;
   const SellPair<T> *val = nullptr;
 };

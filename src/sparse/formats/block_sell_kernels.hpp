@@ -75,7 +75,7 @@ template <class T> AMGKIT_FN int column_at(const BlockSellView<T> &A, std::int64
 {
   const int h = node / sell_threads, q = node % sell_threads, high = A.high_start ? A.high_start[slice] : 0;
   const int upper = A.high_start && high < A.high_start[slice + 1] ? A.high[(std::int64_t{high} + position) * sell_threads + q].of[h] : 0;
-  const std::int64_t p = std::int64_t{A.start[slice]} + position;
+  const std::int64_t p = std::int64_t{A.start[slice].pair} + position;
   return A.base[p] + (upper << 16 | A.low[p * sell_threads + q].of[h]);
 }
 
@@ -101,7 +101,7 @@ PetscErrorCode fill_values(Ex &ex, CsrView<double> A, const int *ptr, BlockSellV
   const int shares = teams_of_slice(slices * N, A.average());
   return for_rows_with<sell_threads, SliceTile<T>>(ex, slices * N * shares, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
     const std::int64_t part = nth / shares, s = part / N;
-    const int first = static_cast<int>(part % N) * sell_threads, columns = N * (out.start[s + 1] - out.start[s]);
+    const int first = static_cast<int>(part % N) * sell_threads, columns = N * (out.start[s + 1].pair - out.start[s].pair);
     bool lost = false;
     for (int p = static_cast<int>(nth % shares) * tile_positions; p < columns; p += shares * tile_positions) {
       read_tile(team, tile, [&](int r, int j) {
@@ -113,7 +113,7 @@ PetscErrorCode fill_values(Ex &ex, CsrView<double> A, const int *ptr, BlockSellV
       });
       for (int e : team.share(0, tile_positions * sell_threads)) {
         const int j = e / sell_threads, t = e % sell_threads;
-        const std::int64_t column = std::int64_t{out.start[s]} * N + p + j;
+        const std::int64_t column = std::int64_t{out.start[s].pair} * N + p + j;
         if (p + j < columns) val[column * sell_threads * N + first + t] = {{tile.of[j][t], tile.of[j][t + sell_threads]}};
       }
     }
@@ -173,7 +173,7 @@ AMGKIT_FN void store_products(const BlockSellView<T> &A, std::int64_t t, const V
   const int slice = static_cast<int>(t) / threads, row = static_cast<int>(t) % threads;
   const Thread thread{row / N, row};
   const std::int64_t i = std::int64_t{slice} * sell_rows * N + row;
-  const int begin = A.start[slice], end = A.start[slice + 1];
+  const int begin = A.start[slice].pair, end = A.start[slice + 1].pair;
   const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
   const SellPair<V> s =
       high < high_end ? rows_times<N, true>(A, begin, end, high, thread, x) : rows_times<N, false>(A, begin, end, 0, thread, x);
@@ -208,7 +208,7 @@ PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, int block, BlockSell
   PetscCall(block_sell::with_block(block, [&](auto N) { return block_sell::find_blocks<decltype(N)::value>(ex, A, ptr, col, fits); }));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   const CsrView<double> nodes{A.rows / block, A.cols / block, col.size(), ptr.data(), col.data(), nullptr};
-  PetscCall(sell_pattern(ex, nodes, SellOrder::kept, out.nodes, fits));
+  PetscCall(sell_pattern(ex, nodes, SellForm::plain, out.nodes, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   out.rows = A.rows;
   out.block = block;

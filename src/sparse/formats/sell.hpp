@@ -1,21 +1,27 @@
 // Sliced ELL with short columns, the format in which the cycle reads a matrix.
 //
 // A slice is 64 consecutive rows, padded to its longest row and stored position by position: position j holds the j-th entry of each
-// row, so that the entries of a row keep their ascending order. Position p = start[s] + j of slice s is 32 pairs, one for each thread:
-// pair 32 p + t belongs to rows 64 s + t and 64 s + 32 + t, so that a thread takes the entries of its two rows in one load, and 32
-// threads read consecutive entries of the vectors.
+// row, so that the entries of a row keep their ascending order. A position is 32 pairs, one for each thread: pair t belongs to rows t and
+// t + 32 of the slice, so that a thread takes the entries of its two rows in one load, and 32 threads read consecutive entries of the
+// vectors.
 //
-// Columns are base[p], the smallest at that position, plus 16 bits. Where the columns of a position do not lie within 65536, its slice is
+// Columns are base, the smallest at that position, plus 16 bits. Where the columns of a position do not lie within 65536, its slice is
 // wide: it has the upper halves of these differences too, 32 pairs a position from high_start[s] on. high_start[s] = high_start[s + 1]
-// in the other slices; there is no high_start when no slice is wide. Padding has value 0 and the column base[p].
+// in the other slices; there is no high_start when no slice is wide. Padding has value 0 and the column base.
+//
+// Rows of grids say the same again and again. Slices of two more kinds say it once, where that takes fewer bytes:
+//   stencil    a position is an offset, column minus row, with a mask of the rows that have an entry there, and their values in pairs;
+//   constant   a position is an offset, a value and a mask. An offset with several values takes several positions.
+// Positions are in ascending order of their offsets, so that the entries of a row keep theirs. The other slices are plain.
 //
 // Uneven rows, as coarse levels have them, would be padded much: level 1 of amgclassical on 7-point 256³ by 40 %. Where that saves a
 // twentieth of the bytes they are sorted within windows of 512: descending by length, rows of the same length in their order. A slice then
 // has 64 rows of this order, and order[32 s + t] says which rows of the window thread t's are; there is no order where rows are not sorted.
 // x, b and y are never sorted, nor are the entries of a row: (A x)_i keeps its bits.
 //
-// Bytes: 64 (2 + sizeof(T)) + 4 a position, 128 more in a wide slice; 4 a slice, 4 more where there is a high_start; 2 a row where rows are
-// sorted. With floats, no padding and nothing wide that is 6.06 an entry, and of sorted rows of 28 entries 6.14.
+// Bytes of a position: 64 (2 + sizeof(T)) + 4, 128 more in a wide slice; of a stencil 64 sizeof(T) + 12; 24 where it is constant. 16 a
+// slice, 4 more where there is a high_start; 2 a row where rows are sorted. With floats, no padding and nothing wide that is 6.06 an entry,
+// of sorted rows of 28 entries 6.14, of a stencil 4.2 and of constant slices 0.4.
 #pragma once
 #include "sparse/formats/spmv.hpp"
 
@@ -36,51 +42,85 @@ template <class T> struct alignas(2 * sizeof(T)) SellPair {
   T of[2];
 };
 
-// T: float or double.
+// Where what a slice has begins: its positions with pairs of values in base and, 32 each, in val; those with columns in low, 32 each; those
+// with masks in mask; those of a constant slice in constant and exact. It ends where the next slice's begins.
+struct alignas(16) SellStart {
+  int pair, low, mask, constant;
+  AMGKIT_FN SellStart operator+(const SellStart &other) const
+  {
+    return {pair + other.pair, low + other.low, mask + other.mask, constant + other.constant};
+  }
+};
+struct alignas(16) SellConstant {
+  int offset;
+  float value;        // exact, rounded
+  std::uint64_t mask; // bit r: row r of the slice
+};
+
+// T: float or double. base: of a stencil, its offsets
 template <class T> struct SellView {
   int rows = 0;
-  const int *start = nullptr, *base = nullptr, *high_start = nullptr;
+  const SellStart *start = nullptr;
+  const int *base = nullptr, *high_start = nullptr;
   const SellPair<std::uint16_t> *low = nullptr, *high = nullptr;
   const SellPair<T> *val = nullptr;
   const SellPair<std::uint16_t> *order = nullptr;
+  const std::uint64_t *mask = nullptr;
+  const SellConstant *constant = nullptr;
+  const double *exact = nullptr;
 };
 
 // Where the entries are.
 template <class Ex> struct SellPattern {
   int rows = 0;
-  Array<int, Ex> start, base, high_start;
+  Array<SellStart, Ex> start;
+  Array<int, Ex> base, high_start;
   Array<SellPair<std::uint16_t>, Ex> low, high, order;
+  Array<std::uint64_t, Ex> mask;
+  Array<SellConstant, Ex> constant;
+  Array<double, Ex> exact;
 
   bool sorted() const { return order.size() > 0; }
-  std::size_t bytes() const { return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes() + order.bytes(); }
+  bool all_constant() const { return constant.size() > 0 && base.size() == 0; }
+  std::size_t bytes() const
+  {
+    return start.bytes() + base.bytes() + high_start.bytes() + low.bytes() + high.bytes() + order.bytes() + mask.bytes() +
+           constant.bytes() + exact.bytes();
+  }
 };
 
 template <class T, class Ex> struct Sell : SellPattern<Ex> {
   Array<SellPair<T>, Ex> val;
 
-  SellView<T> view() const
-  {
-    return {this->rows,       this->start.data(), this->base.data(), this->high_start.data(),
-            this->low.data(), this->high.data(),  val.data(),        this->order.data()};
-  }
+  SellView<T> view() const { return view_of(val.data()); }
+  // A's own entries, where all slices are constant.
+  SellView<double> exact_view() const { return view_of(static_cast<const SellPair<double> *>(nullptr)); }
   std::size_t bytes() const { return SellPattern<Ex>::bytes() + val.bytes(); }
+
+private:
+  template <class U> SellView<U> view_of(const SellPair<U> *values) const
+  {
+    return {this->rows, this->start.data(), this->base.data(), this->high_start.data(), this->low.data(),  this->high.data(),
+            values,     this->order.data(), this->mask.data(), this->constant.data(),   this->exact.data()};
+  }
 };
 
-enum class SellOrder : int { kept, sorted_where_it_pays };
-// A's pattern, of which no value is read. *fits = false, and nothing stored, when the padding would be more than half of A's entries,
-// after sorting.
-template <class Ex> PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellOrder, SellPattern<Ex> &, bool *fits);
-// A's values, of which no column is read, as often as wanted. *representable: whether every entry is representable in T; waits where T is
-// float.
-template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, Sell<T, Ex> &, bool *representable);
+enum class SellForm : int { plain, by_bytes }; // by_bytes: rows are sorted, or stencil and constant slices taken, where that pays
+// A's pattern, of which no value is read where it is plain. *fits = false, and nothing stored, when the padding would be more than half of
+// A's entries, after sorting.
+template <class Ex> PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellForm, SellPattern<Ex> &, bool *fits);
+// A's values, of which no column is read, as often as wanted. known: they are those of the pattern. *kept = false: an entry is not
+// representable in T, or a slice is constant no more; waits where T is float or slices are constant.
+enum class SellValues : int { known, perhaps_others };
+template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, SellValues, Sell<T, Ex> &, bool *kept);
 // Both
 template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *representable)
 {
   PetscFunctionBegin;
   out = Sell<T, Ex>{};
   *representable = false;
-  PetscCall(sell_pattern(ex, A, SellOrder::sorted_where_it_pays, out, fits));
-  if (*fits) PetscCall(sell_fill(ex, A, out, representable));
+  PetscCall(sell_pattern(ex, A, SellForm::by_bytes, out, fits));
+  if (*fits) PetscCall(sell_fill(ex, A, SellValues::known, out, representable));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 // The way back to compressed rows, ptr given: col[k], and val[k] unless val is nullptr, which are A's as they are stored.

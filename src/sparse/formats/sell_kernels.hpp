@@ -1,4 +1,5 @@
-#include "sparse/formats/sell_tiles.hpp"
+#include "base/struct_scan.hpp"
+#include "sparse/formats/sell_offsets.hpp"
 
 namespace amgkit
 {
@@ -7,20 +8,30 @@ namespace
 constexpr int sell_batch = 4; // positions whose entries are on their way at once
 constexpr int sell_registers = 48;
 
-// s += the entries of a thread's two rows at some positions, from pair k on; the upper halves of their columns from pair k_high on.
+// Where the thread's pairs of a slice begin.
+struct SellPlace {
+  std::int64_t val, low, high;
+  AMGKIT_FN SellPlace after(int positions) const
+  {
+    const std::int64_t pairs = std::int64_t{positions} * sell_threads;
+    return {val + pairs, low + pairs, high + pairs};
+  }
+};
+
+// s += the entries of a thread's two rows at some positions of a plain slice.
 // Whole: a batch of them, else the last `left`, of which the last one is read again to have a batch: that is faster than one by one.
 template <bool Wide, bool Whole, class T, class V>
-AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, std::int64_t k, std::int64_t k_high, const V *x, SellPair<V> &s)
+AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const SellPlace &at, const V *x, SellPair<V> &s)
 {
   SellPair<T> a[sell_batch];
   SellPair<V> x_at[sell_batch];
   for (int j = 0; j < sell_batch; j++) {
     const int p = Whole || j < left ? j : left - 1;
     const int base = A.base[position + p];
-    const SellPair<std::uint16_t> low = A.low[k + p * sell_threads];
+    const SellPair<std::uint16_t> low = A.low[at.low + p * sell_threads];
     SellPair<std::uint16_t> high{};
-    if constexpr (Wide) high = A.high[k_high + p * sell_threads];
-    a[j] = A.val[k + p * sell_threads];
+    if constexpr (Wide) high = A.high[at.high + p * sell_threads];
+    a[j] = A.val[at.val + p * sell_threads];
     for (int h = 0; h < 2; h++) x_at[j].of[h] = x[base + (Wide ? high.of[h] << 16 | low.of[h] : low.of[h])];
   }
   for (int j = 0; j < sell_batch; j++) {
@@ -28,28 +39,92 @@ AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, std::int6
   }
 }
 
-// (A x)_i of the two rows of a thread of a slice with positions begin to end - 1
+// (A x)_i of the two rows of a thread of a plain slice
 template <bool Wide, class T, class V>
-AMGKIT_FN SellPair<V> rows_times(const SellView<T> &A, int begin, int end, int high, int thread, const V *x)
+AMGKIT_FN SellPair<V> plain_times(const SellView<T> &A, const SellStart &from, int positions, int high, int thread, const V *x)
 {
-  std::int64_t k = std::int64_t{begin} * sell_threads + thread, k_high = std::int64_t{high} * sell_threads + thread;
+  const SellPlace at{std::int64_t{from.pair} * sell_threads + thread, std::int64_t{from.low} * sell_threads + thread,
+                     std::int64_t{high} * sell_threads + thread};
   SellPair<V> s{{0, 0}};
-  int p = begin;
-  for (; p + sell_batch <= end; p += sell_batch, k += sell_batch * sell_threads, k_high += sell_batch * sell_threads)
-    add_batch<Wide, true>(A, p, sell_batch, k, k_high, x, s);
-  if (p < end) add_batch<Wide, false>(A, p, end - p, k, k_high, x, s);
+  int p = 0;
+  for (; p + sell_batch <= positions; p += sell_batch) add_batch<Wide, true>(A, from.pair + p, sell_batch, at.after(p), x, s);
+  if (p < positions) add_batch<Wide, false>(A, from.pair + p, positions - p, at.after(p), x, s);
   return s;
+}
+
+// One position of a stencil or constant slice, as a thread reads it.
+template <class T> struct SellOffset {
+  int offset;
+  std::uint64_t mask;
+  SellPair<T> value;
+};
+template <class T> AMGKIT_FN SellOffset<T> constant_at(const SellView<T> &A, int p)
+{
+  const SellConstant here = A.constant[p];
+  T value;
+  if constexpr (std::is_same_v<T, float>)
+    value = here.value;
+  else
+    value = A.exact[p];
+  return {here.offset, here.mask, {{value, value}}};
+}
+
+// s += the entries of a thread's two rows, which lie at x_row, at `left` positions or a batch of them; at(j): a SellOffset.
+template <bool Whole, class V, class At>
+AMGKIT_FN void add_offsets(int left, int thread, const SellPair<const V *> &x_row, SellPair<V> &s, At at)
+{
+  decltype(at(0)) entry[sell_batch];
+  SellPair<V> x_at[sell_batch];
+  for (int j = 0; j < sell_batch; j++) {
+    if (!Whole && j >= left) break;
+    entry[j] = at(j);
+    for (int h = 0; h < 2; h++) x_at[j].of[h] = entry[j].mask >> (thread + h * sell_threads) & 1 ? x_row.of[h][entry[j].offset] : 0;
+  }
+  for (int j = 0; j < sell_batch; j++) {
+    if (!Whole && j >= left) break;
+    for (int h = 0; h < 2; h++) s.of[h] += static_cast<V>(entry[j].value.of[h]) * x_at[j].of[h]; // +0 where there is no entry
+  }
+}
+
+// (A x)_i of the two rows of a thread of a stencil or constant slice
+template <class V, class At> AMGKIT_FN SellPair<V> offsets_times(int positions, int thread, const SellPair<const V *> &x_row, At at)
+{
+  SellPair<V> s{{0, 0}};
+  int p = 0;
+  for (; p + sell_batch <= positions; p += sell_batch) add_offsets<true>(sell_batch, thread, x_row, s, [&](int j) { return at(p + j); });
+  if (p < positions) add_offsets<false>(positions - p, thread, x_row, s, [&](int j) { return at(p + j); });
+  return s;
+}
+
+// (A x)_i of the rows i of thread t of all slices' threads
+template <class Rows, class T, class V>
+AMGKIT_FN SellPair<V> rows_times(const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i, const V *x)
+{
+  const std::int64_t slice = t / sell_threads;
+  const int thread = static_cast<int>(t % sell_threads);
+  const SellStart from = A.start[slice], to = A.start[slice + 1];
+  const int positions = to.pair - from.pair;
+  if constexpr (std::is_same_v<Rows, KeptRows>) {
+    const SellPair<const V *> x_row{{x + i.of[0], x + i.of[1]}};
+    if (from.constant < to.constant) {
+      return offsets_times(to.constant - from.constant, thread, x_row, [&](int p) { return constant_at(A, from.constant + p); });
+    }
+    if (from.mask < to.mask) {
+      return offsets_times(positions, thread, x_row, [&](int p) {
+        return SellOffset<T>{A.base[from.pair + p], A.mask[from.mask + p], A.val[(std::int64_t{from.pair} + p) * sell_threads + thread]};
+      });
+    }
+  }
+  const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
+  return high < high_end ? plain_times<true>(A, from, positions, high, thread, x) : plain_times<false>(A, from, positions, 0, thread, x);
 }
 
 // y_i = f(i, (A x)_i) for both rows i of thread t of all slices' threads. What f reads for one does not wait for the other to be written.
 template <class Rows, class T, class V, class F>
 AMGKIT_FN void store_products(const Rows &rows, const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
 {
-  const std::int64_t slice = t / sell_threads;
   const SellPair<std::int64_t> i = rows.pair(t);
-  const int thread = static_cast<int>(t % sell_threads), begin = A.start[slice], end = A.start[slice + 1];
-  const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
-  const SellPair<V> s = high < high_end ? rows_times<true>(A, begin, end, high, thread, x) : rows_times<false>(A, begin, end, 0, thread, x);
+  const SellPair<V> s = rows_times<Rows>(A, t, i, x);
   if (i.of[1] < A.rows) {
     const V first = f(i.of[0], s.of[0]), second = f(i.of[1], s.of[1]);
     y[i.of[0]] = first;
@@ -84,34 +159,45 @@ template <class Ex> PetscErrorCode sell_sort(Ex &ex, CsrView<double> A, SellPair
   });
 }
 
-// start of each slice and the number of positions in all, which is at most A.nnz.
-template <class Ex, class Rows>
-PetscErrorCode sell_starts(Ex &ex, CsrView<double> A, Rows rows, Array<int, Ex> &starts, std::int64_t *positions)
+// start of each slice, by f(team, s, scratch), its own counts; and the counts of all, which are at most A.nnz.
+template <class S, class Ex, class F>
+PetscErrorCode sell_starts(Ex &ex, std::int64_t slices, Array<SellStart, Ex> &starts, SellStart *all, F f)
 {
-  const std::int64_t slices = sell_slices(A.rows);
-
   PetscFunctionBegin;
   PetscCall(starts.allocate(ex, slices + 1));
-  int *start = starts.data();
-  PetscCall(for_rows<sell_threads>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s) {
+  SellStart *start = starts.data();
+  PetscCall(for_rows_with<sell_threads, S>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s, auto &scratch) {
+    const SellStart counts = f(team, s, scratch);
+    team.once([&] { start[s] = counts; });
+  }));
+  PetscCall(exclusive_scan_of_structs(ex, slices, start, all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// All slices plain
+template <class Ex, class Rows>
+PetscErrorCode plain_starts(Ex &ex, CsrView<double> A, Rows rows, Array<SellStart, Ex> &starts, SellStart *all)
+{
+  struct Nothing {};
+  return sell_starts<Nothing>(ex, sell_slices(A.rows), starts, all, [=] AMGKIT_FN(auto team, std::int64_t s, auto &) {
     int longest = 0;
     for (int r : team.share(0, sell_rows)) {
       const int length = row_range(A, rows.row(s, r)).length;
       longest = longest < length ? length : longest;
     }
     longest = team.max(longest);
-    team.once([&] { start[s] = longest; });
-  }));
-  PetscCall(exclusive_scan(ex, slices, start, positions));
-  PetscFunctionReturn(PETSC_SUCCESS);
+    return SellStart{longest, longest, 0, 0};
+  });
 }
 
-// base of each position and low; the number of positions of the wide slices in width, 0 for the others.
+// Of plain slices, base and low of each position; the number of positions of the wide ones in width, 0 for all others.
 template <class Ex, class Rows>
-PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, Rows rows, const int *start, int *base, SellPair<std::uint16_t> *low, int *width)
+PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, Rows rows, const SellStart *start, int *base, SellPair<std::uint16_t> *low,
+                            int *width)
 {
   return for_rows_with<sell_threads, SliceTile<int>>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
-    const int positions = start[s + 1] - start[s];
+    const SellStart from = start[s];
+    const int positions = start[s + 1].low - from.low;
     bool wide = false;
     for (int p = 0; p < positions; p += tile_positions) {
       read_tile(team, tile, [&](int r, int j) {
@@ -128,14 +214,14 @@ PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, Rows rows, const int *sta
         }
         least = team.combine(least, Min{});
         wide = wide || team.max(most) - least > UINT16_MAX;
-        team.once([&] { base[start[s] + p + j] = least; });
+        team.once([&] { base[from.pair + p + j] = least; });
         for (int t : team.share(0, sell_threads)) {
           SellPair<std::uint16_t> lower;
           for (int h = 0; h < 2; h++) {
             const int column = tile.of[j][t + h * sell_threads];
             lower.of[h] = static_cast<std::uint16_t>(column < 0 ? 0 : (column - least) & UINT16_MAX);
           }
-          low[(std::int64_t{start[s]} + p + j) * sell_threads + t] = lower;
+          low[(std::int64_t{from.low} + p + j) * sell_threads + t] = lower;
         }
       }
     }
@@ -145,7 +231,7 @@ PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, Rows rows, const int *sta
 
 // The upper halves of wide slices, which are few.
 template <class Ex, class Rows>
-PetscErrorCode sell_high(Ex &ex, CsrView<double> A, Rows rows, const int *start, const int *base, const int *high_start,
+PetscErrorCode sell_high(Ex &ex, CsrView<double> A, Rows rows, const SellStart *start, const int *base, const int *high_start,
                          SellPair<std::uint16_t> *high)
 {
   return for_each(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
@@ -155,7 +241,7 @@ PetscErrorCode sell_high(Ex &ex, CsrView<double> A, Rows rows, const int *start,
     for (int j = 0; j < high_start[s + 1] - high_start[s]; j++) {
       SellPair<std::uint16_t> upper;
       for (int h = 0; h < 2; h++) {
-        const int offset = j < range[h].length ? A.col[range[h].begin + j] - base[start[s] + j] : 0;
+        const int offset = j < range[h].length ? A.col[range[h].begin + j] - base[start[s].pair + j] : 0;
         upper.of[h] = static_cast<std::uint16_t>(offset >> 16);
       }
       high[(std::int64_t{high_start[s]} + j) * sell_threads + t % sell_threads] = upper;
@@ -163,131 +249,250 @@ PetscErrorCode sell_high(Ex &ex, CsrView<double> A, Rows rows, const int *start,
   });
 }
 
-// Sorts the rows where it saves more than that share of the bytes: start, order and the number of positions.
-template <class Ex> PetscErrorCode sort_where_it_pays(Ex &ex, CsrView<double> A, SellPattern<Ex> &out, std::int64_t *positions)
+// Of stencil and constant slices: offsets, masks, and the values of constant ones.
+template <class Ex>
+PetscErrorCode fill_offsets(Ex &ex, CsrView<double> A, const SellStart *start, int *base, std::uint64_t *mask, SellConstant *constant,
+                            double *exact)
 {
-  // A warp's rows then lie in some 25 sectors of each vector, in place of 4 or 8. The other warps of its block want the same ones, so that
-  // memory is read as before, but what is saved must pay for the way from the caches.
-  constexpr double least_saving = 0.05;
-  constexpr double position_bytes = sell_rows * (sizeof(std::uint16_t) + sizeof(float)) + sizeof(int), row_bytes = sizeof(std::uint16_t);
-  const std::int64_t slices = sell_slices(A.rows);
-  const double enough = (1 - least_saving) * position_bytes * static_cast<double>(*positions);
-  const double orders = row_bytes * sell_rows * static_cast<double>(slices);
-  Array<SellPair<std::uint16_t>, Ex> order;
-  Array<int, Ex> start;
-  std::int64_t sorted = 0;
+  return for_rows_with<sell_threads, OffsetTile>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+    const SellStart from = start[s], to = start[s + 1];
+    const bool constants = from.constant < to.constant;
+    if (!constants && from.mask == to.mask) return;
+    int p = 0;
+    for_offsets(
+        team, tile, A, s,
+        [&](int offset, std::uint64_t rows) {
+          if (constants) return true;
+          team.once([&] {
+            base[from.pair + p] = offset;
+            mask[from.mask + p] = rows;
+          });
+          p++;
+          return true;
+        },
+        [=] { return constants; },
+        [&](int offset, double value, std::uint64_t rows) {
+          team.once([&] {
+            constant[from.constant + p] = {offset, static_cast<float>(value), rows};
+            exact[from.constant + p] = value;
+          });
+          p++;
+        });
+  });
+}
 
+template <class Ex> PetscErrorCode sell_offsets(Ex &ex, CsrView<double> A, const SellStart &all, SellPattern<Ex> &out)
+{
   PetscFunctionBegin;
-  if (position_bytes * static_cast<double>(A.nnz) / sell_rows + orders >= enough) PetscFunctionReturn(PETSC_SUCCESS); // the least there is
-  PetscCall(order.allocate(ex, slices * sell_threads));
-  PetscCall(sell_sort(ex, A, order.data()));
-  PetscCall(sell_starts(ex, A, SortedRows{order.data()}, start, &sorted));
-  if (position_bytes * static_cast<double>(sorted) + orders >= enough) PetscFunctionReturn(PETSC_SUCCESS);
-  out.order = std::move(order);
-  out.start = std::move(start);
-  *positions = sorted;
+  PetscCall(out.mask.allocate(ex, all.mask));
+  PetscCall(allocate_each(ex, all.constant, out.constant, out.exact));
+  PetscCall(fill_offsets(ex, A, out.start.data(), out.base.data(), out.mask.data(), out.constant.data(), out.exact.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellOrder order, SellPattern<Ex> &out, bool *fits)
+// start, order and the numbers of all positions in the form that takes the fewest bytes; sorting must save more than that share of them.
+template <class Ex> PetscErrorCode choose_form(Ex &ex, CsrView<double> A, SellPattern<Ex> &out, SellStart *all)
 {
-  constexpr double most_padding = 1.5;
+  // A warp's rows, sorted, lie in some 25 sectors of each vector, in place of 4 or 8. The other warps of its block want the same ones, so
+  // that memory is read as before, but what is saved must pay for the way from the caches.
+  constexpr double least_saving = 0.05;
   const std::int64_t slices = sell_slices(A.rows);
-  std::int64_t positions = 0, high = 0;
+  const double orders = sizeof(std::uint16_t) * sell_rows * static_cast<double>(slices);
+  Array<SellPair<std::uint16_t>, Ex> order;
+  Array<SellStart, Ex> start;
+  SellStart sorted;
 
   PetscFunctionBegin;
-  out = SellPattern<Ex>{};
-  PetscCall(sell_starts(ex, A, KeptRows{}, out.start, &positions));
-  if (order == SellOrder::sorted_where_it_pays) PetscCall(sort_where_it_pays(ex, A, out, &positions));
-  // the last slice may be short: that is no uneven matrix
-  const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
-  *fits = full * static_cast<double>(positions) <= most_padding * static_cast<double>(A.nnz);
-  if (!*fits) {
-    out = SellPattern<Ex>{};
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  out.rows = A.rows;
-  PetscCall(out.base.allocate(ex, positions));
-  PetscCall(out.high_start.allocate(ex, slices + 1));
+  PetscCall(sell_starts<OffsetTile>(ex, slices, out.start, all,
+                                    [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) { return fewest_bytes(team, tile, A, s); }));
+  const double enough = (1 - least_saving) * bytes_of(*all);
+  if (plain_bytes * static_cast<double>(A.nnz) / sell_rows + orders >= enough) PetscFunctionReturn(PETSC_SUCCESS); // the least there is
+  PetscCall(order.allocate(ex, slices * sell_threads));
+  PetscCall(sell_sort(ex, A, order.data()));
+  PetscCall(plain_starts(ex, A, SortedRows{order.data()}, start, &sorted));
+  if (bytes_of(sorted) + orders >= enough) PetscFunctionReturn(PETSC_SUCCESS);
+  out.order = std::move(order);
+  out.start = std::move(start);
+  *all = sorted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What plain slices have.
+template <class Ex> PetscErrorCode plain_slices(Ex &ex, CsrView<double> A, std::int64_t positions, SellPattern<Ex> &out)
+{
+  const std::int64_t slices = sell_slices(A.rows);
+  std::int64_t high = 0;
+
+  PetscFunctionBegin;
   PetscCall(out.low.allocate(ex, positions * sell_threads));
+  PetscCall(out.high_start.allocate(ex, slices + 1));
   PetscCall(with_rows(out.order.data(), [&](auto rows) {
     return sell_columns(ex, A, rows, out.start.data(), out.base.data(), out.low.data(), out.high_start.data());
   }));
   PetscCall(exclusive_scan(ex, slices, out.high_start.data(), &high));
   if (high == 0) {
     out.high_start.release();
-  } else {
-    PetscCall(out.high.allocate(ex, high * sell_threads));
-    PetscCall(with_rows(out.order.data(), [&](auto rows) {
-      return sell_high(ex, A, rows, out.start.data(), out.base.data(), out.high_start.data(), out.high.data());
-    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(out.high.allocate(ex, high * sell_threads));
+  PetscCall(with_rows(out.order.data(), [&](auto rows) {
+    return sell_high(ex, A, rows, out.start.data(), out.base.data(), out.high_start.data(), out.high.data());
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// flag becomes 1 where an entry is not representable in T.
-template <class Ex, class Rows, class T>
-PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, const int *start, SellPair<T> *val, unsigned *flag)
+template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPattern<Ex> &out, bool *fits)
 {
-  const int shares = teams_of_slice(sell_slices(A.rows), A.average());
-  return for_rows_with<sell_threads, SliceTile<T>>(
-      ex, sell_slices(A.rows) * shares, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
-        const std::int64_t s = nth / shares;
-        const int positions = start[s + 1] - start[s];
-        bool lost = false;
-        for (int p = static_cast<int>(nth % shares) * tile_positions; p < positions; p += shares * tile_positions) {
-          read_tile(team, tile, [&](int r, int j) {
-            const RowRange row = row_range(A, rows.row(s, r));
-            const double a = p + j < row.length ? A.val[row.begin + p + j] : 0;
-            if constexpr (std::is_same_v<T, float>) lost = lost || !is_representable_in_single(a);
-            return static_cast<T>(a);
-          });
-          for (int e : team.share(0, tile_positions * sell_threads)) {
-            const int j = e / sell_threads, t = e % sell_threads;
-            if (p + j < positions)
-              val[(std::int64_t{start[s]} + p + j) * sell_threads + t] = {{tile.of[j][t], tile.of[j][t + sell_threads]}};
-          }
-        }
-        if (lost) atomic_or(flag, 1);
-      });
+  constexpr double most_padding = 1.5;
+  const std::int64_t slices = sell_slices(A.rows);
+  SellStart all{};
+
+  PetscFunctionBegin;
+  out = SellPattern<Ex>{};
+  if (form == SellForm::plain)
+    PetscCall(plain_starts(ex, A, KeptRows{}, out.start, &all));
+  else
+    PetscCall(choose_form(ex, A, out, &all));
+  // the last slice may be short: that is no uneven matrix
+  const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
+  *fits = full * bytes_of(all) <= most_padding * plain_bytes * static_cast<double>(A.nnz);
+  if (!*fits) {
+    out = SellPattern<Ex>{};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  out.rows = A.rows;
+  PetscCall(out.base.allocate(ex, all.pair));
+  if (all.low > 0) PetscCall(plain_slices(ex, A, all.low, out));
+  if (all.mask + all.constant > 0) PetscCall(sell_offsets(ex, A, all, out));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *representable)
+// Values of a plain slice, position by position; whether one of them is not representable in T
+template <class Team, class Rows, class T>
+AMGKIT_FN bool plain_values(const Team &team, SliceTile<T> &tile, const CsrView<double> &A, const Rows &rows, std::int64_t s,
+                            const SellStart &from, int positions, const Shares &mine, SellPair<T> *val)
 {
+  bool lost = false;
+  for (int p = mine.first * tile_positions; p < positions; p += mine.all * tile_positions) {
+    read_tile(team, tile, [&](int r, int j) {
+      const RowRange row = row_range(A, rows.row(s, r));
+      const double a = p + j < row.length ? A.val[row.begin + p + j] : 0;
+      lost = lost || !is_representable<T>(a);
+      return static_cast<T>(a);
+    });
+    for (int e : team.share(0, tile_positions * sell_threads)) {
+      const int j = e / sell_threads, t = e % sell_threads;
+      if (p + j < positions) val[(std::int64_t{from.pair} + p + j) * sell_threads + t] = {{tile.of[j][t], tile.of[j][t + sell_threads]}};
+    }
+  }
+  return lost;
+}
+
+// The same of a stencil slice.
+template <class Team, class T>
+AMGKIT_FN bool stencil_values(const Team &team, const CsrView<double> &A, const SellView<T> &out, std::int64_t s, int positions,
+                              SellPair<T> *val)
+{
+  const SellStart from = out.start[s];
+  bool lost = false;
+  for (int t : team.share(0, sell_threads)) {
+    int next[2] = {row_range(A, s * sell_rows + t).begin, row_range(A, s * sell_rows + t + sell_threads).begin};
+    for (int p = 0; p < positions; p++) {
+      SellPair<T> pair;
+      for (int h = 0; h < 2; h++) {
+        const double a = out.mask[from.mask + p] >> (t + h * sell_threads) & 1 ? A.val[next[h]++] : 0;
+        lost = lost || !is_representable<T>(a);
+        pair.of[h] = static_cast<T>(a);
+      }
+      val[(std::int64_t{from.pair} + p) * sell_threads + t] = pair;
+    }
+  }
+  return lost;
+}
+
+// Whether A's values are no more those of a constant slice, or one of them is not representable in T
+template <class Team, class T>
+AMGKIT_FN bool constants_lost(const Team &team, const CsrView<double> &A, SellValues values, const SellView<T> &out, std::int64_t s)
+{
+  const int begin = out.start[s].constant, positions = out.start[s + 1].constant - begin;
+  bool lost = false;
+  for (int p : team.share(0, positions)) lost = lost || !is_representable<T>(out.exact[begin + p]);
+  if (values == SellValues::known) return lost;
+  for (int r : team.share(0, sell_rows)) {
+    int next = row_range(A, s * sell_rows + r).begin;
+    for (int p = 0; p < positions; p++) {
+      if (out.constant[begin + p].mask >> r & 1) lost = !same_bits(A.val[next++], out.exact[begin + p]) || lost;
+    }
+  }
+  return lost;
+}
+
+// flag becomes 1 where *kept is false.
+template <class Ex, class Rows, class T>
+PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues values, SellView<T> out, SellPair<T> *val, unsigned *flag)
+{
+  const int shares = teams_of_slice(sell_slices(A.rows), A.average());
+  return for_rows_with<sell_threads, SliceTile<T>>(ex, sell_slices(A.rows) * shares,
+                                                   [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
+                                                     const std::int64_t s = nth / shares;
+                                                     const Shares mine{static_cast<int>(nth % shares), shares};
+                                                     const SellStart from = out.start[s], to = out.start[s + 1];
+                                                     bool lost = false;
+                                                     if (from.low < to.low)
+                                                       lost = plain_values(team, tile, A, rows, s, from, to.pair - from.pair, mine, val);
+                                                     else if (mine.first == 0 && from.mask < to.mask)
+                                                       lost = stencil_values(team, A, out, s, to.pair - from.pair, val);
+                                                     else if (mine.first == 0)
+                                                       lost = constants_lost(team, A, values, out, s);
+                                                     if (lost) atomic_or(flag, 1);
+                                                   });
+}
+
+template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, SellValues values, Sell<T, Ex> &out, bool *kept)
+{
+  const bool may_be_lost = std::is_same_v<T, float> || out.constant.size() > 0;
   Array<unsigned, Ex> flag;
   unsigned lost = 0;
 
   PetscFunctionBegin;
-  if (out.val.size() == 0) PetscCall(out.val.allocate(ex, out.low.size()));
-  if constexpr (std::is_same_v<T, float>) {
+  if (out.val.size() == 0) PetscCall(out.val.allocate(ex, out.base.size() * sell_threads));
+  if (may_be_lost) {
     PetscCall(flag.allocate(ex, 1));
     PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
   }
   PetscCall(
-      with_rows(out.order.data(), [&](auto rows) { return sell_values(ex, A, rows, out.start.data(), out.val.data(), flag.data()); }));
-  if constexpr (std::is_same_v<T, float>) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
-  *representable = lost == 0;
+      with_rows(out.order.data(), [&](auto rows) { return sell_values(ex, A, rows, values, out.view(), out.val.data(), flag.data()); }));
+  if (may_be_lost) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
+  *kept = lost == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// to[k] <- f(position, thread and half) for the entries k of all rows
-template <class Ex, class Rows, class U, class F>
-PetscErrorCode scatter_entries(Ex &ex, int n, Rows rows, const int *start, const int *ptr, U *to, F f)
+// to[k] <- plain(s, position, row of the slice) for the entries k of plain slices, others(s, position, row) for those of others
+template <class Ex, class Rows, class T, class U, class Plain, class Others>
+PetscErrorCode scatter_entries(Ex &ex, Rows rows, SellView<T> A, const int *ptr, U *to, Plain plain, Others others)
 {
-  return for_rows_with<sell_threads, SliceTile<U>>(ex, sell_slices(n), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
-    const int positions = start[s + 1] - start[s];
+  return for_rows_with<sell_threads, SliceTile<U>>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+    const SellStart from = A.start[s], end = A.start[s + 1];
+    const int positions = end.low - from.low, offsets = end.mask - from.mask + end.constant - from.constant;
     for (int p = 0; p < positions; p += tile_positions) {
       for (int e : team.share(0, tile_positions * sell_rows)) {
         const int j = e / sell_rows, r = e % sell_rows;
-        if (p + j < positions) tile.of[j][r] = f(s, p + j, r);
+        if (p + j < positions) tile.of[j][r] = plain(s, p + j, r);
       }
       team.sync();
       for (int e : team.share(0, tile_positions * sell_rows)) {
         const std::int64_t i = rows.row(s, e / tile_positions);
         const int j = p + e % tile_positions;
-        if (i < n && j < ptr[i + 1] - ptr[i]) to[ptr[i] + j] = tile.of[e % tile_positions][e / tile_positions];
+        if (i < A.rows && j < ptr[i + 1] - ptr[i]) to[ptr[i] + j] = tile.of[e % tile_positions][e / tile_positions];
       }
       team.sync();
+    }
+    if (offsets == 0) return;
+    for (int r : team.share(0, sell_rows)) {
+      if (s * sell_rows + r >= A.rows) continue;
+      for (int p = 0, k = ptr[s * sell_rows + r]; p < offsets; p++) {
+        if (mask_at(A, from, end, p) >> r & 1) to[k++] = others(s, p, r);
+      }
     }
   });
 }
@@ -295,17 +500,27 @@ PetscErrorCode scatter_entries(Ex &ex, int n, Rows rows, const int *start, const
 template <class Ex, class Rows, class T>
 PetscErrorCode entries_of_rows(Ex &ex, Rows rows, SellView<T> A, const int *ptr, int *col, double *val)
 {
+  const auto value = [=] AMGKIT_FN(std::int64_t s, int p, int r) {
+    const SellStart from = A.start[s], to = A.start[s + 1];
+    if (from.constant < to.constant) return static_cast<double>(constant_at(A, from.constant + p).value.of[0]);
+    return static_cast<double>(A.val[(std::int64_t{from.pair} + p) * sell_threads + r % sell_threads].of[r / sell_threads]);
+  };
+
   PetscFunctionBegin;
-  PetscCall(scatter_entries(ex, A.rows, rows, A.start, ptr, col, [=] AMGKIT_FN(std::int64_t s, int p, int r) {
-    const int t = r % sell_threads, h = r / sell_threads, high = A.high_start ? A.high_start[s] : 0;
-    const bool wide = A.high_start && high < A.high_start[s + 1];
-    const int low = A.low[(std::int64_t{A.start[s]} + p) * sell_threads + t].of[h];
-    return A.base[A.start[s] + p] + (wide ? A.high[(std::int64_t{high} + p) * sell_threads + t].of[h] << 16 | low : low);
-  }));
-  if (!val) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(scatter_entries(ex, A.rows, rows, A.start, ptr, val, [=] AMGKIT_FN(std::int64_t s, int p, int r) {
-    return static_cast<double>(A.val[(std::int64_t{A.start[s]} + p) * sell_threads + r % sell_threads].of[r / sell_threads]);
-  }));
+  PetscCall(scatter_entries(
+      ex, rows, A, ptr, col,
+      [=] AMGKIT_FN(std::int64_t s, int p, int r) {
+        const int t = r % sell_threads, h = r / sell_threads, high = A.high_start ? A.high_start[s] : 0;
+        const bool wide = A.high_start && high < A.high_start[s + 1];
+        const int low = A.low[(std::int64_t{A.start[s].low} + p) * sell_threads + t].of[h];
+        return A.base[A.start[s].pair + p] + (wide ? A.high[(std::int64_t{high} + p) * sell_threads + t].of[h] << 16 | low : low);
+      },
+      [=] AMGKIT_FN(std::int64_t s, int p, int r) {
+        const SellStart from = A.start[s], to = A.start[s + 1];
+        const int offset = from.constant < to.constant ? A.constant[from.constant + p].offset : A.base[from.pair + p];
+        return static_cast<int>(s * sell_rows) + r + offset;
+      }));
+  if (val) PetscCall(scatter_entries(ex, rows, A, ptr, val, value, value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -372,7 +587,7 @@ AMGKIT_INSTANTIATE(sell_pattern)
   template PetscErrorCode residual(Space &, SellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \
   template PetscErrorCode sell_entries(Space &, SellView<T>, const int *, int *, double *);                                                \
-  template PetscErrorCode sell_fill(Space &, CsrView<double>, Sell<T, Space> &, bool *);                                                   \
+  template PetscErrorCode sell_fill(Space &, CsrView<double>, SellValues, Sell<T, Space> &, bool *);                                       \
   INSTANTIATE_PRODUCTS(T, float)                                                                                                           \
   INSTANTIATE_PRODUCTS(T, double)                                                                                                          \
   INSTANTIATE_RELAX(T, float, float)                                                                                                       \

@@ -15,6 +15,14 @@ AMGKIT_FN inline bool is_representable_in_single(double a)
   return size == 0 || (size >= least && size <= most);
 }
 
+template <class T> AMGKIT_FN bool is_representable(double a)
+{
+  if constexpr (std::is_same_v<T, float>)
+    return is_representable_in_single(a);
+  else
+    return true;
+}
+
 struct RowRange {
   int begin, length;
 };
@@ -67,6 +75,11 @@ inline int teams_of_slice(std::int64_t slices, double average)
   return static_cast<int>(
       std::clamp<std::int64_t>(static_cast<std::int64_t>(average) / tile_positions, 1, std::max<std::int64_t>(wanted, 1)));
 }
+
+// Which of the teams of a slice it is.
+struct Shares {
+  int first, all;
+};
 
 // tile.of[j][r] = f(r, j), with neighbouring lanes at neighbouring j
 template <class Team, class T, class F> AMGKIT_FN void read_tile(const Team &team, SliceTile<T> &tile, F f)

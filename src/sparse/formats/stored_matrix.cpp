@@ -17,12 +17,12 @@ template <class Format, class F> PetscErrorCode with_view(const Format &format, 
       format);
 }
 
-// New values. *kept: the precision stays, which a format of double leaves where all entries are representable in single and that is asked
-// for.
+// New values. *kept: the format stays. Not so where its precision changes, as from double where all entries are representable in single and
+// that is asked for, and where a slice is constant no more.
 template <class Ex> PetscErrorCode refill(Ex &, CsrView<double>, bool, std::monostate &, bool *) { return PETSC_SUCCESS; }
 template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool, Sell<float, Ex> &stored, bool *kept)
 {
-  return sell_fill(ex, A, stored, kept);
+  return sell_fill(ex, A, SellValues::perhaps_others, stored, kept);
 }
 template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool, BlockSell<float, Ex> &stored, bool *kept)
 {
@@ -31,7 +31,7 @@ template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool, Block
 template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool single, Sell<double, Ex> &stored, bool *kept)
 {
   *kept = !single;
-  return single ? PETSC_SUCCESS : sell_fill(ex, A, stored, kept);
+  return single ? PETSC_SUCCESS : sell_fill(ex, A, SellValues::perhaps_others, stored, kept);
 }
 template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool single, BlockSell<double, Ex> &stored, bool *kept)
 {
@@ -56,7 +56,7 @@ PetscErrorCode StoredMatrix<Ex>::store_rows(Ex &ex, CsrView<double> A, SellPatte
 
   PetscFunctionBegin;
   static_cast<SellPattern<Ex> &>(rows) = std::move(pattern);
-  PetscCall(sell_fill(ex, A, rows, kept));
+  PetscCall(sell_fill(ex, A, SellValues::known, rows, kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +77,7 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<doub
     if (fits) PetscFunctionReturn(PETSC_SUCCESS);
   }
   SellPattern<Ex> pattern;
-  PetscCall(sell_pattern(ex, A, SellOrder::sorted_where_it_pays, pattern, &fits));
+  PetscCall(sell_pattern(ex, A, SellForm::by_bytes, pattern, &fits));
   if (!fits) {
     format_ = std::monostate{};
     if (in_single) PetscCall(representable_in_single(ex, A, &single_));
@@ -108,16 +108,28 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::refresh(Ex &ex, CsrView<dou
   if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
   if (!in_single && storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
   PetscCall(std::visit([&](auto &stored) { return refill(ex, A, single_, stored, &kept); }, format_));
-  if (!kept) PetscCall(create(ex, A, storage, block_)); // the precision changes
+  if (!kept) PetscCall(create(ex, A, storage, block_));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> const SellPattern<Ex> *StoredMatrix<Ex>::rows() const
+{
+  if (const auto *in_single = std::get_if<Sell<float, Ex>>(&format_)) return in_single;
+  return std::get_if<Sell<double, Ex>>(&format_);
 }
 
 template <class Ex> const char *StoredMatrix<Ex>::description() const
 {
-  static const char *const names[] = {"CSR, double", "SELL, single", "SELL, double", "block SELL, single", "block SELL, double"};
-  if (const auto *rows = std::get_if<Sell<float, Ex>>(&format_); rows && rows->sorted()) return "sorted SELL, single";
-  if (const auto *rows = std::get_if<Sell<double, Ex>>(&format_); rows && rows->sorted()) return "sorted SELL, double";
-  return names[format_.index()];
+  static const char *const names[][2] = {{"CSR, double", "CSR, double"},
+                                         {"block SELL, double", "block SELL, single"},
+                                         {"SELL, double", "SELL, single"},
+                                         {"sorted SELL, double", "sorted SELL, single"},
+                                         {"stencil SELL, double", "stencil SELL, single"},
+                                         {"constant SELL, double", "constant SELL, single"}};
+  const SellPattern<Ex> *pattern = rows();
+  if (!pattern) return names[!std::holds_alternative<std::monostate>(format_)][single_];
+  const bool offsets = pattern->mask.size() > 0 || pattern->constant.size() > 0;
+  return names[pattern->all_constant() ? 5 : offsets ? 4 : pattern->sorted() ? 3 : 2][single_];
 }
 
 template <class Ex> std::size_t StoredMatrix<Ex>::bytes() const
@@ -135,6 +147,18 @@ template <class Ex> std::size_t StoredMatrix<Ex>::bytes() const
 template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::multiply(Ex &ex, CsrView<double> A, const V *x, V *y) const
 {
   return with_view(format_, A, [&](auto view) { return spmv(ex, view, x, y); });
+}
+
+template <class Ex> bool StoredMatrix<Ex>::has_own_entries() const
+{
+  const SellPattern<Ex> *pattern = rows();
+  return (pattern && pattern->all_constant()) || (!single_ && !std::holds_alternative<std::monostate>(format_));
+}
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &ex, const double *x, double *y) const
+{
+  const auto *in_single = std::get_if<Sell<float, Ex>>(&format_);
+  return in_single ? spmv(ex, in_single->exact_view(), x, y) : multiply(ex, CsrView<double>{}, x, y);
 }
 
 template <class Ex>

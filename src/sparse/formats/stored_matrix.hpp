@@ -21,17 +21,22 @@ public:
   // Local: the compressed rows again, where sliced ELL by rows is stored. col[k], and val[k] unless val is nullptr: as the cycle reads
   // them.
   PetscErrorCode entries(Ex &, const int *ptr, int *col, double *val) const;
-  // "SELL, single", "sorted SELL, single" where its rows are, "block SELL, single", ...
+  // "SELL, single"; "sorted SELL, single"; "constant SELL, single" where all slices are; "stencil SELL, single" where some are stencil or
+  // constant slices; "block SELL, single", ...
   const char *description() const;
   std::size_t bytes() const;
 
   // As in spmv.hpp. A: the block in compressed rows, used when nothing else is stored.
   template <class V> PetscErrorCode multiply(Ex &, CsrView<double> A, const V *x, V *y) const;
+  // y = A x with A's own entries, where what is stored has them: all in double precision, or all in constant slices.
+  bool has_own_entries() const;
+  PetscErrorCode multiply_exactly(Ex &, const double *x, double *y) const;
   template <class V> PetscErrorCode residual(Ex &, CsrView<double> A, const V *b, const V *x, V *r) const;
   template <class D, class V>
   PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y) const;
 
 private:
+  const SellPattern<Ex> *rows() const; // of sliced ELL by rows; nullptr: something else is stored
   template <class T> PetscErrorCode store_blocks(Ex &, CsrView<double> A, bool *fits, bool *kept);
   template <class T> PetscErrorCode store_rows(Ex &, CsrView<double> A, SellPattern<Ex> &taken, bool *kept);
   std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>, BlockSell<float, Ex>, BlockSell<double, Ex>> format_;

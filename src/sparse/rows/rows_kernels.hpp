@@ -56,9 +56,6 @@ template <class Ex, class F> PetscErrorCode chosen_rows(Ex &ex, std::int64_t n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-struct Or {
-  AMGKIT_FN int operator()(int a, int b) const { return a | b; }
-};
 } // namespace
 
 template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *check, int sought)
