@@ -113,25 +113,37 @@ template <class T> std::vector<double> product(const HostCsr &A, const std::vect
 // Of all slices' positions; wide: of slices with a position whose columns do not lie within 65536
 struct Positions {
   std::int64_t plain = 0, wide = 0, stencil = 0, constant = 0, slices = 0;
+  std::set<std::vector<std::uint64_t>> lists; // of constant slices, with their lengths
+  std::int64_t in_lists() const
+  {
+    std::int64_t n = 0;
+    for (const auto &list : lists) n += 1 + static_cast<std::int64_t>(list.size() / 3);
+    return n;
+  }
   std::int64_t all() const { return plain + stencil + constant; }
   double bytes() const // with floats
   {
-    return 388 * static_cast<double>(plain) + 268 * static_cast<double>(stencil) + 24 * static_cast<double>(constant);
+    return 388 * static_cast<double>(plain) + 268 * static_cast<double>(stencil) + 24 * static_cast<double>(in_lists());
   }
 };
 // Of the slice with these rows; plain: whatever it has in common
 inline Positions positions_of_slice(const HostCsr &A, const std::vector<int> &rows, bool plain)
 {
-  std::vector<std::pair<int, int>> range; // of columns, by position
-  std::map<int, std::set<std::uint64_t>> values;
+  std::vector<std::pair<int, int>> range;                                     // of columns, by position
+  std::map<int, std::vector<std::pair<std::uint64_t, std::uint64_t>>> values; // and their rows, in the order of these
   bool finite = true;
-  for (int i : rows) {
+  for (std::size_t r = 0; r < rows.size(); r++) {
+    const int i = rows[r];
     for (std::size_t j = 0; j < static_cast<std::size_t>(A.ptr[i + 1] - A.ptr[i]); j++) {
       const int column = A.col[A.ptr[i] + j];
       const double value = A.val[A.ptr[i] + j];
       if (j == range.size()) range.emplace_back(column, column);
       range[j] = {std::min(range[j].first, column), std::max(range[j].second, column)};
-      values[column - i].insert(std::bit_cast<std::uint64_t>(value));
+      auto &here = values[column - i];
+      const auto bits = std::bit_cast<std::uint64_t>(value);
+      auto found = std::find_if(here.begin(), here.end(), [=](const auto &seen) { return seen.first == bits; });
+      if (found == here.end()) found = here.insert(here.end(), {bits, 0});
+      found->second |= std::uint64_t{1} << r;
       finite = finite && std::isfinite(value);
     }
   }
@@ -141,7 +153,12 @@ inline Positions positions_of_slice(const HostCsr &A, const std::vector<int> &ro
   as_plain.plain = static_cast<std::int64_t>(range.size());
   if (std::any_of(range.begin(), range.end(), is_wide)) as_plain.wide = as_plain.plain;
   stencil.stencil = static_cast<std::int64_t>(values.size());
-  for (const auto &[offset, distinct] : values) constant.constant += static_cast<std::int64_t>(distinct.size());
+  std::vector<std::uint64_t> list;
+  for (const auto &[offset, distinct] : values) {
+    constant.constant += static_cast<std::int64_t>(distinct.size());
+    for (const auto &[bits, which] : distinct) list.insert(list.end(), {static_cast<std::uint64_t>(offset), bits, which});
+  }
+  constant.lists = {list};
   Positions best = as_plain;
   if (!plain && stencil.bytes() < best.bytes()) best = stencil;
   if (!plain && finite && constant.constant <= 2 * as_plain.plain && constant.bytes() < best.bytes()) best = constant;
@@ -157,6 +174,7 @@ inline Positions count_positions(const HostCsr &A, const std::vector<int> &order
     count.wide += slice.wide;
     count.stencil += slice.stencil;
     count.constant += slice.constant;
+    count.lists.insert(slice.lists.begin(), slice.lists.end());
     count.slices++;
   }
   return count;
@@ -209,7 +227,7 @@ void check_bits_and_bytes(Ex &ex, HostCsr A, int block, const std::string &name,
       4 * (count->slices + 1) + pairs + (count->wide > 0 ? count->slices + 1 : 0) + (block > 1 ? A.rows / block + 1 : 0);
   const std::int64_t entries = pairs * values + 2 * (count->plain + count->wide);
   EXPECT_EQ(static_cast<std::int64_t>(S.bytes()),
-            4 * indices + 64 * entries + 8 * count->stencil + 24 * count->constant + (sorted ? 128 * count->slices : 0))
+            4 * indices + 64 * entries + 8 * count->stencil + 24 * count->in_lists() + (sorted ? 128 * count->slices : 0))
       << name;
   const auto x = wave(A.cols, 0.7);
   Array<double, Ex> X, Y;

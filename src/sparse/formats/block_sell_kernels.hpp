@@ -165,7 +165,7 @@ AMGKIT_FN SellPair<V> rows_times(const BlockSellView<T> &A, int begin, int end, 
   return s;
 }
 
-// y_i = f(i, (A x)_i) for both rows i of thread t of all slices' threads. What f reads for one does not wait for the other to be written.
+// y_i = f(f.read(i), (A x)_i) for both rows i of thread t of all slices' threads
 template <int N, class T, class V, class F>
 AMGKIT_FN void store_products(const BlockSellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
 {
@@ -177,13 +177,8 @@ AMGKIT_FN void store_products(const BlockSellView<T> &A, std::int64_t t, const V
   const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
   const SellPair<V> s =
       high < high_end ? rows_times<N, true>(A, begin, end, high, thread, x) : rows_times<N, false>(A, begin, end, 0, thread, x);
-  if (i + threads < A.rows) {
-    const V first = f(i, s.of[0]), second = f(i + threads, s.of[1]);
-    y[i] = first;
-    y[i + threads] = second;
-  } else if (i < A.rows) {
-    y[i] = f(i, s.of[0]);
-  }
+  const SellPair<std::int64_t> rows{{i, i + threads}};
+  store_two(A.rows, rows, f, read_two(A.rows, rows, f), s, y);
 }
 
 template <int N, class Ex, class T, class V, class F>

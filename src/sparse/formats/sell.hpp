@@ -11,7 +11,8 @@
 //
 // Rows of grids say the same again and again. Slices of two more kinds say it once, where that takes fewer bytes:
 //   stencil    a position is an offset, column minus row, with a mask of the rows that have an entry there, and their values in pairs;
-//   constant   a position is an offset, a value and a mask. An offset with several values takes several positions.
+//   constant   a position is an offset, a value and a mask. An offset with several values takes several positions. Slices with the same
+//              positions share one list of them, so that a grid's few lists stay in the caches.
 // Positions are in ascending order of their offsets, so that the entries of a row keep theirs. The other slices are plain.
 //
 // Uneven rows, as coarse levels have them, would be padded much: level 1 of amgclassical on 7-point 256³ by 40 %. Where that saves a
@@ -43,7 +44,7 @@ template <class T> struct alignas(2 * sizeof(T)) SellPair {
 };
 
 // Where what a slice has begins: its positions with pairs of values in base and, 32 each, in val; those with columns in low, 32 each; those
-// with masks in mask; those of a constant slice in constant and exact. It ends where the next slice's begins.
+// with masks in mask. It ends where the next slice's begins. constant: where the list of a constant slice begins, -1 for others.
 struct alignas(16) SellStart {
   int pair, low, mask, constant;
   AMGKIT_FN SellStart operator+(const SellStart &other) const
@@ -51,10 +52,13 @@ struct alignas(16) SellStart {
     return {pair + other.pair, low + other.low, mask + other.mask, constant + other.constant};
   }
 };
+// Bit r of half h: row 32 h + r of the slice
+using SellMask = SellPair<std::uint32_t>;
+// A list is its length, as the offset of a first element, then the positions.
 struct alignas(16) SellConstant {
   int offset;
-  float value;        // exact, rounded
-  std::uint64_t mask; // bit r: row r of the slice
+  float value; // exact, rounded
+  SellMask mask;
 };
 
 // T: float or double. base: of a stencil, its offsets
@@ -65,7 +69,7 @@ template <class T> struct SellView {
   const SellPair<std::uint16_t> *low = nullptr, *high = nullptr;
   const SellPair<T> *val = nullptr;
   const SellPair<std::uint16_t> *order = nullptr;
-  const std::uint64_t *mask = nullptr;
+  const SellMask *mask = nullptr;
   const SellConstant *constant = nullptr;
   const double *exact = nullptr;
 };
@@ -76,7 +80,7 @@ template <class Ex> struct SellPattern {
   Array<SellStart, Ex> start;
   Array<int, Ex> base, high_start;
   Array<SellPair<std::uint16_t>, Ex> low, high, order;
-  Array<std::uint64_t, Ex> mask;
+  Array<SellMask, Ex> mask;
   Array<SellConstant, Ex> constant;
   Array<double, Ex> exact;
 

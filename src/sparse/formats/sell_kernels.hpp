@@ -6,7 +6,7 @@ namespace amgkit
 namespace
 {
 constexpr int sell_batch = 4; // positions whose entries are on their way at once
-constexpr int sell_registers = 48;
+constexpr int sell_registers = 48, constant_registers = 32;
 
 // Where the thread's pairs of a slice begin.
 struct SellPlace {
@@ -55,30 +55,33 @@ AMGKIT_FN SellPair<V> plain_times(const SellView<T> &A, const SellStart &from, i
 // One position of a stencil or constant slice, as a thread reads it.
 template <class T> struct SellOffset {
   int offset;
-  std::uint64_t mask;
+  SellMask mask;
   SellPair<T> value;
 };
-template <class T> AMGKIT_FN SellOffset<T> constant_at(const SellView<T> &A, int p)
+// Element k of a list
+template <class T> AMGKIT_FN SellOffset<T> constant_at(const SellView<T> &A, int k)
 {
-  const SellConstant here = A.constant[p];
+  const SellConstant here = A.constant[k];
   T value;
   if constexpr (std::is_same_v<T, float>)
     value = here.value;
   else
-    value = A.exact[p];
+    value = A.exact[k];
   return {here.offset, here.mask, {{value, value}}};
 }
 
-// s += the entries of a thread's two rows, which lie at x_row, at `left` positions or a batch of them; at(j): a SellOffset.
+// s += the entries of a thread's two rows, which lie at x_row, at a batch of positions, or the last `left`; at(j): a SellOffset.
 template <bool Whole, class V, class At>
-AMGKIT_FN void add_offsets(int left, int thread, const SellPair<const V *> &x_row, SellPair<V> &s, At at)
+AMGKIT_FN void add_offsets(int left, std::uint32_t thread, const SellPair<const V *> &x_row, SellPair<V> &s, At at)
 {
   decltype(at(0)) entry[sell_batch];
-  SellPair<V> x_at[sell_batch];
+  SellPair<V> x_at[sell_batch]{};
   for (int j = 0; j < sell_batch; j++) {
     if (!Whole && j >= left) break;
     entry[j] = at(j);
-    for (int h = 0; h < 2; h++) x_at[j].of[h] = entry[j].mask >> (thread + h * sell_threads) & 1 ? x_row.of[h][entry[j].offset] : 0;
+    for (int h = 0; h < 2; h++) {
+      if (entry[j].mask.of[h] & thread) x_at[j].of[h] = x_row.of[h][entry[j].offset];
+    }
   }
   for (int j = 0; j < sell_batch; j++) {
     if (!Whole && j >= left) break;
@@ -89,11 +92,26 @@ AMGKIT_FN void add_offsets(int left, int thread, const SellPair<const V *> &x_ro
 // (A x)_i of the two rows of a thread of a stencil or constant slice
 template <class V, class At> AMGKIT_FN SellPair<V> offsets_times(int positions, int thread, const SellPair<const V *> &x_row, At at)
 {
+  const std::uint32_t bit = std::uint32_t{1} << thread;
   SellPair<V> s{{0, 0}};
   int p = 0;
-  for (; p + sell_batch <= positions; p += sell_batch) add_offsets<true>(sell_batch, thread, x_row, s, [&](int j) { return at(p + j); });
-  if (p < positions) add_offsets<false>(positions - p, thread, x_row, s, [&](int j) { return at(p + j); });
+  for (; p + sell_batch <= positions; p += sell_batch) add_offsets<true>(sell_batch, bit, x_row, s, [&](int j) { return at(p + j); });
+  if (p < positions) add_offsets<false>(positions - p, bit, x_row, s, [&](int j) { return at(p + j); });
   return s;
+}
+template <class T, class V>
+AMGKIT_FN SellPair<V> constant_times(const SellView<T> &A, int list, int thread, const SellPair<const V *> &x_row)
+{
+  if (list < 0) return {{0, 0}}; // a slice without entries
+  return offsets_times(A.constant[list].offset, thread, x_row, [&](int p) { return constant_at(A, list + 1 + p); });
+}
+template <class T, class V>
+AMGKIT_FN SellPair<V> stencil_times(const SellView<T> &A, const SellStart &from, int positions, int thread,
+                                    const SellPair<const V *> &x_row)
+{
+  return offsets_times(positions, thread, x_row, [&](int p) {
+    return SellOffset<T>{A.base[from.pair + p], A.mask[from.mask + p], A.val[(std::int64_t{from.pair} + p) * sell_threads + thread]};
+  });
 }
 
 // (A x)_i of the rows i of thread t of all slices' threads
@@ -106,32 +124,30 @@ AMGKIT_FN SellPair<V> rows_times(const SellView<T> &A, std::int64_t t, const Sel
   const int positions = to.pair - from.pair;
   if constexpr (std::is_same_v<Rows, KeptRows>) {
     const SellPair<const V *> x_row{{x + i.of[0], x + i.of[1]}};
-    if (from.constant < to.constant) {
-      return offsets_times(to.constant - from.constant, thread, x_row, [&](int p) { return constant_at(A, from.constant + p); });
-    }
-    if (from.mask < to.mask) {
-      return offsets_times(positions, thread, x_row, [&](int p) {
-        return SellOffset<T>{A.base[from.pair + p], A.mask[from.mask + p], A.val[(std::int64_t{from.pair} + p) * sell_threads + thread]};
-      });
-    }
+    if (from.constant >= 0) return constant_times(A, from.constant, thread, x_row);
+    if (from.mask < to.mask) return stencil_times(A, from, positions, thread, x_row);
   }
   const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
   return high < high_end ? plain_times<true>(A, from, positions, high, thread, x) : plain_times<false>(A, from, positions, 0, thread, x);
 }
 
-// y_i = f(i, (A x)_i) for both rows i of thread t of all slices' threads. What f reads for one does not wait for the other to be written.
+// y_i = f(f.read(i), (A x)_i) for both rows i of thread t of all slices' threads
 template <class Rows, class T, class V, class F>
 AMGKIT_FN void store_products(const Rows &rows, const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
 {
   const SellPair<std::int64_t> i = rows.pair(t);
   const SellPair<V> s = rows_times<Rows>(A, t, i, x);
-  if (i.of[1] < A.rows) {
-    const V first = f(i.of[0], s.of[0]), second = f(i.of[1], s.of[1]);
-    y[i.of[0]] = first;
-    y[i.of[1]] = second;
-  } else if (i.of[0] < A.rows) {
-    y[i.of[0]] = f(i.of[0], s.of[0]);
-  }
+  store_two(A.rows, i, f, read_two(A.rows, i, f), s, y);
+}
+// The same where all slices are constant. What f reads is on its way meanwhile.
+template <class T, class V, class F>
+AMGKIT_FN void store_constant_products(const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
+{
+  const SellPair<std::int64_t> i = KeptRows{}.pair(t);
+  const auto read = read_two(A.rows, i, f);
+  const int list = A.start[t / sell_threads].constant;
+  const SellPair<V> s = constant_times(A, list, static_cast<int>(t % sell_threads), SellPair<const V *>{{x + i.of[0], x + i.of[1]}});
+  store_two(A.rows, i, f, read, s, y);
 }
 } // namespace
 
@@ -159,35 +175,64 @@ template <class Ex> PetscErrorCode sell_sort(Ex &ex, CsrView<double> A, SellPair
   });
 }
 
-// start of each slice, by f(team, s, scratch), its own counts; and the counts of all, which are at most A.nnz.
-template <class S, class Ex, class F>
-PetscErrorCode sell_starts(Ex &ex, std::int64_t slices, Array<SellStart, Ex> &starts, SellStart *all, F f)
-{
-  PetscFunctionBegin;
-  PetscCall(starts.allocate(ex, slices + 1));
-  SellStart *start = starts.data();
-  PetscCall(for_rows_with<sell_threads, S>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s, auto &scratch) {
-    const SellStart counts = f(team, s, scratch);
-    team.once([&] { start[s] = counts; });
-  }));
-  PetscCall(exclusive_scan_of_structs(ex, slices, start, all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// All slices plain
+// start of each slice with all slices plain; and the counts of all, which are at most A.nnz.
 template <class Ex, class Rows>
 PetscErrorCode plain_starts(Ex &ex, CsrView<double> A, Rows rows, Array<SellStart, Ex> &starts, SellStart *all)
 {
-  struct Nothing {};
-  return sell_starts<Nothing>(ex, sell_slices(A.rows), starts, all, [=] AMGKIT_FN(auto team, std::int64_t s, auto &) {
+  const std::int64_t slices = sell_slices(A.rows);
+
+  PetscFunctionBegin;
+  PetscCall(starts.allocate(ex, slices + 1));
+  SellStart *start = starts.data();
+  PetscCall(for_rows<sell_threads>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s) {
     int longest = 0;
     for (int r : team.share(0, sell_rows)) {
       const int length = row_range(A, rows.row(s, r)).length;
       longest = longest < length ? length : longest;
     }
     longest = team.max(longest);
-    return SellStart{longest, longest, 0, 0};
-  });
+    team.once([&] { start[s] = {longest, longest, 0, 0}; });
+  }));
+  PetscCall(exclusive_scan_of_structs(ex, slices, start, all));
+  PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) { start[s].constant = -1; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The same with each slice in the form with the fewest bytes. owner[s]: the slice whose list is that of s, -1 where s is not constant.
+template <class Ex>
+PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, Array<SellStart, Ex> &starts, Array<int, Ex> &owners, SellStart *all)
+{
+  const std::int64_t slices = sell_slices(A.rows), places = 2 * slices;
+  Array<std::uint64_t, Ex> hash;
+  Array<int, Ex> table_owner;
+  Array<ListHash, Ex> list;
+
+  PetscFunctionBegin;
+  PetscCall(allocate_each(ex, places, hash, table_owner));
+  PetscCall(allocate_each(ex, slices, list, owners));
+  PetscCall(starts.allocate(ex, slices + 1));
+  PetscCall(memory_zero(ex, hash.data(), hash.bytes()));
+  PetscCall(memory_zero(ex, table_owner.data(), table_owner.bytes()));
+  SellStart *start = starts.data();
+  int *owner = owners.data();
+  const ListTable table{places, slices, hash.data(), table_owner.data(), list.data(), owner};
+  PetscCall(for_rows_with<sell_threads, OffsetTile>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+    const SliceForm form = fewest_bytes(team, tile, A, s);
+    team.once([&] {
+      start[s] = form.counts;
+      if (form.counts.constant > 0) enter(table, s, form.list);
+    });
+  }));
+  PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) {
+    const int first = start[s].constant > 0 ? owner_of(table, s) : -1;
+    if (first != s) start[s].constant = 0;
+    owner[s] = first;
+  }));
+  PetscCall(exclusive_scan_of_structs(ex, slices, start, all));
+  PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) {
+    if (owner[s] != s) start[s].constant = owner[s] < 0 ? -1 : start[owner[s]].constant;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Of plain slices, base and low of each position; the number of positions of the wide ones in width, 0 for all others.
@@ -249,19 +294,19 @@ PetscErrorCode sell_high(Ex &ex, CsrView<double> A, Rows rows, const SellStart *
   });
 }
 
-// Of stencil and constant slices: offsets, masks, and the values of constant ones.
+// Of stencil slices offsets and masks, and the lists of constant ones.
 template <class Ex>
-PetscErrorCode fill_offsets(Ex &ex, CsrView<double> A, const SellStart *start, int *base, std::uint64_t *mask, SellConstant *constant,
-                            double *exact)
+PetscErrorCode fill_offsets(Ex &ex, CsrView<double> A, const int *owner, const SellStart *start, int *base, SellMask *mask,
+                            SellConstant *constant, double *exact)
 {
   return for_rows_with<sell_threads, OffsetTile>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
-    const SellStart from = start[s], to = start[s + 1];
-    const bool constants = from.constant < to.constant;
-    if (!constants && from.mask == to.mask) return;
+    const SellStart from = start[s];
+    const bool constants = from.constant >= 0;
+    if (constants ? owner[s] != s : from.mask == start[s + 1].mask) return;
     int p = 0;
     for_offsets(
         team, tile, A, s,
-        [&](int offset, std::uint64_t rows) {
+        [&](int offset, const SellMask &rows) {
           if (constants) return true;
           team.once([&] {
             base[from.pair + p] = offset;
@@ -271,27 +316,31 @@ PetscErrorCode fill_offsets(Ex &ex, CsrView<double> A, const SellStart *start, i
           return true;
         },
         [=] { return constants; },
-        [&](int offset, double value, std::uint64_t rows) {
+        [&](int offset, double value, const SellMask &rows) {
+          p++;
           team.once([&] {
             constant[from.constant + p] = {offset, static_cast<float>(value), rows};
             exact[from.constant + p] = value;
           });
-          p++;
         });
+    if (!constants) return;
+    team.once([&] {
+      constant[from.constant] = {p, 0, {{0, 0}}};
+      exact[from.constant] = 0;
+    });
   });
 }
-
-template <class Ex> PetscErrorCode sell_offsets(Ex &ex, CsrView<double> A, const SellStart &all, SellPattern<Ex> &out)
+template <class Ex> PetscErrorCode sell_offsets(Ex &ex, CsrView<double> A, const SellStart &all, const int *owner, SellPattern<Ex> &out)
 {
   PetscFunctionBegin;
   PetscCall(out.mask.allocate(ex, all.mask));
   PetscCall(allocate_each(ex, all.constant, out.constant, out.exact));
-  PetscCall(fill_offsets(ex, A, out.start.data(), out.base.data(), out.mask.data(), out.constant.data(), out.exact.data()));
+  PetscCall(fill_offsets(ex, A, owner, out.start.data(), out.base.data(), out.mask.data(), out.constant.data(), out.exact.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // start, order and the numbers of all positions in the form that takes the fewest bytes; sorting must save more than that share of them.
-template <class Ex> PetscErrorCode choose_form(Ex &ex, CsrView<double> A, SellPattern<Ex> &out, SellStart *all)
+template <class Ex> PetscErrorCode choose_form(Ex &ex, CsrView<double> A, SellPattern<Ex> &out, Array<int, Ex> &owner, SellStart *all)
 {
   // A warp's rows, sorted, lie in some 25 sectors of each vector, in place of 4 or 8. The other warps of its block want the same ones, so
   // that memory is read as before, but what is saved must pay for the way from the caches.
@@ -303,8 +352,7 @@ template <class Ex> PetscErrorCode choose_form(Ex &ex, CsrView<double> A, SellPa
   SellStart sorted;
 
   PetscFunctionBegin;
-  PetscCall(sell_starts<OffsetTile>(ex, slices, out.start, all,
-                                    [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) { return fewest_bytes(team, tile, A, s); }));
+  PetscCall(cheapest_starts(ex, A, out.start, owner, all));
   const double enough = (1 - least_saving) * bytes_of(*all);
   if (plain_bytes * static_cast<double>(A.nnz) / sell_rows + orders >= enough) PetscFunctionReturn(PETSC_SUCCESS); // the least there is
   PetscCall(order.allocate(ex, slices * sell_threads));
@@ -346,13 +394,14 @@ template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellF
   constexpr double most_padding = 1.5;
   const std::int64_t slices = sell_slices(A.rows);
   SellStart all{};
+  Array<int, Ex> owner;
 
   PetscFunctionBegin;
   out = SellPattern<Ex>{};
   if (form == SellForm::plain)
     PetscCall(plain_starts(ex, A, KeptRows{}, out.start, &all));
   else
-    PetscCall(choose_form(ex, A, out, &all));
+    PetscCall(choose_form(ex, A, out, owner, &all));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
   *fits = full * bytes_of(all) <= most_padding * plain_bytes * static_cast<double>(A.nnz);
@@ -363,17 +412,17 @@ template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellF
   out.rows = A.rows;
   PetscCall(out.base.allocate(ex, all.pair));
   if (all.low > 0) PetscCall(plain_slices(ex, A, all.low, out));
-  if (all.mask + all.constant > 0) PetscCall(sell_offsets(ex, A, all, out));
+  if (all.mask + all.constant > 0) PetscCall(sell_offsets(ex, A, all, owner.data(), out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Values of a plain slice, position by position; whether one of them is not representable in T
 template <class Team, class Rows, class T>
 AMGKIT_FN bool plain_values(const Team &team, SliceTile<T> &tile, const CsrView<double> &A, const Rows &rows, std::int64_t s,
-                            const SellStart &from, int positions, const Shares &mine, SellPair<T> *val)
+                            const SellStart &from, int positions, const TeamOfSlice &mine, SellPair<T> *val)
 {
   bool lost = false;
-  for (int p = mine.first * tile_positions; p < positions; p += mine.all * tile_positions) {
+  for (int p = mine.number * tile_positions; p < positions; p += mine.all * tile_positions) {
     read_tile(team, tile, [&](int r, int j) {
       const RowRange row = row_range(A, rows.row(s, r));
       const double a = p + j < row.length ? A.val[row.begin + p + j] : 0;
@@ -399,8 +448,9 @@ AMGKIT_FN bool stencil_values(const Team &team, const CsrView<double> &A, const 
     int next[2] = {row_range(A, s * sell_rows + t).begin, row_range(A, s * sell_rows + t + sell_threads).begin};
     for (int p = 0; p < positions; p++) {
       SellPair<T> pair;
+      const SellMask rows = out.mask[from.mask + p];
       for (int h = 0; h < 2; h++) {
-        const double a = out.mask[from.mask + p] >> (t + h * sell_threads) & 1 ? A.val[next[h]++] : 0;
+        const double a = rows.of[h] >> t & 1 ? A.val[next[h]++] : 0;
         lost = lost || !is_representable<T>(a);
         pair.of[h] = static_cast<T>(a);
       }
@@ -414,14 +464,14 @@ AMGKIT_FN bool stencil_values(const Team &team, const CsrView<double> &A, const 
 template <class Team, class T>
 AMGKIT_FN bool constants_lost(const Team &team, const CsrView<double> &A, SellValues values, const SellView<T> &out, std::int64_t s)
 {
-  const int begin = out.start[s].constant, positions = out.start[s + 1].constant - begin;
+  const int list = out.start[s].constant, end = list + 1 + out.constant[list].offset;
   bool lost = false;
-  for (int p : team.share(0, positions)) lost = lost || !is_representable<T>(out.exact[begin + p]);
+  for (int k : team.share(list + 1, end)) lost = lost || !is_representable<T>(out.exact[k]);
   if (values == SellValues::known) return lost;
   for (int r : team.share(0, sell_rows)) {
     int next = row_range(A, s * sell_rows + r).begin;
-    for (int p = 0; p < positions; p++) {
-      if (out.constant[begin + p].mask >> r & 1) lost = !same_bits(A.val[next++], out.exact[begin + p]) || lost;
+    for (int k = list + 1; k < end; k++) {
+      if (has_row(out.constant[k].mask, r)) lost = bits_of(A.val[next++]) != bits_of(out.exact[k]) || lost;
     }
   }
   return lost;
@@ -432,20 +482,20 @@ template <class Ex, class Rows, class T>
 PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues values, SellView<T> out, SellPair<T> *val, unsigned *flag)
 {
   const int shares = teams_of_slice(sell_slices(A.rows), A.average());
-  return for_rows_with<sell_threads, SliceTile<T>>(ex, sell_slices(A.rows) * shares,
-                                                   [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
-                                                     const std::int64_t s = nth / shares;
-                                                     const Shares mine{static_cast<int>(nth % shares), shares};
-                                                     const SellStart from = out.start[s], to = out.start[s + 1];
-                                                     bool lost = false;
-                                                     if (from.low < to.low)
-                                                       lost = plain_values(team, tile, A, rows, s, from, to.pair - from.pair, mine, val);
-                                                     else if (mine.first == 0 && from.mask < to.mask)
-                                                       lost = stencil_values(team, A, out, s, to.pair - from.pair, val);
-                                                     else if (mine.first == 0)
-                                                       lost = constants_lost(team, A, values, out, s);
-                                                     if (lost) atomic_or(flag, 1);
-                                                   });
+  const auto fill = [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
+    const std::int64_t s = nth / shares;
+    const TeamOfSlice mine{static_cast<int>(nth % shares), shares};
+    const SellStart from = out.start[s], to = out.start[s + 1];
+    bool lost = false;
+    if (from.low < to.low)
+      lost = plain_values(team, tile, A, rows, s, from, to.pair - from.pair, mine, val);
+    else if (mine.number == 0 && from.mask < to.mask)
+      lost = stencil_values(team, A, out, s, to.pair - from.pair, val);
+    else if (mine.number == 0 && from.constant >= 0)
+      lost = constants_lost(team, A, values, out, s);
+    if (lost) atomic_or(flag, 1);
+  };
+  return for_rows_with<sell_threads, SliceTile<T>>(ex, sell_slices(A.rows) * shares, fill);
 }
 
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, SellValues values, Sell<T, Ex> &out, bool *kept)
@@ -473,7 +523,7 @@ PetscErrorCode scatter_entries(Ex &ex, Rows rows, SellView<T> A, const int *ptr,
 {
   return for_rows_with<sell_threads, SliceTile<U>>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
     const SellStart from = A.start[s], end = A.start[s + 1];
-    const int positions = end.low - from.low, offsets = end.mask - from.mask + end.constant - from.constant;
+    const int positions = end.low - from.low;
     for (int p = 0; p < positions; p += tile_positions) {
       for (int e : team.share(0, tile_positions * sell_rows)) {
         const int j = e / sell_rows, r = e % sell_rows;
@@ -487,11 +537,12 @@ PetscErrorCode scatter_entries(Ex &ex, Rows rows, SellView<T> A, const int *ptr,
       }
       team.sync();
     }
-    if (offsets == 0) return;
-    for (int r : team.share(0, sell_rows)) {
+    const int offsets = from.constant >= 0 ? A.constant[from.constant].offset : end.mask - from.mask;
+    for (int r : team.share(0, offsets > 0 ? sell_rows : 0)) {
       if (s * sell_rows + r >= A.rows) continue;
       for (int p = 0, k = ptr[s * sell_rows + r]; p < offsets; p++) {
-        if (mask_at(A, from, end, p) >> r & 1) to[k++] = others(s, p, r);
+        const SellMask &has = from.constant >= 0 ? A.constant[from.constant + 1 + p].mask : A.mask[from.mask + p];
+        if (has_row(has, r)) to[k++] = others(s, p, r);
       }
     }
   });
@@ -501,8 +552,8 @@ template <class Ex, class Rows, class T>
 PetscErrorCode entries_of_rows(Ex &ex, Rows rows, SellView<T> A, const int *ptr, int *col, double *val)
 {
   const auto value = [=] AMGKIT_FN(std::int64_t s, int p, int r) {
-    const SellStart from = A.start[s], to = A.start[s + 1];
-    if (from.constant < to.constant) return static_cast<double>(constant_at(A, from.constant + p).value.of[0]);
+    const SellStart from = A.start[s];
+    if (from.constant >= 0) return static_cast<double>(constant_at(A, from.constant + 1 + p).value.of[0]);
     return static_cast<double>(A.val[(std::int64_t{from.pair} + p) * sell_threads + r % sell_threads].of[r / sell_threads]);
   };
 
@@ -516,8 +567,8 @@ PetscErrorCode entries_of_rows(Ex &ex, Rows rows, SellView<T> A, const int *ptr,
         return A.base[A.start[s].pair + p] + (wide ? A.high[(std::int64_t{high} + p) * sell_threads + t].of[h] << 16 | low : low);
       },
       [=] AMGKIT_FN(std::int64_t s, int p, int r) {
-        const SellStart from = A.start[s], to = A.start[s + 1];
-        const int offset = from.constant < to.constant ? A.constant[from.constant + p].offset : A.base[from.pair + p];
+        const SellStart from = A.start[s];
+        const int offset = from.constant >= 0 ? A.constant[from.constant + 1 + p].offset : A.base[from.pair + p];
         return static_cast<int>(s * sell_rows) + r + offset;
       }));
   if (val) PetscCall(scatter_entries(ex, rows, A, ptr, val, value, value));
@@ -552,28 +603,31 @@ template <class Ex> PetscErrorCode exact_in_single(Ex &ex, CsrView<double> A, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex, class Rows, class T, class V, class F>
-PetscErrorCode for_products(Ex &ex, Rows rows, SellView<T> A, const V *x, V *y, F f)
+template <class Ex, class T, class V, class F> PetscErrorCode for_products(Ex &ex, const SellView<T> &view, const V *x, V *y, F f)
 {
-  return for_each<sell_registers>(ex, sell_slices(A.rows) * sell_threads,
-                                  [=] AMGKIT_FN(std::int64_t t) { store_products(rows, A, t, x, y, f); });
+  const SellView<T> A = view;
+  const std::int64_t threads = sell_slices(A.rows) * sell_threads;
+  if (A.constant && !A.base)
+    return for_each<constant_registers>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_constant_products(A, t, x, y, f); });
+  return with_rows(A.order, [&](auto rows) {
+    return for_each<sell_registers>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_products(rows, A, t, x, y, f); });
+  });
 }
 
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, SellView<T> A, const V *x, V *y)
 {
-  return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, y, SellProduct<V>{}); });
+  return for_products(ex, A, x, y, SellProduct<V>{});
 }
 
 template <class Ex, class T, class V> PetscErrorCode residual(Ex &ex, SellView<T> A, const V *b, const V *x, V *r)
 {
-  return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, r, SellResidual<V>{b}); });
+  return for_products(ex, A, x, r, SellResidual<V>{b});
 }
 
 template <class Ex, class T, class D, class V>
 PetscErrorCode relax(Ex &ex, SellView<T> A, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
 {
-  const SellRelaxed<D, V> relaxed{static_cast<V>(step.momentum), static_cast<V>(step.factor), d, b, x, previous};
-  return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, y, relaxed); });
+  return for_products(ex, A, x, y, SellRelaxed<D, V>{static_cast<V>(step.momentum), static_cast<V>(step.factor), d, b, x, previous});
 }
 
 using Space = AMGKIT_SPACE;

@@ -77,8 +77,8 @@ inline int teams_of_slice(std::int64_t slices, double average)
 }
 
 // Which of the teams of a slice it is.
-struct Shares {
-  int first, all;
+struct TeamOfSlice {
+  int number, all;
 };
 
 // tile.of[j][r] = f(r, j), with neighbouring lanes at neighbouring j
@@ -92,23 +92,54 @@ template <class Team, class T, class F> AMGKIT_FN void read_tile(const Team &tea
   team.sync();
 }
 
-// What becomes of (A x)_i.
+// What becomes of (A x)_i: read(i) is on its way before that is known.
 template <class V> struct SellProduct {
-  AMGKIT_FN V operator()(std::int64_t, V s) const { return s; }
+  struct Read {};
+  AMGKIT_FN Read read(std::int64_t) const { return {}; }
+  AMGKIT_FN V operator()(const Read &, V s) const { return s; }
 };
 template <class V> struct SellResidual {
+  struct Read {
+    V b;
+  };
   const V *b;
-  AMGKIT_FN V operator()(std::int64_t i, V s) const { return b[i] - s; }
+  AMGKIT_FN Read read(std::int64_t i) const { return {b[i]}; }
+  AMGKIT_FN V operator()(const Read &at, V s) const { return at.b - s; }
 };
 template <class D, class V> struct SellRelaxed {
+  struct Read {
+    D d;
+    V b, x, previous;
+  };
   V momentum, factor;
   const D *d;
   const V *b, *x, *previous;
-  AMGKIT_FN V operator()(std::int64_t i, V s) const
+  AMGKIT_FN Read read(std::int64_t i) const { return {d[i], b[i], x[i], momentum != 0 && previous ? previous[i] : V{0}}; }
+  AMGKIT_FN V operator()(const Read &at, V s) const
   {
     V moved = 0;
-    if (momentum != 0) moved = momentum * (previous ? x[i] - previous[i] : x[i]);
-    return x[i] + moved + factor * static_cast<V>(d[i]) * (b[i] - s);
+    if (momentum != 0) moved = momentum * (previous ? at.x - at.previous : at.x);
+    return at.x + moved + factor * static_cast<V>(at.d) * (at.b - s);
   }
 };
+
+// For both rows i of a thread, of which the second, or both, may lie beyond the matrix: f.read(i); and y_i = f(that, s_i)
+template <class F> struct TwoReads {
+  typename F::Read of[2];
+};
+template <class F> AMGKIT_FN TwoReads<F> read_two(int rows, const SellPair<std::int64_t> &i, const F &f)
+{
+  TwoReads<F> at{};
+  for (int h = 0; h < 2; h++) {
+    if (i.of[h] < rows) at.of[h] = f.read(i.of[h]);
+  }
+  return at;
+}
+template <class F, class V>
+AMGKIT_FN void store_two(int rows, const SellPair<std::int64_t> &i, const F &f, const TwoReads<F> &at, const SellPair<V> &s, V *y)
+{
+  for (int h = 0; h < 2; h++) {
+    if (i.of[h] < rows) y[i.of[h]] = f(at.of[h], s.of[h]);
+  }
+}
 } // namespace amgkit

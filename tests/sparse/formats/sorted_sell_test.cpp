@@ -210,7 +210,7 @@ TEST(SortedRowsMemory, EveryAllocationMayFail)
     EXPECT_EQ(code, more ? PETSC_ERR_MEM : PETSC_SUCCESS);
   }
   PetscPopErrorHandler();
-  EXPECT_EQ(failed, 8); // starts, order, starts of sorted rows; base, high_start, low; values and flag
+  EXPECT_EQ(failed, 12); // table of lists, starts, order, starts of sorted rows; base, low, high_start; values and flag
   EXPECT_STREQ(stored.description(), "sorted SELL, single");
 }
 } // namespace amgkit::test

@@ -238,7 +238,7 @@ TEST(StencilSlicesMemory, EveryAllocationMayFail)
     EXPECT_EQ(code, more ? PETSC_ERR_MEM : PETSC_SUCCESS);
   }
   PetscPopErrorHandler();
-  EXPECT_EQ(failed, 7); // starts; offsets, masks, constants and their doubles; values and flag
+  EXPECT_EQ(failed, 11); // table of lists, starts; offsets, masks, constants and their doubles; values and flag
   EXPECT_STREQ(stored.description(), "stencil SELL, single");
 }
 } // namespace amgkit::test
