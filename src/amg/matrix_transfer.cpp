@@ -35,11 +35,10 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::reweight(Ex &ex)
 template <class Ex> PetscErrorCode MatrixTransfer<Ex>::prepare_single(Ex &ex, bool *fits)
 {
   return for_each([&](Prolongator<Ex> &M) {
-    bool own = M.folded(), other = false;
+    bool here = false;
     PetscFunctionBegin;
-    if (!own) PetscCall(representable_in_single(ex, M.diag.view(), &own));
-    PetscCall(representable_in_single(ex, M.offd.view(), &other));
-    *fits = *fits && own && other;
+    PetscCall(M.fits_single(ex, &here));
+    *fits = *fits && here;
     PetscFunctionReturn(PETSC_SUCCESS);
   });
 }
@@ -61,7 +60,7 @@ PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, Level<Ex> &fine, const LevelS
 
 template <class Ex> PetscErrorCode MatrixTransfer<Ex>::download(Ex &ex, const Prolongator<Ex> &M, PetscInt first_coarse, HostRows &out)
 {
-  Array<double, Ex> room;
+  Csr<double, Ex> room;
   CsrView<double> diag;
 
   PetscFunctionBegin;

@@ -107,6 +107,7 @@ public:
     PetscCall(aggregate(ex, fine, level));
     PetscCall(interpolate(ex, fine, of_fine, level, *transfer));
     transfer->P.values_change = parameters_.reweight;
+    transfer->P.in_single = this->in_single_;
     if (level.tentative.dropped > 0) transfer->zero = std::move(level.tentative.zero);
     PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine), fine.A, coarse.A, of_coarse));
     near_null_ = std::move(level.tentative.coarse);

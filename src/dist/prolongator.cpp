@@ -12,29 +12,33 @@ namespace amgkit
 template <class Ex> std::size_t Prolongator<Ex>::bytes() const
 {
   return diag.bytes() + offd.bytes() + to_own.bytes() + to_ghosts.bytes() + halo.bytes() + arrivals.bytes() + receiving.bytes() +
-         boundary.bytes() + from_diag_.bytes() + from_offd_.bytes() + single_diag_.bytes() + single_own_.bytes();
+         boundary.bytes() + from_diag_.bytes() + from_offd_.bytes() + stored_.bytes() + stored_transposed_.bytes();
 }
 
 namespace
 {
-CsrView<float> in_floats(const CsrView<double> &A, const float *val) { return {A.rows, A.cols, A.nnz, A.ptr, A.col, val}; }
-
-template <class Ex> PetscErrorCode fold_values(Ex &ex, Csr<double, Ex> &A, Array<float, Ex> &single)
+// The rows of A go into what is stored, if that can give them back.
+template <class Ex> PetscErrorCode fold_rows(Ex &ex, bool values_are_stored, Csr<double, Ex> &A, StoredMatrix<Ex> &stored)
 {
   PetscFunctionBegin;
-  PetscCall(single.allocate(ex, A.col.size()));
-  PetscCall(convert(ex, A.col.size(), static_cast<const double *>(A.val.data()), single.data()));
+  if (A.col.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!stored.has_rows())
+    PetscCall(stored.create(ex, A.view(), Storage::in_single, 1, &A));
+  else if (!values_are_stored)
+    PetscCall(stored.refresh(ex, A.view(), Storage::in_single));
+  if (!stored.has_rows()) PetscFunctionReturn(PETSC_SUCCESS);
+  A.col.release();
   A.val.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode unfold_values(Ex &ex, Csr<double, Ex> &A, Array<float, Ex> &single)
+// A's rows, so many entries of which are in what is stored, into to, which may be A.
+template <class Ex>
+PetscErrorCode unfold_rows(Ex &ex, std::int64_t entries, const Csr<double, Ex> &A, const StoredMatrix<Ex> &stored, Csr<double, Ex> &to)
 {
   PetscFunctionBegin;
-  if (single.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(A.val.allocate(ex, A.col.size()));
-  PetscCall(convert(ex, A.col.size(), static_cast<const float *>(single.data()), A.val.data()));
-  single.release();
+  PetscCall(allocate_each(ex, entries, to.col, to.val));
+  PetscCall(stored.entries(ex, A.ptr.data(), to.col.data(), to.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -58,28 +62,43 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::round_values(Ex &ex)
 template <class Ex> PetscErrorCode Prolongator<Ex>::fold(Ex &ex)
 {
   PetscFunctionBegin;
-  if (!rounded_ || folded()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(fold_values(ex, diag, single_diag_));
-  PetscCall(fold_values(ex, to_own, single_own_));
+  if (!rounded_) {
+    stored_ = {};
+    stored_transposed_ = {};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(fold_rows(ex, stored_values_, diag, stored_));
+  PetscCall(fold_rows(ex, stored_values_, to_own, stored_transposed_));
+  stored_values_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode Prolongator<Ex>::unfold(Ex &ex)
 {
   PetscFunctionBegin;
-  PetscCall(unfold_values(ex, to_own, single_own_));
-  PetscCall(unfold_values(ex, diag, single_diag_));
+  if (to_own.col.size() < entries_) PetscCall(unfold_rows(ex, entries_, to_own, stored_transposed_, to_own));
+  if (diag.col.size() < entries_) PetscCall(unfold_rows(ex, entries_, diag, stored_, diag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Prolongator<Ex>::whole_diag(Ex &ex, Array<double, Ex> &room, CsrView<double> &out) const
+template <class Ex> PetscErrorCode Prolongator<Ex>::whole_diag(Ex &ex, Csr<double, Ex> &room, CsrView<double> &out) const
 {
   PetscFunctionBegin;
   out = diag.view();
   if (!folded()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(room.allocate(ex, out.nnz));
-  PetscCall(convert(ex, out.nnz, single_diag_.data(), room.data()));
-  out.val = room.data();
+  PetscCall(unfold_rows(ex, entries_, diag, stored_, room));
+  out = {diag.rows, diag.cols, entries_, diag.ptr.data(), room.col.data(), room.val.data()};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode Prolongator<Ex>::fits_single(Ex &ex, bool *fits) const
+{
+  bool own = rounded_, other = rounded_;
+
+  PetscFunctionBegin;
+  if (!own) PetscCall(representable_in_single(ex, diag.view(), &own));
+  if (!other) PetscCall(representable_in_single(ex, offd.view(), &other));
+  *fits = own && other;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,6 +106,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::whole_diag(Ex &ex, Array<dou
 template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_all(Ex &ex)
 {
   PetscFunctionBegin;
+  entries_ = diag.col.size();
   if (offd.ptr.size() == 0) PetscCall(offd.make_empty(ex, diag.rows));
   PetscCall(round_values(ex));
   PetscCall(halo.allocate(ex));
@@ -118,6 +138,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_values(Ex &ex)
   PetscCheck(values_change && from_diag_.size() == diag.val.size() && from_offd_.size() == offd.val.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "This prolongator was made for values that do not change");
   PetscCall(round_values(ex));
+  stored_values_ = false;
   PetscCall(gather(ex, from_diag_.size(), from_diag_.data(), own, to_own.val.data()));
   PetscCall(gather(ex, from_offd_.size(), from_offd_.data(), other, to_ghosts.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,13 +151,10 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::add_produ
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, e));
-  if (folded())
-    PetscCall(amgkit::add_product(ex, in_floats(diag.view(), single_diag_.data()), e, x));
-  else
-    PetscCall(amgkit::add_product(ex, diag.view(), e, x));
+  PetscCall(stored_.add_product(ex, diag.view(), e, x));
   PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd.view(), boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), x));
-  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.col.size() + offd.col.size())));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(entries_ + offd.col.size())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,15 +163,12 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::multiply_
   HaloExchange<Ex> exchange(halo);
 
   PetscFunctionBegin;
-  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.col.size() + offd.col.size())));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(entries_ + offd.col.size())));
   if (halo.active()) {
     PetscCall(spmv(ex, to_ghosts.view(), r, halo.template to_return<V>()));
     PetscCall(exchange.template begin_back<V>());
   }
-  if (folded())
-    PetscCall(spmv(ex, in_floats(to_own.view(), single_own_.data()), r, b));
-  else
-    PetscCall(spmv(ex, to_own.view(), r, b));
+  PetscCall(stored_transposed_.multiply(ex, to_own.view(), r, b));
   if (halo.active()) {
     PetscCall(exchange.end());
     PetscCall(subtract_rows(ex, arrivals.view(), receiving.size(), receiving.data(), -1, unscaled<V>, halo.template returned<V>(), b));

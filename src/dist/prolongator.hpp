@@ -41,13 +41,15 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   PetscErrorCode create(Ex &, MPI_Comm comm);
   // Local: R's values anew, for other values of P on the same pattern; with values_change. P's are rounded if they are kept so.
   PetscErrorCode transpose_values(Ex &);
-  // Local: folded, the values of diag and to_own are kept in single precision alone, if they have been rounded to it: the cycle's products
-  // give the same bits. What reads the values themselves wants them unfolded.
+  // Local: folded, the rows of diag and to_own are kept in the cycle's format alone, where their values have been rounded to single
+  // precision and it can give them back. What reads the rows themselves wants them unfolded.
   PetscErrorCode fold(Ex &);
   PetscErrorCode unfold(Ex &);
-  bool folded() const { return single_diag_.size() > 0; }
-  // Local: diag, folded or not, with values in room where it is.
-  PetscErrorCode whole_diag(Ex &, Array<double, Ex> &room, CsrView<double> &out) const;
+  bool folded() const { return diag.col.size() < entries_; }
+  // Local: diag, folded or not, in room where it is.
+  PetscErrorCode whole_diag(Ex &, Csr<double, Ex> &room, CsrView<double> &out) const;
+  // Local: whether what the cycle reads can be read in single precision.
+  PetscErrorCode fits_single(Ex &, bool *fits) const;
   // Collective; V is float or double. x += P e
   template <class V> PetscErrorCode add_product(Ex &, const V *e, V *x);
   // b = Pᵀ r
@@ -57,8 +59,9 @@ private:
   PetscErrorCode round_values(Ex &);
   PetscErrorCode transpose_all(Ex &);
 
-  bool rounded_ = false;
-  Array<float, Ex> single_diag_, single_own_;
-  Array<int, Ex> from_diag_, from_offd_; // P's entry behind each of R's, with values_change
+  bool rounded_ = false, stored_values_ = false; // whether what is stored has the values of now
+  std::int64_t entries_ = 0;                     // of diag
+  StoredMatrix<Ex> stored_, stored_transposed_;  // diag and to_own as the cycle reads them, where values are rounded
+  Array<int, Ex> from_diag_, from_offd_;         // P's entry behind each of R's, with values_change
 };
 } // namespace amgkit

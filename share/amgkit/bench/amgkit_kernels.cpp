@@ -156,8 +156,6 @@ template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double>
 {
   return block_sell_fill(ex, A, S, representable);
 }
-template <class T, class Ex> const SellPattern<Ex> &pattern_of(const Sell<T, Ex> &S) { return S; }
-template <class T, class Ex> const SellPattern<Ex> &pattern_of(const BlockSell<T, Ex> &S) { return S.nodes; }
 
 template <template <class, class> class Format, class T, class V, class Ex>
 PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, int block, const char *storage)
@@ -172,9 +170,8 @@ PetscErrorCode time_sell(Ex &ex, const Options &options, Data<Ex> &data, int blo
   PetscCall(store(ex, data.A.view(), block, S, &fits, &representable));
   PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a grid's rows do not fit");
   const auto bytes = static_cast<double>(S.bytes());
-  const double stored = static_cast<double>(S.val.size()) * 2, wide = static_cast<double>(pattern_of(S).high.size() * block * block) * 2;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-18s padding %.2f %%, with 32-bit columns %.2f %%\n", storage,
-                        100 * (stored / static_cast<double>(data.A.view().nnz) - 1), 100 * wide / stored));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-18s %.2f bytes an entry, the vectors' left out\n", storage,
+                        bytes / static_cast<double>(data.A.view().nnz)));
   PetscCall(time_products<V>(ex, options, data, storage, S.view(), S.bytes()));
   PetscCall(time_call(ex, options, data, storage, "fill", rows_bytes + static_cast<double>(S.val.bytes()),
                       [&] { return store_values(ex, data.A.view(), S, &representable); }));

@@ -47,6 +47,7 @@ template <class Ex, class T> PetscErrorCode block_sell_fill(Ex &, CsrView<double
 
 // As in sell.hpp, with the same sums where x is finite.
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, BlockSellView<T> A, const V *x, V *y);
+template <class Ex, class T, class V> PetscErrorCode add_product(Ex &, BlockSellView<T> A, const V *x, V *y);
 template <class Ex, class T, class V> PetscErrorCode residual(Ex &, BlockSellView<T> A, const V *b, const V *x, V *r);
 template <class Ex, class T, class D, class V>
 PetscErrorCode relax(Ex &, BlockSellView<T> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);

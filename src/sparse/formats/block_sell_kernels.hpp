@@ -237,6 +237,12 @@ template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, BlockSellView<
                                 [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, y, SellProduct<V>{}); });
 }
 
+template <class Ex, class T, class V> PetscErrorCode add_product(Ex &ex, BlockSellView<T> A, const V *x, V *y)
+{
+  return block_sell::with_block(A.block,
+                                [&](auto N) { return block_sell::for_products<decltype(N)::value>(ex, A, x, y, SellAdded<V>{y}); });
+}
+
 template <class Ex, class T, class V> PetscErrorCode residual(Ex &ex, BlockSellView<T> A, const V *b, const V *x, V *r)
 {
   return block_sell::with_block(A.block,
@@ -255,6 +261,7 @@ using Space = AMGKIT_SPACE;
   template PetscErrorCode relax(Space &, BlockSellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_PRODUCTS(T, V)                                                                                                         \
   template PetscErrorCode spmv(Space &, BlockSellView<T>, const V *, V *);                                                                 \
+  template PetscErrorCode add_product(Space &, BlockSellView<T>, const V *, V *);                                                          \
   template PetscErrorCode residual(Space &, BlockSellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \
   template PetscErrorCode block_sell_create(Space &, CsrView<double>, int, BlockSell<T, Space> &, bool *, bool *);                         \

@@ -6,7 +6,8 @@ namespace amgkit
 namespace
 {
 constexpr int sell_batch = 4; // positions whose entries are on their way at once
-constexpr int sell_registers = 48, constant_registers = 32;
+constexpr int sell_registers = 48;
+template <class V> constexpr int constant_registers = sizeof(V) == sizeof(float) ? 40 : 64;
 
 // Where the thread's pairs of a slice begin.
 struct SellPlace {
@@ -603,31 +604,35 @@ template <class Ex> PetscErrorCode exact_in_single(Ex &ex, CsrView<double> A, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex, class T, class V, class F> PetscErrorCode for_products(Ex &ex, const SellView<T> &view, const V *x, V *y, F f)
+template <class Ex, class Rows, class T, class V, class F>
+PetscErrorCode for_products(Ex &ex, Rows rows, SellView<T> A, const V *x, V *y, F f)
 {
-  const SellView<T> A = view;
   const std::int64_t threads = sell_slices(A.rows) * sell_threads;
   if (A.constant && !A.base)
-    return for_each<constant_registers>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_constant_products(A, t, x, y, f); });
-  return with_rows(A.order, [&](auto rows) {
-    return for_each<sell_registers>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_products(rows, A, t, x, y, f); });
-  });
+    return for_each<constant_registers<V>>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_constant_products(A, t, x, y, f); });
+  return for_each<sell_registers>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_products(rows, A, t, x, y, f); });
 }
 
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, SellView<T> A, const V *x, V *y)
 {
-  return for_products(ex, A, x, y, SellProduct<V>{});
+  return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, y, SellProduct<V>{}); });
+}
+
+template <class Ex, class T, class V> PetscErrorCode add_product(Ex &ex, SellView<T> A, const V *x, V *y)
+{
+  return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, y, SellAdded<V>{y}); });
 }
 
 template <class Ex, class T, class V> PetscErrorCode residual(Ex &ex, SellView<T> A, const V *b, const V *x, V *r)
 {
-  return for_products(ex, A, x, r, SellResidual<V>{b});
+  return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, r, SellResidual<V>{b}); });
 }
 
 template <class Ex, class T, class D, class V>
 PetscErrorCode relax(Ex &ex, SellView<T> A, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
 {
-  return for_products(ex, A, x, y, SellRelaxed<D, V>{static_cast<V>(step.momentum), static_cast<V>(step.factor), d, b, x, previous});
+  const SellRelaxed<D, V> relaxed{static_cast<V>(step.momentum), static_cast<V>(step.factor), d, b, x, previous};
+  return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, y, relaxed); });
 }
 
 using Space = AMGKIT_SPACE;
@@ -638,6 +643,7 @@ AMGKIT_INSTANTIATE(sell_pattern)
   template PetscErrorCode relax(Space &, SellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_PRODUCTS(T, V)                                                                                                         \
   template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *);                                                                      \
+  template PetscErrorCode add_product(Space &, SellView<T>, const V *, V *);                                                               \
   template PetscErrorCode residual(Space &, SellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \
   template PetscErrorCode sell_entries(Space &, SellView<T>, const int *, int *, double *);                                                \

@@ -98,6 +98,14 @@ template <class V> struct SellProduct {
   AMGKIT_FN Read read(std::int64_t) const { return {}; }
   AMGKIT_FN V operator()(const Read &, V s) const { return s; }
 };
+template <class V> struct SellAdded {
+  struct Read {
+    V y;
+  };
+  const V *y;
+  AMGKIT_FN Read read(std::int64_t i) const { return {y[i]}; }
+  AMGKIT_FN V operator()(const Read &at, V s) const { return at.y + s; }
+};
 template <class V> struct SellResidual {
   struct Read {
     V b;

@@ -149,6 +149,11 @@ template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::multiply
   return with_view(format_, A, [&](auto view) { return spmv(ex, view, x, y); });
 }
 
+template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::add_product(Ex &ex, CsrView<double> A, const V *x, V *y) const
+{
+  return with_view(format_, A, [&](auto view) { return amgkit::add_product(ex, view, x, y); });
+}
+
 template <class Ex> bool StoredMatrix<Ex>::has_own_entries() const
 {
   const SellPattern<Ex> *pattern = rows();
@@ -181,6 +186,7 @@ PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const D *d, Re
                                                   V *) const;
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode StoredMatrix<Ex>::multiply(Ex &, CsrView<double>, const V *, V *) const;                                         \
+  template PetscErrorCode StoredMatrix<Ex>::add_product(Ex &, CsrView<double>, const V *, V *) const;                                      \
   template PetscErrorCode StoredMatrix<Ex>::residual(Ex &, CsrView<double>, const V *, const V *, V *) const;
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class StoredMatrix<Ex>;                                                                                                         \

@@ -18,7 +18,9 @@ public:
   PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);
   // Whether A's entries allow single precision and it was asked for, which says nothing of how uneven rows are stored.
   bool single() const { return single_; }
-  // Local: the compressed rows again, where sliced ELL by rows is stored. col[k], and val[k] unless val is nullptr: as the cycle reads
+  // Whether sliced ELL by rows is stored.
+  bool has_rows() const { return rows() != nullptr; }
+  // Local: the compressed rows again, where that is so. col[k], and val[k] unless val is nullptr: as the cycle reads
   // them.
   PetscErrorCode entries(Ex &, const int *ptr, int *col, double *val) const;
   // "SELL, single"; "sorted SELL, single"; "constant SELL, single" where all slices are; "stencil SELL, single" where some are stencil or
@@ -28,6 +30,7 @@ public:
 
   // As in spmv.hpp. A: the block in compressed rows, used when nothing else is stored.
   template <class V> PetscErrorCode multiply(Ex &, CsrView<double> A, const V *x, V *y) const;
+  template <class V> PetscErrorCode add_product(Ex &, CsrView<double> A, const V *x, V *y) const;
   // y = A x with A's own entries, where what is stored has them: all in double precision, or all in constant slices.
   bool has_own_entries() const;
   PetscErrorCode multiply_exactly(Ex &, const double *x, double *y) const;
