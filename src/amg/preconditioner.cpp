@@ -78,13 +78,9 @@ private:
   {
     return this->with_matrix([&](DistMatrix<Ex> &A) {
       PetscFunctionBegin;
-      if (std::is_same_v<V, double> && A.stored.has_own_entries()) {
-        PetscCall(A.multiply_exactly(this->ex, x, y));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      }
       if (!exact_) {
         bool exact = false;
-        if (A.stored.single()) PetscCall(exact_in_single(this->ex, A.diag, &exact));
+        if (A.stored.single() && !A.stored.has_own_entries()) PetscCall(exact_in_single(this->ex, A.diag, &exact));
         exact_ = exact;
       }
       PetscCall(*exact_ ? A.multiply(this->ex, x, y) : A.multiply_exactly(this->ex, x, y));

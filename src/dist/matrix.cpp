@@ -130,12 +130,8 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(E
 
 template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y)
 {
-  return multiply_with(ex, x, y, [&] {
-    if constexpr (std::is_same_v<V, double>) {
-      if (stored.has_own_entries()) return stored.multiply_exactly(ex, x, y);
-    }
-    return spmv(ex, diag.view(), x, y);
-  });
+  return multiply_with(ex, x, y,
+                       [&] { return stored.has_own_entries() ? stored.multiply_exactly(ex, x, y) : spmv(ex, diag.view(), x, y); });
 }
 
 template <class Ex>

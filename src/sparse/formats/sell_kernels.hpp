@@ -19,10 +19,13 @@ struct SellPlace {
   }
 };
 
+// The precision of a row's sum: the wider one of the entries' and the vectors'.
+template <class T, class V> using SumOf = std::common_type_t<T, V>;
+
 // s += the entries of a thread's two rows at some positions of a plain slice.
 // Whole: a batch of them, else the last `left`, of which the last one is read again to have a batch: that is faster than one by one.
 template <bool Wide, bool Whole, class T, class V>
-AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const SellPlace &at, const V *x, SellPair<V> &s)
+AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const SellPlace &at, const V *x, SellPair<SumOf<T, V>> &s)
 {
   SellPair<T> a[sell_batch];
   SellPair<V> x_at[sell_batch];
@@ -36,17 +39,17 @@ AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const Sel
     for (int h = 0; h < 2; h++) x_at[j].of[h] = x[base + (Wide ? high.of[h] << 16 | low.of[h] : low.of[h])];
   }
   for (int j = 0; j < sell_batch; j++) {
-    for (int h = 0; h < 2 && (Whole || j < left); h++) s.of[h] += static_cast<V>(a[j].of[h]) * x_at[j].of[h];
+    for (int h = 0; h < 2 && (Whole || j < left); h++) s.of[h] += static_cast<SumOf<T, V>>(a[j].of[h]) * x_at[j].of[h];
   }
 }
 
 // (A x)_i of the two rows of a thread of a plain slice
 template <bool Wide, class T, class V>
-AMGKIT_FN SellPair<V> plain_times(const SellView<T> &A, const SellStart &from, int positions, int high, int thread, const V *x)
+AMGKIT_FN SellPair<SumOf<T, V>> plain_times(const SellView<T> &A, const SellStart &from, int positions, int high, int thread, const V *x)
 {
   const SellPlace at{std::int64_t{from.pair} * sell_threads + thread, std::int64_t{from.low} * sell_threads + thread,
                      std::int64_t{high} * sell_threads + thread};
-  SellPair<V> s{{0, 0}};
+  SellPair<SumOf<T, V>> s{{0, 0}};
   int p = 0;
   for (; p + sell_batch <= positions; p += sell_batch) add_batch<Wide, true>(A, from.pair + p, sell_batch, at.after(p), x, s);
   if (p < positions) add_batch<Wide, false>(A, from.pair + p, positions - p, at.after(p), x, s);
@@ -72,8 +75,8 @@ template <class T> AMGKIT_FN SellOffset<T> constant_at(const SellView<T> &A, int
 }
 
 // s += the entries of a thread's two rows, which lie at x_row, at a batch of positions, or the last `left`; at(j): a SellOffset.
-template <bool Whole, class V, class At>
-AMGKIT_FN void add_offsets(int left, std::uint32_t thread, const SellPair<const V *> &x_row, SellPair<V> &s, At at)
+template <bool Whole, class S, class V, class At>
+AMGKIT_FN void add_offsets(int left, std::uint32_t thread, const SellPair<const V *> &x_row, SellPair<S> &s, At at)
 {
   decltype(at(0)) entry[sell_batch];
   SellPair<V> x_at[sell_batch]{};
@@ -86,38 +89,39 @@ AMGKIT_FN void add_offsets(int left, std::uint32_t thread, const SellPair<const 
   }
   for (int j = 0; j < sell_batch; j++) {
     if (!Whole && j >= left) break;
-    for (int h = 0; h < 2; h++) s.of[h] += static_cast<V>(entry[j].value.of[h]) * x_at[j].of[h]; // +0 where there is no entry
+    for (int h = 0; h < 2; h++) s.of[h] += static_cast<S>(entry[j].value.of[h]) * x_at[j].of[h]; // +0 where there is no entry
   }
 }
 
 // (A x)_i of the two rows of a thread of a stencil or constant slice
-template <class V, class At> AMGKIT_FN SellPair<V> offsets_times(int positions, int thread, const SellPair<const V *> &x_row, At at)
+template <class S, class V, class At>
+AMGKIT_FN SellPair<S> offsets_times(int positions, int thread, const SellPair<const V *> &x_row, At at)
 {
   const std::uint32_t bit = std::uint32_t{1} << thread;
-  SellPair<V> s{{0, 0}};
+  SellPair<S> s{{0, 0}};
   int p = 0;
   for (; p + sell_batch <= positions; p += sell_batch) add_offsets<true>(sell_batch, bit, x_row, s, [&](int j) { return at(p + j); });
   if (p < positions) add_offsets<false>(positions - p, bit, x_row, s, [&](int j) { return at(p + j); });
   return s;
 }
 template <class T, class V>
-AMGKIT_FN SellPair<V> constant_times(const SellView<T> &A, int list, int thread, const SellPair<const V *> &x_row)
+AMGKIT_FN SellPair<SumOf<T, V>> constant_times(const SellView<T> &A, int list, int thread, const SellPair<const V *> &x_row)
 {
   if (list < 0) return {{0, 0}}; // a slice without entries
-  return offsets_times(A.constant[list].offset, thread, x_row, [&](int p) { return constant_at(A, list + 1 + p); });
+  return offsets_times<SumOf<T, V>>(A.constant[list].offset, thread, x_row, [&](int p) { return constant_at(A, list + 1 + p); });
 }
 template <class T, class V>
-AMGKIT_FN SellPair<V> stencil_times(const SellView<T> &A, const SellStart &from, int positions, int thread,
-                                    const SellPair<const V *> &x_row)
+AMGKIT_FN SellPair<SumOf<T, V>> stencil_times(const SellView<T> &A, const SellStart &from, int positions, int thread,
+                                              const SellPair<const V *> &x_row)
 {
-  return offsets_times(positions, thread, x_row, [&](int p) {
+  return offsets_times<SumOf<T, V>>(positions, thread, x_row, [&](int p) {
     return SellOffset<T>{A.base[from.pair + p], A.mask[from.mask + p], A.val[(std::int64_t{from.pair} + p) * sell_threads + thread]};
   });
 }
 
 // (A x)_i of the rows i of thread t of all slices' threads
 template <class Rows, class T, class V>
-AMGKIT_FN SellPair<V> rows_times(const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i, const V *x)
+AMGKIT_FN SellPair<SumOf<T, V>> rows_times(const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i, const V *x)
 {
   const std::int64_t slice = t / sell_threads;
   const int thread = static_cast<int>(t % sell_threads);
@@ -137,7 +141,7 @@ template <class Rows, class T, class V, class F>
 AMGKIT_FN void store_products(const Rows &rows, const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
 {
   const SellPair<std::int64_t> i = rows.pair(t);
-  const SellPair<V> s = rows_times<Rows>(A, t, i, x);
+  const auto s = rows_times<Rows>(A, t, i, x);
   store_two(A.rows, i, f, read_two(A.rows, i, f), s, y);
 }
 // The same where all slices are constant. What f reads is on its way meanwhile.
@@ -147,7 +151,7 @@ AMGKIT_FN void store_constant_products(const SellView<T> &A, std::int64_t t, con
   const SellPair<std::int64_t> i = KeptRows{}.pair(t);
   const auto read = read_two(A.rows, i, f);
   const int list = A.start[t / sell_threads].constant;
-  const SellPair<V> s = constant_times(A, list, static_cast<int>(t % sell_threads), SellPair<const V *>{{x + i.of[0], x + i.of[1]}});
+  const auto s = constant_times(A, list, static_cast<int>(t % sell_threads), SellPair<const V *>{{x + i.of[0], x + i.of[1]}});
   store_two(A.rows, i, f, read, s, y);
 }
 } // namespace

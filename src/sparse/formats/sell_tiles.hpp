@@ -143,11 +143,11 @@ template <class F> AMGKIT_FN TwoReads<F> read_two(int rows, const SellPair<std::
   }
   return at;
 }
-template <class F, class V>
-AMGKIT_FN void store_two(int rows, const SellPair<std::int64_t> &i, const F &f, const TwoReads<F> &at, const SellPair<V> &s, V *y)
+template <class F, class S, class V>
+AMGKIT_FN void store_two(int rows, const SellPair<std::int64_t> &i, const F &f, const TwoReads<F> &at, const SellPair<S> &s, V *y)
 {
   for (int h = 0; h < 2; h++) {
-    if (i.of[h] < rows) y[i.of[h]] = f(at.of[h], s.of[h]);
+    if (i.of[h] < rows) y[i.of[h]] = f(at.of[h], static_cast<V>(s.of[h]));
   }
 }
 } // namespace amgkit

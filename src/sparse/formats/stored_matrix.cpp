@@ -160,7 +160,7 @@ template <class Ex> bool StoredMatrix<Ex>::has_own_entries() const
   return (pattern && pattern->all_constant()) || (!single_ && !std::holds_alternative<std::monostate>(format_));
 }
 
-template <class Ex> PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &ex, const double *x, double *y) const
+template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y) const
 {
   const auto *in_single = std::get_if<Sell<float, Ex>>(&format_);
   return in_single ? spmv(ex, in_single->exact_view(), x, y) : multiply(ex, CsrView<double>{}, x, y);
@@ -186,6 +186,7 @@ PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const D *d, Re
                                                   V *) const;
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode StoredMatrix<Ex>::multiply(Ex &, CsrView<double>, const V *, V *) const;                                         \
+  template PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &, const V *, V *) const;                                                  \
   template PetscErrorCode StoredMatrix<Ex>::add_product(Ex &, CsrView<double>, const V *, V *) const;                                      \
   template PetscErrorCode StoredMatrix<Ex>::residual(Ex &, CsrView<double>, const V *, const V *, V *) const;
 #define INSTANTIATE(Ex)                                                                                                                    \

@@ -33,7 +33,7 @@ public:
   template <class V> PetscErrorCode add_product(Ex &, CsrView<double> A, const V *x, V *y) const;
   // y = A x with A's own entries, where what is stored has them: all in double precision, or all in constant slices.
   bool has_own_entries() const;
-  PetscErrorCode multiply_exactly(Ex &, const double *x, double *y) const;
+  template <class V> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y) const;
   template <class V> PetscErrorCode residual(Ex &, CsrView<double> A, const V *b, const V *x, V *r) const;
   template <class D, class V>
   PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y) const;
