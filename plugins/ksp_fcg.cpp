@@ -169,13 +169,29 @@ PetscErrorCode begin(KSP ksp, Solve &solve)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// w = B r
+PetscErrorCode precondition(KSP ksp, const Solve &solve)
+{
+  Preconditioner *solver;
+
+  if (!solve.v.w_in_single) return KSP_PCApply(ksp, solve.v.r, solve.v.w);
+  PetscFunctionBegin;
+  PetscCall(solver_to_apply(ksp->pc, solve.v.w, &solver));
+  PetscCheck(solver, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_WRONGSTATE,
+             "The preconditioner was reset while a solve with it was under way");
+  PetscCall(PetscLogEventBegin(PC_Apply, ksp->pc, nullptr, nullptr, nullptr));
+  PetscCall(solve.steps.apply(*solver, solve.v));
+  PetscCall(PetscLogEventEnd(PC_Apply, ksp->pc, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // w = B r and the new direction. The natural norm is that of the residual before the step.
 PetscErrorCode next_direction(KSP ksp, const Solve &solve)
 {
   const bool first = ksp->its == 0;
 
   PetscFunctionBegin;
-  PetscCall(KSP_PCApply(ksp, solve.v.r, solve.v.w));
+  PetscCall(precondition(ksp, solve));
   PetscCall(solve.steps.project(first, solve.v));
   if (ksp->normtype == KSP_NORM_NATURAL) {
     FcgScalars s;
@@ -271,6 +287,21 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product, bool may_mix, FcgVector
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Whether B is applied to floats: nothing is projected out of w.
+PetscErrorCode can_apply(KSP ksp, Mat A, const FcgSteps &steps, const FcgVectors &v, bool *can)
+{
+  Preconditioner *solver;
+  MatNullSpace null_space;
+
+  PetscFunctionBegin;
+  *can = false;
+  if (!steps.mixed()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetNullSpace(A, &null_space));
+  PetscCall(solver_to_apply(ksp->pc, v.w, &solver));
+  *can = solver && !null_space && steps.can_apply(*solver);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
 {
   FcgData &data = data_of(ksp);
@@ -285,6 +316,7 @@ PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
   PetscCall(PCGetOperators(ksp->pc, &A, &P));
   PetscCall(find_product(ksp, A, P, &product, &same_values));
   PetscCall(prepare(ksp, product, same_values, &v));
+  PetscCall(can_apply(ksp, A, *data.steps, v, &v.w_in_single));
   Solve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};
   PetscCall(begin(ksp, solve));
   while (!ksp->reason) {

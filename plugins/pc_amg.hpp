@@ -22,6 +22,7 @@ public:
   PetscErrorCode finish(PC) override;
   PetscErrorCode apply(PC, bool transposed, Vec x, Vec y) override;
   bool reads_matrix(bool transposed) const override { return !mg && PluginPC::reads_matrix(transposed); }
+  bool applies_solver() const override { return !mg; }
   PetscErrorCode clear() override { return PCDestroy(&mg); }
   bool changes() const override { return !mg && PluginPC::changes(); }
   const char *what_changes() const override { return "The k-cycle changes"; }

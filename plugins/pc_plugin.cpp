@@ -96,14 +96,24 @@ PetscErrorCode check_unchanged(PluginPC &data, bool transposed, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// y <- B x, or without a usable solver, where there is no answer, infinity: it makes every rank's KSP stop.
-PetscErrorCode apply(PC pc, bool transposed, Vec x, Vec y)
+// Before each application to y.
+PetscErrorCode prepare_application(PC pc, bool transposed, Vec y)
 {
   PluginPC &data = data_of(pc);
 
   PetscFunctionBegin;
   PetscCall(follow_matrix(pc, transposed));
   if (data.solver) PetscCall(check_unchanged(data, transposed, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y <- B x, or without a usable solver, where there is no answer, infinity: it makes every rank's KSP stop.
+PetscErrorCode apply(PC pc, bool transposed, Vec x, Vec y)
+{
+  PluginPC &data = data_of(pc);
+
+  PetscFunctionBegin;
+  PetscCall(prepare_application(pc, transposed, y));
   if (data.usable())
     PetscCall(guarded([&] { return data.apply(pc, transposed, x, y); }));
   else
@@ -150,6 +160,16 @@ Preconditioner *solver_of(PC pc)
 }
 
 PetscObjectState state_of_set_up(PC pc) { return data_of(pc).set_up_in; }
+
+PetscErrorCode solver_to_apply(PC pc, Vec y, Preconditioner **solver)
+{
+  PetscFunctionBegin;
+  *solver = nullptr;
+  if (!solver_of(pc) || !data_of(pc).applies_solver()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(prepare_application(pc, false, y));
+  *solver = solver_of(pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode PCApply_Plugin(PC pc, Vec x, Vec y) { return apply(pc, false, x, y); }
 

@@ -41,6 +41,8 @@ public:
     return transposed ? solver->apply_transpose(x, y) : solver->apply(x, y);
   }
   virtual bool reads_matrix(bool transposed) const { return solver->reads_matrix(transposed); }
+  // Whether that is the solver's apply().
+  virtual bool applies_solver() const { return true; }
   // Whether what is applied changes from one application to the next; then, what of it does, and what to use in place of a KSP that does
   // not allow it.
   virtual bool changes() const { return !solver->linear(); }
@@ -54,6 +56,8 @@ public:
 // What this PC applies, nullptr if it is none of these types, or has nothing to apply; and the state that its matrix had in the last setup.
 Preconditioner *solver_of(PC pc);
 PetscObjectState state_of_set_up(PC pc);
+// Collective: the same, where PCApply() to vectors like y would be its apply(), after what PCApply() does before that.
+PetscErrorCode solver_to_apply(PC pc, Vec y, Preconditioner **solver);
 // Gives pc this data and the shared callbacks; takes ownership.
 PetscErrorCode PCCreate_Plugin(PC pc, std::unique_ptr<PluginPC> data);
 // The callbacks that a type may call or extend.

@@ -338,6 +338,14 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, const float *b, float *x)
+{
+  PetscFunctionBegin;
+  if (choice != recorded_for_) PetscCall(record(ex, choice));
+  PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).visit(0, choice.kind, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode Cycle<Ex>::apply_transposed(Ex &ex, CycleKind kind, const double *b, double *x)
 {
   PetscFunctionBegin;

@@ -42,6 +42,8 @@ public:
   // The next two need the finest matrix's memory; x must not be b. x = B b; the choice is not automatic, and only single where it may be.
   // On a GPU the first call after a setup, and the first with another choice, records.
   PetscErrorCode apply(Ex &, CycleChoice, const double *b, double *x);
+  // The same for vectors of floats, whose norms single precision can square, where the choice is single.
+  PetscErrorCode apply(Ex &, CycleChoice, const float *b, float *x);
   // x = Bᵀ b, for v, w and f, in double precision: the cycle for Aᵀ with R, P and the sweeps before and after exchanged. The first call
   // after a setup makes the transposes of all levels.
   PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);

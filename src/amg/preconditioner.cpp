@@ -68,6 +68,12 @@ public:
   PetscErrorCode multiply(const double *x, double *y) override { return multiply_user(x, y); }
   bool in_single() const override { return user().A.stored.single(); }
   PetscErrorCode multiply(const float *x, float *y) override { return multiply_user(x, y); }
+  bool applies_in_single() const override { return solver_->cycle.choose(flexible_).single; }
+  PetscErrorCode apply_in_single(const float *b, float *x) override
+  {
+    Cycle<Ex> &cycle = solver_->cycle;
+    return this->with_matrix([&](DistMatrix<Ex> &) { return cycle.apply(this->ex, cycle.choose(flexible_), b, x); });
+  }
 
   PetscErrorCode export_to(MatType type, LevelMats &out) override { return export_levels(this->ex, solver_->hierarchy, type, out); }
   PetscErrorCode view(PetscViewer viewer) const override { return view_hierarchy(solver_->hierarchy, solver_->cycle, viewer); }

@@ -90,9 +90,10 @@ public:
       : parameters_(parameters), coordinates_(coordinates)
   {}
 
-  PetscErrorCode begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &, bool) override
+  PetscErrorCode begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &of_finest, bool in_single) override
   {
     PetscFunctionBegin;
+    PetscCall(Prolongation<Ex>::begin(ex, A, finest, of_finest, in_single));
     PetscCall(near_null_space_of(ex, A, coordinates_, near_null_));
     PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest.A.rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -60,7 +60,8 @@ public:
   virtual PetscErrorCode close() = 0;
 };
 
-// What a preconditioner may have besides, for a Krylov method in the same space: a product with the user's matrix, in double precision.
+// What a preconditioner may have besides, for a Krylov method in the same space: a product with the user's matrix, and what it does to
+// vectors of floats.
 template <class Ex> class UserProduct {
 public:
   UserProduct() = default;
@@ -73,6 +74,10 @@ public:
   // are not rounded.
   virtual bool in_single() const = 0;
   virtual PetscErrorCode multiply(const float *x, float *y) = 0;
+  // Whether the next application is in single precision, and then one of it: y = B x, for an x whose norm is about 1 or less, not below
+  // 1e-18. y must not be x.
+  virtual bool applies_in_single() const = 0;
+  virtual PetscErrorCode apply_in_single(const float *x, float *y) = 0;
 };
 
 // The user's matrix as a space sees it.

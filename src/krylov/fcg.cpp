@@ -125,7 +125,7 @@ public:
     const LogPhase logged(Phase::krylov);
     if (first)
       PetscCall(this->template with<2, 0>(
-          {v.w, v.r}, {}, [&](auto in, auto) { return fcg_projections<Ex, double>(ex_, n_, in[0], in[1], nullptr, work(), s()); }));
+          {v.w, v.r}, {}, [&](auto in, auto) { return fcg_projections<Ex, double, double>(ex_, n_, in[0], in[1], nullptr, work(), s()); }));
     else
       PetscCall(this->template with<3, 0>({v.w, v.r, v.q}, {},
                                           [&](auto in, auto) { return fcg_projections(ex_, n_, in[0], in[1], in[2], work(), s()); }));
@@ -189,13 +189,25 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  bool can_apply(Preconditioner &preconditioner) const override
+  {
+    const UserProduct<Ex> *of = product_in<Ex>(&preconditioner);
+    return of && of->applies_in_single();
+  }
+  PetscErrorCode apply(Preconditioner &preconditioner, const FcgVectors &v) override
+  {
+    return this->template with<0, 1>({}, {v.w}, [&](auto, auto out) {
+      return dynamic_cast<UserProduct<Ex> &>(preconditioner).apply_in_single(r_.data(), reinterpret_cast<float *>(out[0]));
+    });
+  }
+
   PetscErrorCode project(bool first, const FcgVectors &v) override
   {
     const float *r = r_.data(), *q = first ? nullptr : q_.data();
 
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(this->template with<1, 0>({v.w}, {}, [&](auto in, auto) { return fcg_projections(ex_, n_, in[0], r, q, work(), s()); }));
+    PetscCall(with_w(v, [&](auto w) { return fcg_projections(ex_, n_, w, r, q, work(), s()); }));
     PetscCall(this->sum(2, &s()->w_r, first ? 2 : 4));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -204,7 +216,7 @@ public:
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(this->template with<1, 0>({v.w}, {}, [&](auto in, auto) { return fcg_direction(ex_, n_, first, s(), in[0], d_.data()); }));
+    PetscCall(with_w(v, [&](auto w) { return fcg_direction(ex_, n_, first, s(), w, d_.data()); }));
     PetscCall(log_flops(ex_, first ? 0 : 2.0 * static_cast<double>(n_)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -223,13 +235,19 @@ public:
     PetscCall(fcg_curvature(ex_, n_, d, q, r, work(), s()));
     PetscCall(this->sum(2, &s()->d_q, 4));
     PetscCall(this->template with<0, 2>({}, {v.x, v.r}, [&](auto, auto out) {
-      return fcg_step_in_mixed(ex_, n_, 1 / scale_, d, q, out[0], r_.data(), out[1], work(), s());
+      return fcg_step_in_mixed(ex_, n_, 1 / scale_, d, q, out[0], r_.data(), v.w_in_single ? nullptr : out[1], work(), s());
     }));
     PetscCall(this->sum(1, &s()->r_r, 6));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
+  // f(w), floats or doubles
+  template <class F> PetscErrorCode with_w(const FcgVectors &v, F f)
+  {
+    return this->template with<1, 0>({v.w}, {},
+                                     [&](auto in, auto) { return v.w_in_single ? f(reinterpret_cast<const float *>(in[0])) : f(in[0]); });
+  }
   PetscErrorCode allocate() override
   {
     PetscFunctionBegin;

@@ -8,11 +8,11 @@
 // Scalars stay in the space: in an iteration the host waits once, when x and r have been changed, and reads them all. The method cannot go
 // on where w·r or d·q is not positive, or where a scalar is no number; then x and r have not been changed.
 //
-// In mixed precision, with reliable updates (Clark, Babich, Barros, Brower, Rebbi 2010): r, d and q are in single precision, w, x and b in
-// double. The product has A's own entries, in double where they are no floats: with rounded entries, or with a part of x in single, r would
-// drift from b - A x by 6e-8 |A| |x|, which costs iterations where A is badly conditioned. An update computes r = b - A x in double, and
-// goes on with the direction that is there. r is scaled by a power of two, so that ||r|| is about 1 at the start; B and A are linear, and
-// d, q and w are scaled with it.
+// In mixed precision, with reliable updates (Clark, Babich, Barros, Brower, Rebbi 2010): r, d and q are in single precision, x and b in
+// double; w is what B gives, and where B can be applied to floats, neither it nor r is ever in double. The product has A's own entries, in
+// double where they are no floats: with rounded entries, or with a part of x in single, r would drift from b - A x by 6e-8 |A| |x|, which
+// costs iterations where A is badly conditioned. An update computes r = b - A x in double, and goes on with the direction that is there. r
+// is scaled by a power of two, so that ||r|| is about 1 at the start; B and A are linear, and d, q and w are scaled with it.
 #pragma once
 #include "dist/preconditioner.hpp"
 
@@ -23,21 +23,21 @@ struct FcgScalars {
 };
 
 // The steps on one rank's n rows; sums of this rank into s, which is in the space's memory. work: 2 sum_parts_of(n) doubles. V: double, or
-// float in mixed precision. None waits.
+// float in mixed precision; W: V, or double. None waits.
 // s->r_r
 template <class Ex> PetscErrorCode fcg_norm(Ex &, std::int64_t n, const double *r, double *work, FcgScalars *s);
 // s->w_r and s->w_q, 0 without q
-template <class Ex, class V>
-PetscErrorCode fcg_projections(Ex &, std::int64_t n, const double *w, const V *r, const V *q, double *work, FcgScalars *s);
+template <class Ex, class W, class V>
+PetscErrorCode fcg_projections(Ex &, std::int64_t n, const W *w, const V *r, const V *q, double *work, FcgScalars *s);
 // d; first: it is w
-template <class Ex, class V> PetscErrorCode fcg_direction(Ex &, std::int64_t n, bool first, const FcgScalars *s, const double *w, V *d);
+template <class Ex, class W, class V> PetscErrorCode fcg_direction(Ex &, std::int64_t n, bool first, const FcgScalars *s, const W *w, V *d);
 // s->d_q and s->d_r
 template <class Ex, class V>
 PetscErrorCode fcg_curvature(Ex &, std::int64_t n, const V *d, const V *q, const V *r, double *work, FcgScalars *s);
 // x, r and s->r_r
 template <class Ex>
 PetscErrorCode fcg_step(Ex &, std::int64_t n, const double *d, const double *q, double *x, double *r, double *work, FcgScalars *s);
-// x += scale (d·r / d·q) d, r and s->r_r; wide <- r
+// x += scale (d·r / d·q) d, r and s->r_r; wide <- r, unless it is nullptr
 template <class Ex>
 PetscErrorCode fcg_step_in_mixed(Ex &, std::int64_t n, double scale, const float *d, const float *q, double *x, float *r, double *wide,
                                  double *work, FcgScalars *s);
@@ -47,6 +47,7 @@ template <class Ex> PetscErrorCode fcg_take_residual(Ex &, std::int64_t n, doubl
 // PETSc's vectors of a solve, all of one layout and communicator. In mixed precision there are no d and q, and r holds what is in single.
 struct FcgVectors {
   Vec x = nullptr, r = nullptr, w = nullptr, d = nullptr, q = nullptr;
+  bool w_in_single = false; // w's memory has floats, and r is not kept up to date: B is applied by apply()
 };
 
 // The same steps on PETSc's vectors, in the space where these live. Collective. Flops are logged.
@@ -72,6 +73,10 @@ public:
   virtual PetscErrorCode direct(bool first, const FcgVectors &) = 0;
   // Whether the preconditioner has a UserProduct for this space that is worth taking.
   virtual bool has_product(Preconditioner &) const = 0;
+  // Whether it applies B to floats.
+  virtual bool can_apply(Preconditioner &) const { return false; }
+  // By it: w = B r in single precision.
+  virtual PetscErrorCode apply(Preconditioner &, const FcgVectors &) { return PETSC_ERR_SUP; }
   // By it: q = A d; y = A x in double precision for others.
   virtual PetscErrorCode multiply(Preconditioner &, const FcgVectors &) = 0;
   virtual PetscErrorCode multiply_exactly(Preconditioner &, Vec x, Vec y) = 0;

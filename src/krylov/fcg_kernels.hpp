@@ -34,13 +34,14 @@ PetscErrorCode fcg_two_dots(Ex &ex, std::int64_t n, const A *a, const V *b, cons
       work, sums);
 }
 
-template <class Ex, class V>
-PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const double *w, const V *r, const V *q, double *work, FcgScalars *s)
+template <class Ex, class W, class V>
+PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const W *w, const V *r, const V *q, double *work, FcgScalars *s)
 {
   return fcg_two_dots(ex, n, w, r, q, work, &s->w_r);
 }
 
-template <class Ex, class V> PetscErrorCode fcg_direction(Ex &ex, std::int64_t n, bool first, const FcgScalars *s, const double *w, V *d)
+template <class Ex, class W, class V>
+PetscErrorCode fcg_direction(Ex &ex, std::int64_t n, bool first, const FcgScalars *s, const W *w, V *d)
 {
   if (first) return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = static_cast<V>(w[i]); });
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = static_cast<V>(w[i] - s->w_q / s->d_q * d[i]); });
@@ -77,7 +78,7 @@ PetscErrorCode fcg_step_in_mixed(Ex &ex, std::int64_t n, double scale, const flo
         const auto r_i = static_cast<float>(r[i] - alpha * q[i]);
         x[i] += scale * alpha * d[i];
         r[i] = r_i;
-        wide[i] = r_i;
+        if (wide) wide[i] = r_i;
         return Sums<1>{{static_cast<double>(r_i) * r_i}};
       },
       work, &s->r_r);
@@ -96,11 +97,13 @@ AMGKIT_INSTANTIATE(fcg_norm)
 AMGKIT_INSTANTIATE(fcg_step)
 AMGKIT_INSTANTIATE(fcg_step_in_mixed)
 AMGKIT_INSTANTIATE(fcg_take_residual)
-#define INSTANTIATE(V)                                                                                                                     \
-  template PetscErrorCode fcg_projections(Space &, std::int64_t, const double *, const V *, const V *, double *, FcgScalars *);            \
-  template PetscErrorCode fcg_direction(Space &, std::int64_t, bool, const FcgScalars *, const double *, V *);                             \
-  template PetscErrorCode fcg_curvature(Space &, std::int64_t, const V *, const V *, const V *, double *, FcgScalars *);
-INSTANTIATE(float)
-INSTANTIATE(double)
+#define INSTANTIATE(W, V)                                                                                                                  \
+  template PetscErrorCode fcg_projections(Space &, std::int64_t, const W *, const V *, const V *, double *, FcgScalars *);                 \
+  template PetscErrorCode fcg_direction(Space &, std::int64_t, bool, const FcgScalars *, const W *, V *);
+INSTANTIATE(float, float)
+INSTANTIATE(double, float)
+INSTANTIATE(double, double)
 #undef INSTANTIATE
+template PetscErrorCode fcg_curvature(Space &, std::int64_t, const float *, const float *, const float *, double *, FcgScalars *);
+template PetscErrorCode fcg_curvature(Space &, std::int64_t, const double *, const double *, const double *, double *, FcgScalars *);
 } // namespace amgkit

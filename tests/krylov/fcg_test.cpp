@@ -60,7 +60,7 @@ TYPED_TEST(FcgTest, StepsAreThoseOfPlainLoops)
     OK(v.create(this->ex, of));
     const double tolerance = 1e-12 * (1 + n);
     OK(fcg_norm(this->ex, n, v.r.data(), v.work.data(), v.s.data()));
-    OK(fcg_projections<TypeParam, double>(this->ex, n, v.w.data(), v.r.data(), v.q.data(), v.work.data(), v.s.data()));
+    OK(fcg_projections<TypeParam, double, double>(this->ex, n, v.w.data(), v.r.data(), v.q.data(), v.work.data(), v.s.data()));
     OK(fcg_curvature<TypeParam, double>(this->ex, n, v.d.data(), v.q.data(), v.r.data(), v.work.data(), v.s.data()));
     OK(download(this->ex, v.s.data(), 1, s));
     EXPECT_NEAR(s[0].r_r, sum_of_products(r, r), tolerance);
@@ -88,7 +88,7 @@ TYPED_TEST(FcgTest, StepsAreThoseOfPlainLoops)
     EXPECT_NEAR(s[0].r_r, sum_of_products(next_r, next_r), tolerance);
     OK(fcg_direction(this->ex, n, true, v.s.data(), v.w.data(), v.d.data()));
     EXPECT_EQ(this->to_host(v.d), w);
-    OK(fcg_projections<TypeParam, double>(this->ex, n, v.w.data(), v.r.data(), nullptr, v.work.data(), v.s.data()));
+    OK(fcg_projections<TypeParam, double, double>(this->ex, n, v.w.data(), v.r.data(), nullptr, v.work.data(), v.s.data()));
     OK(download(this->ex, v.s.data(), 1, s));
     EXPECT_EQ(s[0].w_q, 0);
   }
@@ -107,14 +107,14 @@ TYPED_TEST(FcgTest, StepsInMixedPrecisionAreThoseOfPlainLoops)
   std::vector<FcgScalars> s;
   OK(work.allocate(this->ex, 2 * sum_parts_of(n)));
   OK(upload(this->ex, std::vector<FcgScalars>(1), scalars));
-  OK(fcg_projections<TypeParam, float>(this->ex, n, W.data(), R.data(), Q.data(), work.data(), scalars.data()));
+  OK(fcg_projections<TypeParam, double, float>(this->ex, n, W.data(), R.data(), Q.data(), work.data(), scalars.data()));
   OK(fcg_curvature<TypeParam, float>(this->ex, n, D.data(), Q.data(), R.data(), work.data(), scalars.data()));
   OK(download(this->ex, scalars.data(), 1, s));
   EXPECT_NEAR(s[0].w_r, sum_of_products(of.w, of.r), 1e-3);
   EXPECT_NEAR(s[0].d_q, sum_of_products(of.d, of.q), 1e-3);
   const double alpha = s[0].d_r / s[0].d_q, beta = s[0].w_q / s[0].d_q;
   OK(fcg_step_in_mixed(this->ex, n, 0.25, D.data(), Q.data(), x.data(), R.data(), wide.data(), work.data(), scalars.data()));
-  OK(fcg_direction<TypeParam, float>(this->ex, n, false, scalars.data(), W.data(), D.data()));
+  OK(fcg_direction<TypeParam, double, float>(this->ex, n, false, scalars.data(), W.data(), D.data()));
   const auto got_r = this->to_host(R), got_d = this->to_host(D);
   const auto got_wide = this->to_host(wide), got_x = this->to_host(x);
   double norm2 = 0;
