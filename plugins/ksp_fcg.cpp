@@ -119,14 +119,28 @@ PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Whether A has the values with which the preconditioner was set up.
+PetscErrorCode is_as_set_up(KSP ksp, Mat A, bool *as_set_up)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &state));
+  *as_set_up = state == state_of_set_up(ksp->pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // y = A x in double precision
 PetscErrorCode multiply_exactly(KSP ksp, const Solve &solve, Vec x, Vec y)
 {
   Preconditioner *solver = solve.by_product ? solver_of(ksp->pc) : nullptr;
+  bool as_set_up = false;
+
   if (!solver) return KSP_MatMult(ksp, solve.A, x, y);
   PetscFunctionBegin;
+  PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, x, y, nullptr));
-  PetscCall(solve.steps.multiply_exactly(*solver, x, y));
+  PetscCall(solve.steps.multiply_exactly(*solver, x, y, as_set_up));
   PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, x, y, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -135,12 +149,15 @@ PetscErrorCode multiply_exactly(KSP ksp, const Solve &solve, Vec x, Vec y)
 PetscErrorCode multiply(KSP ksp, const Solve &solve)
 {
   Preconditioner *solver = solve.by_product ? solver_of(ksp->pc) : nullptr;
+  bool as_set_up = false;
+
   if (!solver && !solve.steps.mixed()) return KSP_MatMult(ksp, solve.A, solve.v.d, solve.v.q);
   PetscFunctionBegin;
   PetscCheck(solver, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_WRONGSTATE,
              "The preconditioner was reset while a solve with it was under way");
+  PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
-  PetscCall(solve.steps.multiply(*solver, solve.v));
+  PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up));
   PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -257,14 +274,13 @@ PetscErrorCode advance(KSP ksp, Solve &solve)
 PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product, bool *same_values)
 {
   Preconditioner *solver = solver_of(ksp->pc);
-  PetscObjectState state;
   bool same = false;
 
   PetscFunctionBegin;
   if (solver && A == P && !ksp->transpose_solve) PetscCall(solver->can_refresh(A, &same));
   *product = same ? solver : nullptr;
-  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(P), &state));
-  *same_values = same && state == state_of_set_up(ksp->pc);
+  *same_values = false;
+  if (same) PetscCall(is_as_set_up(ksp, A, same_values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

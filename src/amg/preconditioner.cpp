@@ -65,9 +65,9 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode multiply(const double *x, double *y) override { return multiply_user(x, y); }
+  PetscErrorCode multiply(const double *x, double *y, bool as_set_up) override { return multiply_user(x, y, as_set_up); }
   bool in_single() const override { return user().A.stored.single(); }
-  PetscErrorCode multiply(const float *x, float *y) override { return multiply_user(x, y); }
+  PetscErrorCode multiply(const float *x, float *y) override { return multiply_user(x, y, true); }
   bool applies_in_single() const override { return solver_->cycle.choose(flexible_).single; }
   PetscErrorCode apply_in_single(const float *b, float *x) override
   {
@@ -80,10 +80,14 @@ public:
 
 private:
   // What the cycle has of the finest matrix serves where its own columns are floats; it has fewer bytes.
-  template <class V> PetscErrorCode multiply_user(const V *x, V *y)
+  template <class V> PetscErrorCode multiply_user(const V *x, V *y, bool as_set_up)
   {
     return this->with_matrix([&](DistMatrix<Ex> &A) {
       PetscFunctionBegin;
+      if (!as_set_up) {
+        PetscCall(A.multiply_rows(this->ex, x, y));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
       if (!exact_) {
         bool exact = false;
         if (A.stored.single() && !A.stored.has_own_entries()) PetscCall(exact_in_single(this->ex, A.diag, &exact));

@@ -130,8 +130,13 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(E
 
 template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y)
 {
-  return multiply_with(ex, x, y,
-                       [&] { return stored.has_own_entries() ? stored.multiply_exactly(ex, x, y) : spmv(ex, diag.view(), x, y); });
+  if (!stored.has_own_entries()) return multiply_rows(ex, x, y);
+  return multiply_with(ex, x, y, [&] { return stored.multiply_exactly(ex, x, y); });
+}
+
+template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &ex, const V *x, V *y)
+{
+  return multiply_with(ex, x, y, [&] { return spmv(ex, diag.view(), x, y); });
 }
 
 template <class Ex>
@@ -154,6 +159,7 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode DistMatrix<Ex>::residual(Ex &, const V *, const V *, V *);                                                       \
   template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);                                                                  \
+  template PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &, const V *, V *);                                                             \
   template PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &, const V *, V *);
 #define INSTANTIATE(Ex)                                                                                                                    \
   template struct DistMatrix<Ex>;                                                                                                          \

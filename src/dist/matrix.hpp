@@ -86,8 +86,9 @@ template <class Ex> struct DistMatrix {
   template <class V> PetscErrorCode residual(Ex &, const V *b, const V *x, V *r);
   // y = A x. y must not be x.
   template <class V> PetscErrorCode multiply(Ex &, const V *x, V *y);
-  // The same with the entries of diag, which is not folded, and not what the cycle has of them: from what is stored where it has them, too.
+  // The same with A's own entries, from what is stored where it has them, else from diag, which is not folded; and always from diag.
   template <class V> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y);
+  template <class V> PetscErrorCode multiply_rows(Ex &, const V *x, V *y);
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/formats/spmv.hpp. y must not be x.
   template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 

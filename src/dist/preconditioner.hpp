@@ -68,10 +68,11 @@ public:
   UserProduct(const UserProduct &) = delete;
   UserProduct &operator=(const UserProduct &) = delete;
   virtual ~UserProduct() = default;
-  // Collective: y = A x with the values that the matrix has now, on the pattern that was set up. y must not be x.
-  virtual PetscErrorCode multiply(const double *x, double *y) = 0;
-  // The same for vectors of floats, where the cycle has the matrix in single precision and values are those that were set up. A's entries
-  // are not rounded.
+  // Collective: y = A x with the values that the matrix has now, on the pattern that was set up; as_set_up: these are the values that were
+  // set up. y must not be x.
+  virtual PetscErrorCode multiply(const double *x, double *y, bool as_set_up) = 0;
+  // The same for vectors of floats, where the cycle has the matrix in single precision and the values are those that were set up. A's
+  // entries are not rounded.
   virtual bool in_single() const = 0;
   virtual PetscErrorCode multiply(const float *x, float *y) = 0;
   // Whether the next application is in single precision, and then one of it: y = B x, for an x whose norm is about 1 or less, not below

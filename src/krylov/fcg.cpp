@@ -64,9 +64,10 @@ public:
   }
 
   bool has_product(Preconditioner &preconditioner) const override { return product_in<Ex>(&preconditioner); }
-  PetscErrorCode multiply_exactly(Preconditioner &preconditioner, Vec x, Vec y) override
+  PetscErrorCode multiply_exactly(Preconditioner &preconditioner, Vec x, Vec y, bool as_set_up) override
   {
-    return with<1, 1>({x}, {y}, [&](auto in, auto out) { return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(in[0], out[0]); });
+    return with<1, 1>(
+        {x}, {y}, [&](auto in, auto out) { return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(in[0], out[0], as_set_up); });
   }
 
 protected:
@@ -143,9 +144,9 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &v) override
+  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &v, bool as_set_up) override
   {
-    return this->multiply_exactly(preconditioner, v.d, v.q);
+    return this->multiply_exactly(preconditioner, v.d, v.q, as_set_up);
   }
 
   PetscErrorCode advance(const FcgVectors &v) override
@@ -221,7 +222,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &) override
+  PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &, bool /* as_set_up */) override
   {
     return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(static_cast<const float *>(d_.data()), q_.data());
   }

@@ -77,9 +77,9 @@ public:
   virtual bool can_apply(Preconditioner &) const { return false; }
   // By it: w = B r in single precision.
   virtual PetscErrorCode apply(Preconditioner &, const FcgVectors &) { return PETSC_ERR_SUP; }
-  // By it: q = A d; y = A x in double precision for others.
-  virtual PetscErrorCode multiply(Preconditioner &, const FcgVectors &) = 0;
-  virtual PetscErrorCode multiply_exactly(Preconditioner &, Vec x, Vec y) = 0;
+  // By it: q = A d; y = A x in double precision for others. as_set_up: A has the values that were set up, as it must in mixed precision.
+  virtual PetscErrorCode multiply(Preconditioner &, const FcgVectors &, bool as_set_up) = 0;
+  virtual PetscErrorCode multiply_exactly(Preconditioner &, Vec x, Vec y, bool as_set_up) = 0;
   // d·q, d·r, then x, r and ||r||²
   virtual PetscErrorCode advance(const FcgVectors &) = 0;
   // Waits. *norm: ||r||, as the step left it.
