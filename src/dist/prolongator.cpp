@@ -12,23 +12,47 @@ namespace amgkit
 template <class Ex> std::size_t Prolongator<Ex>::bytes() const
 {
   return diag.bytes() + offd.bytes() + to_own.bytes() + to_ghosts.bytes() + halo.bytes() + arrivals.bytes() + receiving.bytes() +
-         boundary.bytes() + from_diag_.bytes() + from_offd_.bytes() + stored_.bytes() + stored_transposed_.bytes();
+         boundary.bytes() + from_diag_.bytes() + from_offd_.bytes() + stored_.bytes() + stored_transposed_.bytes() + single_own_.bytes();
 }
 
 namespace
 {
+CsrView<float> in_floats(const CsrView<double> &A, const float *val) { return {A.rows, A.cols, A.nnz, A.ptr, A.col, val}; }
+
 // The rows of A go into what is stored, if that can give them back.
 template <class Ex> PetscErrorCode fold_rows(Ex &ex, bool values_are_stored, Csr<double, Ex> &A, StoredMatrix<Ex> &stored)
 {
   PetscFunctionBegin;
   if (A.col.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!stored.has_rows())
-    PetscCall(stored.create(ex, A.view(), Storage::in_single, 1, &A));
+    PetscCall(stored.create(ex, A.view(), Storage::in_single, 1, &A, SellForm::sorted));
   else if (!values_are_stored)
     PetscCall(stored.refresh(ex, A.view(), Storage::in_single));
   if (!stored.has_rows()) PetscFunctionReturn(PETSC_SUCCESS);
   A.col.release();
   A.val.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether R is sliced: a thread takes two rows, and a GPU must be full of them. With fewer rows several threads share one.
+template <class Ex> bool rows_suffice(const Csr<double, Ex> &R) { return !Ex::on_device || R.rows >= 1 << 18; }
+
+// A's values in single precision, and back
+template <class Ex> PetscErrorCode fold_values(Ex &ex, Csr<double, Ex> &A, Array<float, Ex> &single)
+{
+  PetscFunctionBegin;
+  if (A.val.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(single.allocate(ex, A.col.size()));
+  PetscCall(convert(ex, A.col.size(), static_cast<const double *>(A.val.data()), single.data()));
+  A.val.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Ex> PetscErrorCode unfold_values(Ex &ex, Csr<double, Ex> &A, Array<float, Ex> &single)
+{
+  PetscFunctionBegin;
+  PetscCall(A.val.allocate(ex, A.col.size()));
+  PetscCall(convert(ex, A.col.size(), static_cast<const float *>(single.data()), A.val.data()));
+  single.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,7 +92,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::fold(Ex &ex)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(fold_rows(ex, stored_values_, diag, stored_));
-  PetscCall(fold_rows(ex, stored_values_, to_own, stored_transposed_));
+  PetscCall(rows_suffice(to_own) ? fold_rows(ex, stored_values_, to_own, stored_transposed_) : fold_values(ex, to_own, single_own_));
   stored_values_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,6 +100,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::fold(Ex &ex)
 template <class Ex> PetscErrorCode Prolongator<Ex>::unfold(Ex &ex)
 {
   PetscFunctionBegin;
+  if (single_own_.size() > 0) PetscCall(unfold_values(ex, to_own, single_own_));
   if (to_own.col.size() < entries_) PetscCall(unfold_rows(ex, entries_, to_own, stored_transposed_, to_own));
   if (diag.col.size() < entries_) PetscCall(unfold_rows(ex, entries_, diag, stored_, diag));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -168,7 +193,10 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::multiply_
     PetscCall(spmv(ex, to_ghosts.view(), r, halo.template to_return<V>()));
     PetscCall(exchange.template begin_back<V>());
   }
-  PetscCall(stored_transposed_.multiply(ex, to_own.view(), r, b));
+  if (single_own_.size() > 0)
+    PetscCall(spmv(ex, in_floats(to_own.view(), single_own_.data()), r, b));
+  else
+    PetscCall(stored_transposed_.multiply(ex, to_own.view(), r, b));
   if (halo.active()) {
     PetscCall(exchange.end());
     PetscCall(subtract_rows(ex, arrivals.view(), receiving.size(), receiving.data(), -1, unscaled<V>, halo.template returned<V>(), b));

@@ -41,8 +41,8 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   PetscErrorCode create(Ex &, MPI_Comm comm);
   // Local: R's values anew, for other values of P on the same pattern; with values_change. P's are rounded if they are kept so.
   PetscErrorCode transpose_values(Ex &);
-  // Local: folded, the rows of diag and to_own are kept in the cycle's format alone, where their values have been rounded to single
-  // precision and it can give them back. What reads the rows themselves wants them unfolded.
+  // Local: folded, the rows of diag and to_own, or to_own's values, are kept in the cycle's format alone, where their values have been
+  // rounded to single precision and it can give them back. What reads the rows themselves wants them unfolded.
   PetscErrorCode fold(Ex &);
   PetscErrorCode unfold(Ex &);
   bool folded() const { return diag.col.size() < entries_; }
@@ -62,6 +62,7 @@ private:
   bool rounded_ = false, stored_values_ = false; // whether what is stored has the values of now
   std::int64_t entries_ = 0;                     // of diag
   StoredMatrix<Ex> stored_, stored_transposed_;  // diag and to_own as the cycle reads them, where values are rounded
+  Array<float, Ex> single_own_;                  // or to_own's values, where its rows are too few for stored_transposed_
   Array<int, Ex> from_diag_, from_offd_;         // P's entry behind each of R's, with values_change
 };
 } // namespace amgkit

@@ -109,8 +109,9 @@ private:
   }
 };
 
-enum class SellForm : int { plain, by_bytes }; // by_bytes: rows are sorted, or stencil and constant slices taken, where that pays
-// A's pattern, of which no value is read where it is plain. *fits = false, and nothing stored, when the padding would be more than half of
+// sorted: rows are, where that pays; by_bytes: the same, or stencil and constant slices, whatever takes fewest bytes
+enum class SellForm : int { plain, sorted, by_bytes };
+// A's pattern; only by_bytes reads values. *fits = false, and nothing stored, when the padding would be more than half of
 // A's entries, after sorting.
 template <class Ex> PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellForm, SellPattern<Ex> &, bool *fits);
 // A's values, of which no column is read, as often as wanted. known: they are those of the pattern. *kept = false: an entry is not

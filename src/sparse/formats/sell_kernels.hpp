@@ -344,8 +344,8 @@ template <class Ex> PetscErrorCode sell_offsets(Ex &ex, CsrView<double> A, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// start, order and the numbers of all positions in the form that takes the fewest bytes; sorting must save more than that share of them.
-template <class Ex> PetscErrorCode choose_form(Ex &ex, CsrView<double> A, SellPattern<Ex> &out, Array<int, Ex> &owner, SellStart *all)
+// start, order and the numbers of all positions with rows sorted, where that saves more than this share of the bytes.
+template <class Ex> PetscErrorCode sort_where_it_pays(Ex &ex, CsrView<double> A, SellPattern<Ex> &out, SellStart *all)
 {
   // A warp's rows, sorted, lie in some 25 sectors of each vector, in place of 4 or 8. The other warps of its block want the same ones, so
   // that memory is read as before, but what is saved must pay for the way from the caches.
@@ -357,7 +357,6 @@ template <class Ex> PetscErrorCode choose_form(Ex &ex, CsrView<double> A, SellPa
   SellStart sorted;
 
   PetscFunctionBegin;
-  PetscCall(cheapest_starts(ex, A, out.start, owner, all));
   const double enough = (1 - least_saving) * bytes_of(*all);
   if (plain_bytes * static_cast<double>(A.nnz) / sell_rows + orders >= enough) PetscFunctionReturn(PETSC_SUCCESS); // the least there is
   PetscCall(order.allocate(ex, slices * sell_threads));
@@ -403,10 +402,11 @@ template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellF
 
   PetscFunctionBegin;
   out = SellPattern<Ex>{};
-  if (form == SellForm::plain)
-    PetscCall(plain_starts(ex, A, KeptRows{}, out.start, &all));
+  if (form == SellForm::by_bytes)
+    PetscCall(cheapest_starts(ex, A, out.start, owner, &all));
   else
-    PetscCall(choose_form(ex, A, out, owner, &all));
+    PetscCall(plain_starts(ex, A, KeptRows{}, out.start, &all));
+  if (form != SellForm::plain) PetscCall(sort_where_it_pays(ex, A, out, &all));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
   *fits = full * bytes_of(all) <= most_padding * plain_bytes * static_cast<double>(A.nnz);

@@ -16,6 +16,7 @@ __device__ inline int first_row(const SellMask &rows)
 {
   return rows.of[0] ? __ffs(static_cast<int>(rows.of[0])) - 1 : sell_threads + __ffs(static_cast<int>(rows.of[1])) - 1;
 }
+__device__ inline int count_rows(const SellMask &rows) { return __popc(rows.of[0]) + __popc(rows.of[1]); }
 // Those with f(r), for every lane
 template <class F> __device__ SellMask rows_with(const CudaTeam<sell_threads> &team, F f)
 {
@@ -23,6 +24,7 @@ template <class F> __device__ SellMask rows_with(const CudaTeam<sell_threads> &t
   return {{team.tile.ballot(first), team.tile.ballot(second)}};
 }
 #else
+inline int count_rows(const SellMask &rows) { return std::popcount(rows.of[0]) + std::popcount(rows.of[1]); }
 inline std::uint64_t bits_of(double a) { return std::bit_cast<std::uint64_t>(a); }
 inline int first_row(const SellMask &rows)
 {
@@ -149,25 +151,30 @@ struct SliceForm {
 // A position costs time even where it has few bytes: a constant slice may have up to twice as many as its longest row has entries.
 template <class Team> AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s)
 {
-  int longest = 0, offsets = 0, constants = 0;
-  bool finite = true;
+  int longest = 0, entries = 0, offsets = 0, constants = 0;
+  bool constant = true; // once it is not, values may have been left out
   ListHash list;
   for (int r : team.share(0, sell_rows)) {
     const int length = row_range(A, s * sell_rows + r).length;
     longest = longest < length ? length : longest;
+    entries += length;
   }
   longest = team.max(longest);
-  const auto may_be_constant = [&] { return finite && constants <= 2 * longest; };
-  const auto may_be_stencil = [&] { return stencil_bytes * offsets < plain_bytes * longest; };
+  entries = team.sum(entries);
+  // the entries that have not been seen take at least so many more positions
+  const auto more = [&] { return (entries + sell_rows - 1) / sell_rows; };
+  const auto may_be_constant = [&] { return constant = constant && constants + more() <= 2 * longest; };
+  const auto may_be_stencil = [&] { return stencil_bytes * (offsets + more()) < plain_bytes * longest; };
   for_offsets(
       team, tile, A, s,
-      [&](int, const SellMask &) {
+      [&](int, const SellMask &rows) {
         offsets++;
+        entries -= count_rows(rows);
         return may_be_stencil() || may_be_constant();
       },
       may_be_constant,
       [&](int offset, double value, const SellMask &rows) {
-        finite = finite && value - value == 0; // 0 * inf would be seen by rows that lack the entry
+        constant = constant && value - value == 0; // 0 * inf would be seen by rows that lack the entry
         team.once([&] { tile.seen[constants % sell_threads] = {value, rows, offset}; });
         constants++;
         if (constants % sell_threads == 0) add_seen(team, tile.seen, constants - sell_threads, sell_threads, list);

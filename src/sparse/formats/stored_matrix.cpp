@@ -60,13 +60,15 @@ PetscErrorCode StoredMatrix<Ex>::store_rows(Ex &ex, CsrView<double> A, SellPatte
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage, int block, Csr<double, Ex> *memory)
+template <class Ex>
+PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage, int block, Csr<double, Ex> *memory, SellForm form)
 {
   bool fits = false, kept = false;
 
   PetscFunctionBegin;
   format_ = std::monostate{};
   block_ = block;
+  form_ = form;
   single_ = false;
   if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
   const bool in_single = storage == Storage::in_single;
@@ -77,7 +79,7 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<doub
     if (fits) PetscFunctionReturn(PETSC_SUCCESS);
   }
   SellPattern<Ex> pattern;
-  PetscCall(sell_pattern(ex, A, SellForm::by_bytes, pattern, &fits));
+  PetscCall(sell_pattern(ex, A, form_, pattern, &fits));
   if (!fits) {
     format_ = std::monostate{};
     if (in_single) PetscCall(representable_in_single(ex, A, &single_));
@@ -108,7 +110,7 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::refresh(Ex &ex, CsrView<dou
   if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
   if (!in_single && storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
   PetscCall(std::visit([&](auto &stored) { return refill(ex, A, single_, stored, &kept); }, format_));
-  if (!kept) PetscCall(create(ex, A, storage, block_));
+  if (!kept) PetscCall(create(ex, A, storage, block_, nullptr, form_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,7 +13,9 @@ public:
   // Local. A's own rows as sliced ELL, by blocks of so many rows and columns where these fit (block_sell.hpp), in single precision when
   // asked for and every entry can be represented; A itself, which must then stay, when its rows are too uneven, or on a plain host, where
   // compressed rows are as fast. memory: A's, whose columns and values are freed once sliced ELL by rows has them; nullptr: they stay.
-  PetscErrorCode create(Ex &, CsrView<double> A, Storage, int block = 1, Csr<double, Ex> *memory = nullptr);
+  // form: of sliced ELL by rows.
+  PetscErrorCode create(Ex &, CsrView<double> A, Storage, int block = 1, Csr<double, Ex> *memory = nullptr,
+                        SellForm form = SellForm::by_bytes);
   // New values of the same pattern; the same as create() gives.
   PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);
   // Whether A's entries allow single precision and it was asked for, which says nothing of how uneven rows are stored.
@@ -44,6 +46,7 @@ private:
   template <class T> PetscErrorCode store_rows(Ex &, CsrView<double> A, SellPattern<Ex> &taken, bool *kept);
   std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>, BlockSell<float, Ex>, BlockSell<double, Ex>> format_;
   int block_ = 1;
+  SellForm form_ = SellForm::by_bytes;
   bool single_ = false;
 };
 } // namespace amgkit
