@@ -10,6 +10,7 @@
 #define PCAMGSA "amgsa"               /* smoothed aggregation with near-null spaces */
 #define PCILU2LEVEL "ilu2level"       /* ILU(0) of each process's rows, one level or two */
 #define KSPAMGFCG "amgfcg"            /* flexible conjugate gradients, for k-cycles on symmetric matrices */
+#define KSPAMGFGMRES "amgfgmres"      /* flexible GMRES, for any matrix */
 
 #if defined(__cplusplus)
 extern "C" {

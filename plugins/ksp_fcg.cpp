@@ -1,6 +1,7 @@
 #include "plugins/ksp_fcg.hpp"
 
 #include "krylov/fcg.hpp"
+#include "plugins/ksp_shared.hpp"
 #include "plugins/pc_plugin.hpp"
 
 #include <cstring>
@@ -87,64 +88,6 @@ PetscErrorCode KSPView_AMGFCG(KSP ksp, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Records and shows the norm of iteration ksp->its.
-PetscErrorCode record(KSP ksp, PetscReal norm)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscObjectSAWsTakeAccess(reinterpret_cast<PetscObject>(ksp)));
-  ksp->rnorm = norm;
-  PetscCall(PetscObjectSAWsGrantAccess(reinterpret_cast<PetscObject>(ksp)));
-  PetscCall(KSPLogResidualHistory(ksp, norm));
-  PetscCall(KSPMonitor(ksp, ksp->its, norm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ksp->reason says whether the iteration with this norm is the last.
-PetscErrorCode test(KSP ksp, PetscReal norm)
-{
-  PetscFunctionBegin;
-  if (ksp->normtype == KSP_NORM_NONE)
-    PetscCall(KSPConvergedSkip(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
-  else
-    PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
-{
-  PetscFunctionBegin;
-  KSPCheckNorm(ksp, norm);
-  PetscCall(record(ksp, norm));
-  PetscCall(test(ksp, norm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Whether A has the values with which the preconditioner was set up.
-PetscErrorCode is_as_set_up(KSP ksp, Mat A, bool *as_set_up)
-{
-  PetscObjectState state;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &state));
-  *as_set_up = state == state_of_set_up(ksp->pc);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// y = A x in double precision
-PetscErrorCode multiply_exactly(KSP ksp, const Solve &solve, Vec x, Vec y)
-{
-  Preconditioner *solver = solve.by_product ? solver_of(ksp->pc) : nullptr;
-  bool as_set_up = false;
-
-  if (!solver) return KSP_MatMult(ksp, solve.A, x, y);
-  PetscFunctionBegin;
-  PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
-  PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, x, y, nullptr));
-  PetscCall(solve.steps.multiply_exactly(*solver, x, y, as_set_up));
-  PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, x, y, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // q = A d
 PetscErrorCode multiply(KSP ksp, const Solve &solve)
 {
@@ -169,7 +112,7 @@ PetscErrorCode true_residual(KSP ksp, const Solve &solve, bool x_is_zero, PetscR
   if (x_is_zero) {
     PetscCall(VecCopy(ksp->vec_rhs, solve.v.r));
   } else {
-    PetscCall(multiply_exactly(ksp, solve, solve.v.x, solve.v.w));
+    PetscCall(multiply(ksp, solve.steps, solve.by_product, solve.A, solve.v.x, solve.v.w));
     PetscCall(VecWAXPY(solve.v.r, -1, solve.v.w, ksp->vec_rhs));
   }
   *norm = 0;
@@ -228,9 +171,9 @@ PetscErrorCode update(KSP ksp, Solve &solve, PetscReal norm)
   const PetscReal last = solve.updated;
 
   PetscFunctionBegin;
-  PetscCall(test(ksp, norm));
+  PetscCall(test_convergence(ksp, norm));
   if (ksp->reason <= 0 && !(norm < update_at * last)) {
-    PetscCall(record(ksp, norm));
+    PetscCall(record_norm(ksp, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   ksp->reason = KSP_CONVERGED_ITERATING;
@@ -270,20 +213,6 @@ PetscErrorCode advance(KSP ksp, Solve &solve)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective: the preconditioner, if it was set up with the operator as it is now but for values; and whether these are the same, too.
-PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product, bool *same_values)
-{
-  Preconditioner *solver = solver_of(ksp->pc);
-  bool same = false;
-
-  PetscFunctionBegin;
-  if (solver && A == P && !ksp->transpose_solve) PetscCall(solver->can_refresh(A, &same));
-  *product = same ? solver : nullptr;
-  *same_values = false;
-  if (same) PetscCall(is_as_set_up(ksp, A, same_values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Steps and vectors as this solve needs them.
 PetscErrorCode prepare(KSP ksp, Preconditioner *product, bool may_mix, FcgVectors *v)
 {
@@ -292,7 +221,7 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product, bool may_mix, FcgVector
                      fcg_can_mix(ksp->vec_sol, product);
 
   PetscFunctionBegin;
-  if (data.steps && (data.steps->mixed() != mixed || std::strcmp(data.steps->space(), fcg_space(ksp->vec_sol, product)) != 0))
+  if (data.steps && (data.steps->mixed() != mixed || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0))
     PetscCall(KSPReset_AMGFCG(ksp));
   if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, mixed ? 2 : 4));
   if (!data.steps) {

@@ -12,8 +12,8 @@ namespace amgkit
 {
 Change change_under(const char *ksp_type)
 {
-  const char *const flexible[] = {KSPAMGFCG, KSPFCG,     KSPPIPEFCG, KSPFGMRES, KSPPIPEFGMRES,
-                                  KSPGCR,    KSPPIPEGCR, KSPFBCGS,   KSPFBCGSR, KSPRICHARDSON};
+  const char *const flexible[] = {KSPAMGFCG, KSPAMGFGMRES, KSPFCG,   KSPPIPEFCG, KSPFGMRES,    KSPPIPEFGMRES,
+                                  KSPGCR,    KSPPIPEGCR,   KSPFBCGS, KSPFBCGSR,  KSPRICHARDSON};
   const char *const neutral[] = {KSPPREONLY, KSPNONE, KSPCG, KSPPYTHON};
   const auto is_among = [=](const auto &list) {
     return std::any_of(std::begin(list), std::end(list), [=](const char *entry) { return std::strcmp(entry, ksp_type) == 0; });

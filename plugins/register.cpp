@@ -2,6 +2,7 @@
 #include "amgkit.h"
 #include "base/log.hpp"
 #include "plugins/ksp_fcg.hpp"
+#include "plugins/ksp_fgmres.hpp"
 #include "plugins/pc_classical.hpp"
 #include "plugins/pc_ilu2level.hpp"
 #include "plugins/pc_matching.hpp"
@@ -66,6 +67,7 @@ PetscErrorCode AMGKitRegister(void)
   PetscCall(PCRegister(PCAMGSA, amgkit::PCCreate_AMGSA));
   PetscCall(PCRegister(PCILU2LEVEL, amgkit::PCCreate_ILU2Level));
   PetscCall(KSPRegister(KSPAMGFCG, amgkit::KSPCreate_AMGFCG));
+  PetscCall(KSPRegister(KSPAMGFGMRES, amgkit::KSPCreate_AMGFGMRES));
   amgkit::registered() = true;
   PetscCall(PetscRegisterFinalize(amgkit::forget));
   PetscFunctionReturn(PETSC_SUCCESS);

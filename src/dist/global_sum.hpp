@@ -2,20 +2,21 @@
 #pragma once
 #include "base/array.hpp"
 
-#include <array>
+#include <vector>
 
 namespace amgkit
 {
-// Collective. x[k] <- sum over the ranks, k < n <= 16. On one rank nothing happens, and the host does not wait.
+// Collective. x[k] <- sum over the ranks, k < n. On one rank nothing happens, and the host does not wait.
 template <class Ex> PetscErrorCode sum_over_ranks(Ex &ex, MPI_Comm comm, int n, double *x)
 {
-  std::array<double, 16> sums{};
   const auto bytes = static_cast<std::size_t>(n) * sizeof(double);
+  std::vector<double> sums;
   int size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  sums.resize(static_cast<std::size_t>(n));
   PetscCall(memory_to_host(ex, sums.data(), x, bytes));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), n, MPI_DOUBLE, MPI_SUM, comm));
   PetscCall(memory_from_host(ex, x, sums.data(), bytes));

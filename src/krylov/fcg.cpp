@@ -1,46 +1,17 @@
 #include "krylov/fcg.hpp"
 
-#include "base/log.hpp"
-#include "dist/attempt.hpp"
-#include "dist/global_sum.hpp"
+#include "krylov/steps_in.hpp"
 
-#include <array>
 #include <cmath>
 
 namespace amgkit
 {
 namespace
 {
-// The product to take in a space, if there is one: on a host MatMult() is as fast.
-template <class Ex> UserProduct<Ex> *product_in(Preconditioner *solver)
-{
-  return Ex::sliced_rows ? dynamic_cast<UserProduct<Ex> *>(solver) : nullptr;
-}
-
 // What both precisions share.
-template <class Ex> class StepsIn : public FcgSteps {
+template <class Ex> class FcgStepsIn : public StepsIn<Ex, FcgSteps> {
 public:
-  PetscErrorCode create(Vec x) override
-  {
-    PetscInt n;
-
-    PetscFunctionBegin;
-    comm_ = PetscObjectComm(reinterpret_cast<PetscObject>(x));
-    PetscCall(VecGetLocalSize(x, &n));
-    n_ = n;
-    PetscCall(open_on_all(comm_, ex_));
-    PetscCall(need_memory_for("amgfcg", comm_, [&] { return attempt(comm_, [&] { return allocate(); }); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode close() override
-  {
-    work_.release();
-    scalars_.release();
-    readers_ = {};
-    writers_ = {};
-    return amgkit::close(ex_);
-  }
-  const char *space() const override { return Ex::name; }
+  FcgStepsIn() : StepsIn<Ex, FcgSteps>("amgfcg") {}
 
   PetscErrorCode norm(const FcgVectors &v, PetscReal *norm) override
   {
@@ -48,8 +19,8 @@ public:
 
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(with<1, 0>({v.r}, {}, [&](auto in, auto) { return fcg_norm(ex_, n_, in[0], work(), s()); }));
-    PetscCall(sum(1, &s()->r_r, 2));
+    PetscCall(this->template with<1, 0>({v.r}, {}, [&](auto in, auto) { return fcg_norm(ex_, n_, in[0], work(), s()); }));
+    PetscCall(this->sum(1, &s()->r_r, 2));
     PetscCall(memory_to_host(ex_, &out, s(), sizeof out));
     *norm = std::sqrt(out.r_r);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -63,17 +34,10 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  bool has_product(Preconditioner &preconditioner) const override { return product_in<Ex>(&preconditioner); }
-  PetscErrorCode multiply_exactly(Preconditioner &preconditioner, Vec x, Vec y, bool as_set_up) override
-  {
-    return with<1, 1>(
-        {x}, {y}, [&](auto in, auto out) { return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(in[0], out[0], as_set_up); });
-  }
-
 protected:
   double *work() { return work_.data(); }
   FcgScalars *s() { return scalars_.data(); }
-  virtual PetscErrorCode allocate()
+  PetscErrorCode allocate() override
   {
     PetscFunctionBegin;
     PetscCall(work_.allocate(ex_, 2 * sum_parts_of(n_)));
@@ -81,42 +45,22 @@ protected:
     PetscCall(memory_zero(ex_, scalars_.data(), scalars_.bytes()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // f(entries of what is read, entries of what is changed)
-  template <std::size_t N, std::size_t M, class F>
-  PetscErrorCode with(const std::array<Vec, N> &read, const std::array<Vec, M> &changed, F f)
+  void release() override
   {
-    std::array<const double *, N> in{};
-    std::array<double *, M> out{};
-
-    PetscFunctionBegin;
-    for (std::size_t k = 0; k < N; k++) PetscCall(readers_[k].access(ex_, read[k], &in[k]));
-    for (std::size_t k = 0; k < M; k++) PetscCall(writers_[k].access(ex_, changed[k], &out[k], VecUse::change));
-    const PetscErrorCode code = f(in, out);
-    for (std::size_t k = 0; k < M; k++) PetscCall(writers_[k].release(ex_, changed[k]));
-    for (std::size_t k = 0; k < N; k++) PetscCall(readers_[k].release(read[k]));
-    PetscCall(code);
-    PetscFunctionReturn(PETSC_SUCCESS);
+    work_.release();
+    scalars_.release();
   }
-  // Over all ranks; flops: a row, for this rank's part
-  PetscErrorCode sum(int count, double *first, double flops)
-  {
-    PetscFunctionBegin;
-    PetscCall(sum_over_ranks(ex_, comm_, count, first));
-    PetscCall(log_flops(ex_, flops * static_cast<double>(n_)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  using StepsIn<Ex, FcgSteps>::ex_;
+  using StepsIn<Ex, FcgSteps>::n_;
 
-  Ex ex_;
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  std::int64_t n_ = 0;
   double scale_ = 1; // of the steps' r in terms of b - A x
+
+private:
   Array<double, Ex> work_;
   Array<FcgScalars, Ex> scalars_;
-  std::array<VecReader<Ex>, 3> readers_;
-  std::array<VecWriter<Ex>, 2> writers_;
 };
 
-template <class Ex> class DoubleSteps final : public StepsIn<Ex> {
+template <class Ex> class DoubleSteps final : public FcgStepsIn<Ex> {
 public:
   bool mixed() const override { return false; }
 
@@ -165,21 +109,15 @@ public:
   }
 
 private:
-  using StepsIn<Ex>::ex_;
-  using StepsIn<Ex>::n_;
-  using StepsIn<Ex>::s;
-  using StepsIn<Ex>::work;
+  using FcgStepsIn<Ex>::ex_;
+  using FcgStepsIn<Ex>::n_;
+  using FcgStepsIn<Ex>::s;
+  using FcgStepsIn<Ex>::work;
 };
 
-template <class Ex> class MixedSteps final : public StepsIn<Ex> {
+template <class Ex> class MixedSteps final : public FcgStepsIn<Ex> {
 public:
   bool mixed() const override { return true; }
-
-  PetscErrorCode close() override
-  {
-    for (Array<float, Ex> *array : {&r_, &d_, &q_}) array->release();
-    return StepsIn<Ex>::close();
-  }
 
   PetscErrorCode take_residual(bool first, const FcgVectors &v, PetscReal norm) override
   {
@@ -252,48 +190,37 @@ private:
   PetscErrorCode allocate() override
   {
     PetscFunctionBegin;
-    PetscCall(StepsIn<Ex>::allocate());
+    PetscCall(FcgStepsIn<Ex>::allocate());
     PetscCall(allocate_each(ex_, n_, r_, d_, q_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  using StepsIn<Ex>::ex_;
-  using StepsIn<Ex>::n_;
-  using StepsIn<Ex>::scale_;
-  using StepsIn<Ex>::s;
-  using StepsIn<Ex>::work;
+  void release() override
+  {
+    FcgStepsIn<Ex>::release();
+    for (Array<float, Ex> *array : {&r_, &d_, &q_}) array->release();
+  }
+  using FcgStepsIn<Ex>::ex_;
+  using FcgStepsIn<Ex>::n_;
+  using FcgStepsIn<Ex>::scale_;
+  using FcgStepsIn<Ex>::s;
+  using FcgStepsIn<Ex>::work;
 
   Array<float, Ex> r_, d_, q_; // scaled
 };
-
-// f(space) in the space of x, or, on a host, in that of a preconditioner for debugging.
-template <class F> auto in_space_of(Vec x, Preconditioner *solver, F f)
-{
-#if defined(AMGKIT_HAVE_CUDA)
-  if (on_cuda(x)) return f(Cuda{});
-#else
-  static_cast<void>(x);
-#endif
-  return product_in<Debug>(solver) ? f(Debug{}) : f(Host{});
-}
 } // namespace
 
 bool fcg_can_mix(Vec x, Preconditioner *solver)
 {
-  return in_space_of(x, solver, [&](auto space) {
+  return in_krylov_space(x, solver, [&](auto space) {
     using Ex = decltype(space);
     const UserProduct<Ex> *product = product_in<Ex>(solver);
     return product && product->in_single();
   });
 }
 
-const char *fcg_space(Vec x, Preconditioner *solver)
-{
-  return in_space_of(x, solver, [](auto space) { return decltype(space)::name; });
-}
-
 std::unique_ptr<FcgSteps> make_fcg_steps(Vec x, Preconditioner *solver, bool mixed)
 {
-  return in_space_of(x, solver, [&](auto space) -> std::unique_ptr<FcgSteps> {
+  return in_krylov_space(x, solver, [&](auto space) -> std::unique_ptr<FcgSteps> {
     using Ex = decltype(space);
     if (mixed) return std::make_unique<MixedSteps<Ex>>();
     return std::make_unique<DoubleSteps<Ex>>();

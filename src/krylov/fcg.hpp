@@ -14,7 +14,7 @@
 // costs iterations where A is badly conditioned. An update computes r = b - A x in double, and goes on with the direction that is there. r
 // is scaled by a power of two, so that ||r|| is about 1 at the start; B and A are linear, and d, q and w are scaled with it.
 #pragma once
-#include "dist/preconditioner.hpp"
+#include "krylov/steps.hpp"
 
 namespace amgkit
 {
@@ -50,19 +50,10 @@ struct FcgVectors {
   bool w_in_single = false; // w's memory has floats, and r is not kept up to date: B is applied by apply()
 };
 
-// The same steps on PETSc's vectors, in the space where these live. Collective. Flops are logged.
-class FcgSteps {
+// The same steps on PETSc's vectors.
+class FcgSteps : public KrylovSteps {
 public:
-  FcgSteps() = default;
-  FcgSteps(const FcgSteps &) = delete;
-  FcgSteps &operator=(const FcgSteps &) = delete;
-  virtual ~FcgSteps() = default;
-  // Memory for vectors like x: PETSC_ERR_MEM on all ranks where there is none.
-  virtual PetscErrorCode create(Vec x) = 0;
-  // Frees everything; to be called before the destructor.
-  virtual PetscErrorCode close() = 0;
   virtual bool mixed() const = 0;
-  virtual const char *space() const = 0;
   // ||r|| of a residual in double precision; waits
   virtual PetscErrorCode norm(const FcgVectors &, PetscReal *) = 0;
   // A residual in double precision, and its norm, are there; first: the first one of a solve. In double precision nothing happens.
@@ -71,25 +62,19 @@ public:
   virtual PetscErrorCode project(bool first, const FcgVectors &) = 0;
   // d from w
   virtual PetscErrorCode direct(bool first, const FcgVectors &) = 0;
-  // Whether the preconditioner has a UserProduct for this space that is worth taking.
-  virtual bool has_product(Preconditioner &) const = 0;
-  // Whether it applies B to floats.
+  // Whether the preconditioner applies B to floats.
   virtual bool can_apply(Preconditioner &) const { return false; }
   // By it: w = B r in single precision.
   virtual PetscErrorCode apply(Preconditioner &, const FcgVectors &) { return PETSC_ERR_SUP; }
-  // By it: q = A d; y = A x in double precision for others. as_set_up: A has the values that were set up, as it must in mixed precision.
+  // By its product: q = A d; as_set_up as in multiply_exactly(), and true in mixed precision.
   virtual PetscErrorCode multiply(Preconditioner &, const FcgVectors &, bool as_set_up) = 0;
-  virtual PetscErrorCode multiply_exactly(Preconditioner &, Vec x, Vec y, bool as_set_up) = 0;
   // d·q, d·r, then x, r and ||r||²
   virtual PetscErrorCode advance(const FcgVectors &) = 0;
   // Waits. *norm: ||r||, as the step left it.
   virtual PetscErrorCode scalars(FcgScalars *, PetscReal *norm) = 0;
 };
 
-// Where steps for x run with this preconditioner, or nullptr: in the space of x, or, on a host, in the space debug where the preconditioner
-// does.
-const char *fcg_space(Vec x, Preconditioner *solver);
-// Whether they may be in mixed precision: the preconditioner has a product in single precision there. The same on all ranks.
+// Whether steps may be in mixed precision: the preconditioner has a product in single precision there. The same on all ranks.
 bool fcg_can_mix(Vec x, Preconditioner *solver);
 std::unique_ptr<FcgSteps> make_fcg_steps(Vec x, Preconditioner *solver, bool mixed);
 } // namespace amgkit

@@ -37,7 +37,7 @@ fail() {
 
 nothing_left() {
   if grep -E '^\[ *[0-9]+\] ?[0-9]+ bytes ' <<<"$output"; then fail 'this memory was not freed'; fi
-  if grep -E '^Option left: name:-([a-z0-9_]+_)?(pc_amg|pc_ilu2level|ilu2level_schur|ksp_amgfcg)' <<<"$output"; then
+  if grep -E '^Option left: name:-([a-z0-9_]+_)?(pc_amg|pc_ilu2level|ilu2level_schur|ksp_amgf(cg|gmres))' <<<"$output"; then
     fail 'nobody has read this option'
   fi
 }

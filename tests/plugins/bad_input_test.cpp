@@ -139,7 +139,7 @@ TEST_P(BadInput, SingularMatricesAreSolved)
       OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, constant.out()));
       OK(MatSetNullSpace(A, constant));
       OK(make_system(A, x.out(), b.out()));
-      for (const char *krylov : {"cg", "gmres", "amgfcg"}) {
+      for (const char *krylov : {"cg", "gmres", "amgfcg", "amgfgmres"}) {
         OwnedKSP ksp;
         Solution solution;
         OK(make_ksp(A, use.option + std::string(" -ksp_rtol 1e-9 -ksp_max_it 40 -ksp_type ") + krylov, ksp.out()));

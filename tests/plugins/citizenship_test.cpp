@@ -160,7 +160,7 @@ TEST_P(Citizenship, SolvesTheFieldsOfAFieldSplit)
                              "schur -pc_fieldsplit_schur_fact_type diag -pc_fieldsplit_schur_precondition a11"}) {
       for (const char *inner : {"-ksp_type gmres -fieldsplit_u_ksp_type preonly -fieldsplit_v_ksp_type preonly",
                                 "-ksp_type fgmres -fieldsplit_u_ksp_type amgfcg -fieldsplit_u_ksp_rtol 1e-2"
-                                " -fieldsplit_v_ksp_type fgmres -fieldsplit_v_ksp_rtol 1e-2"}) {
+                                " -fieldsplit_v_ksp_type amgfgmres -fieldsplit_v_ksp_rtol 1e-2"}) {
         OwnedKSP ksp;
         const std::string options = std::string(" -pc_type fieldsplit -pc_fieldsplit_type ") + type + " " + inner;
         OK(make_ksp(A, options + fields, ksp.out()));

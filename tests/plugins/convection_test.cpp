@@ -18,7 +18,7 @@ struct Flow {
   const char *name;
   int dimension, n;
   Wind wind;
-  std::array<PetscInt, peclets.size()> most; // iterations of gmres from the right, and of fgmres
+  std::array<PetscInt, peclets.size()> most; // iterations of gmres from the right, and of both fgmres
   double growth;                             // from the lowest Péclet number to the highest
 };
 
@@ -54,7 +54,7 @@ struct Krylov {
   double share;
 };
 constexpr std::array methods = {Krylov{"-ksp_type gmres -ksp_pc_side right", 1}, Krylov{"-ksp_type fgmres", 1},
-                                Krylov{"-ksp_type bcgs -ksp_pc_side right", 0.65}};
+                                Krylov{"-ksp_type amgfgmres", 1}, Krylov{"-ksp_type bcgs -ksp_pc_side right", 0.65}};
 
 class Convection : public ::testing::TestWithParam<Variant> {
 protected:

@@ -43,7 +43,7 @@ TEST_F(PCTest, SolvesWithEveryKrylovMethodInEverySpace)
   for (const Use &use : uses()) {
     OwnedMat A;
     OK(distribute(grid7(14, 13, 12), use.on_device, A.out()));
-    for (const char *krylov : {"cg", "fcg", "amgfcg", "gmres", "fgmres"}) {
+    for (const char *krylov : {"cg", "fcg", "amgfcg", "gmres", "fgmres", "amgfgmres"}) {
       OwnedKSP ksp;
       OK(make_ksp(A, std::string(use.option) + " -pc_amgmatching_coarse_eq_limit 50 -ksp_type " + krylov, ksp.out()));
       expect_solves(ksp, A, 40, std::string(use.name) + " " + krylov);
@@ -68,7 +68,7 @@ TEST_F(PCTest, TheKCycleIsForFlexibleMethodsOnly)
       OK(make_ksp(A, options + " -ksp_type " + krylov, ksp.out()));
       expect_solves(ksp, A, 40, krylov);
     }
-    for (const char *krylov : {"amgfcg", "fgmres", "gcr", "richardson"}) {
+    for (const char *krylov : {"amgfcg", "amgfgmres", "fgmres", "gcr", "richardson"}) {
       OwnedKSP ksp;
       OK(make_ksp(A, options + " -pc_amgmatching_cycle_type k -ksp_type " + krylov, ksp.out()));
       expect_solves(ksp, A, 40, krylov);

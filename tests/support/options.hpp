@@ -8,7 +8,7 @@
 namespace amgkit::test
 {
 // The options that nobody has read, of those whose names begin with one of these, or have them after a prefix: pc_amg, pc_ilu2level,
-// ilu2level_schur, ksp_amgfcg
+// ilu2level_schur, ksp_amgfcg, ksp_amgfgmres
 std::vector<std::string> unread_options();
 // A failure of the test for each of them
 void expect_options_read();

@@ -8,15 +8,16 @@ namespace amgkit::test
 TEST(Options, OnlyThoseThatNobodyReadsAreFound)
 {
   PetscBool set;
-  ASSERT_EQ(PetscOptionsInsertString(nullptr, "-pc_amgsa_threshold 1 -pc_amgsa_treshold 1 -inner_pc_ilu2level_level 2 -ksp_amgfcg_x"
-                                              " -sub_ilu2level_schur_ksp_its 2 -pc_type amgsa -pc_gamg_threshold 1 -my_pc_amgmatching 3"),
+  ASSERT_EQ(PetscOptionsInsertString(nullptr,
+                                     "-pc_amgsa_threshold 1 -pc_amgsa_treshold 1 -inner_pc_ilu2level_level 2 -ksp_amgfcg_x -ksp_amgfgmres_x"
+                                     " -sub_ilu2level_schur_ksp_its 2 -pc_type amgsa -pc_gamg_threshold 1 -my_pc_amgmatching 3"),
             0);
   ASSERT_EQ(PetscOptionsHasName(nullptr, "my_", "-pc_amgmatching", &set), 0);
   ASSERT_EQ(PetscOptionsHasName(nullptr, nullptr, "-pc_amgsa_threshold", &set), 0);
   std::vector<std::string> found = unread_options();
   std::sort(found.begin(), found.end());
-  EXPECT_EQ(found,
-            (std::vector<std::string>{"-inner_pc_ilu2level_level", "-ksp_amgfcg_x", "-pc_amgsa_treshold", "-sub_ilu2level_schur_ksp_its"}));
+  EXPECT_EQ(found, (std::vector<std::string>{"-inner_pc_ilu2level_level", "-ksp_amgfcg_x", "-ksp_amgfgmres_x", "-pc_amgsa_treshold",
+                                             "-sub_ilu2level_schur_ksp_its"}));
   ASSERT_EQ(PetscOptionsClear(nullptr), 0);
   EXPECT_EQ(unread_options(), std::vector<std::string>());
 }

@@ -1,0 +1,256 @@
+#include "plugins/ksp_fgmres.hpp"
+
+#include "krylov/fgmres.hpp"
+#include "plugins/ksp_shared.hpp"
+
+#include <cstring>
+#include <petsc/private/kspimpl.h>
+
+namespace amgkit
+{
+namespace
+{
+// Where the directions are exhausted, a cycle that has left more than this of the residual has got nowhere.
+constexpr PetscReal enough = 0.5;
+
+// ksp->data
+struct FgmresData {
+  PetscInt restart = 30;
+  std::unique_ptr<FgmresSteps> steps; // from the first solve on, in the space of the solution vector
+  HessenbergProblem problem;          // of the cycle under way; no columns where there is none
+};
+FgmresData &data_of(KSP ksp) { return *static_cast<FgmresData *>(ksp->data); }
+
+// What one solve works with.
+struct Solve {
+  FgmresSteps &steps;
+  HessenbergProblem &problem;
+  Vec u, w, z;
+  Mat A;
+  bool by_product;     // whether the preconditioner multiplies, and not MatMult()
+  PetscReal began = 0; // the norm at the beginning of the cycle
+};
+
+// The work vectors wait for the solution vector, as in amgfcg.
+PetscErrorCode KSPReset_AMGFGMRES(KSP ksp)
+{
+  FgmresData &data = data_of(ksp);
+
+  PetscFunctionBegin;
+  if (data.steps) PetscCall(data.steps->close());
+  data.steps.reset();
+  data.problem = {};
+  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work)); // in KSPSetUp(), another type's
+  ksp->nwork = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode compose(KSP ksp, PetscErrorCode (*set)(KSP, PetscInt), PetscErrorCode (*get)(KSP, PetscInt *))
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(ksp), "KSPGMRESSetRestart_C", set));
+  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(ksp), "KSPGMRESGetRestart_C", get));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDestroy_AMGFGMRES(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPReset_AMGFGMRES(ksp));
+  PetscCall(compose(ksp, nullptr, nullptr));
+  delete static_cast<FgmresData *>(ksp->data);
+  ksp->data = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_restart(KSP ksp, PetscInt restart)
+{
+  PetscFunctionBegin;
+  PetscCheck(restart >= 1 && restart <= 100000, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_OUTOFRANGE,
+             "-ksp_amgfgmres_restart %" PetscInt_FMT ": a cycle has 1 to 100000 iterations", restart);
+  data_of(ksp).restart = restart;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_restart(KSP ksp, PetscInt *restart)
+{
+  *restart = data_of(ksp).restart;
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode KSPSetFromOptions_AMGFGMRES(KSP ksp, OptionItems PetscOptionsObject)
+{
+  PetscInt restart = data_of(ksp).restart;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "AMGKit amgfgmres options");
+  PetscCall(PetscOptionsInt("-ksp_amgfgmres_restart", "Iterations of a cycle", "KSPGMRESSetRestart", restart, &restart, nullptr));
+  PetscOptionsHeadEnd();
+  PetscCall(set_restart(ksp, restart));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPView_AMGFGMRES(KSP ksp, PetscViewer viewer)
+{
+  const FgmresData &data = data_of(ksp);
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  restart: %" PetscInt_FMT, data.restart));
+  if (data.steps) PetscCall(PetscViewerASCIIPrintf(viewer, "; the last solve was in the %s space", data.steps->space()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The solution that an iteration has, also in the middle of a cycle: ksp->vec_sol is then that of its beginning.
+PetscErrorCode KSPBuildSolution_AMGFGMRES(KSP ksp, Vec v, Vec *out)
+{
+  const FgmresData &data = data_of(ksp);
+  const bool under_way = data.problem.columns() > 0;
+  Vec to = v ? v : under_way ? ksp->work[2] : ksp->vec_sol;
+
+  PetscFunctionBegin;
+  if (under_way)
+    PetscCall(data.steps->correct(data.problem.solution(), ksp->vec_sol, to));
+  else if (v)
+    PetscCall(VecCopy(ksp->vec_sol, v));
+  if (out) *out = to;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// u of a new cycle from the residual, which is tested if the last iteration's was not.
+PetscErrorCode begin_cycle(KSP ksp, Solve &solve, bool x_is_zero)
+{
+  const PetscReal before = solve.began;
+  const bool exhausted = solve.problem.exhausted();
+
+  PetscFunctionBegin;
+  solve.problem.begin(0);
+  if (!x_is_zero) PetscCall(multiply(ksp, solve.steps, solve.by_product, solve.A, ksp->vec_sol, solve.w));
+  PetscCall(solve.steps.residual(ksp->vec_rhs, x_is_zero ? nullptr : solve.w, solve.u, &solve.began));
+  PetscCall(check_convergence(ksp, solve.began));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
+  if (exhausted && !(solve.began <= enough * before)) ksp->reason = KSP_DIVERGED_BREAKDOWN;
+  if (solve.began == 0) ksp->reason = KSP_CONVERGED_ATOL; // whatever the user's test says
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  solve.problem.begin(solve.began);
+  PetscCall(solve.steps.normalise(solve.began, solve.u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The next column, from z = B u and w = A z
+PetscErrorCode next_column(KSP ksp, Solve &solve, FgmresColumn *column)
+{
+  const int k = solve.problem.columns();
+
+  PetscFunctionBegin;
+  PetscCall(solve.steps.reserve(k));
+  PetscCall(solve.steps.with_direction(k, solve.z, [&] {
+    PetscFunctionBegin;
+    PetscCall(KSP_PCApply(ksp, solve.u, solve.z));
+    PetscCall(multiply(ksp, solve.steps, solve.by_product, solve.A, solve.z, solve.w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(solve.steps.orthogonalise(k, solve.w, solve.u, column));
+  KSPCheckNorm(ksp, column->numbers.w_w);
+  KSPCheckNorm(ksp, column->numbers.u_u);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether the iteration is the last one of the cycle, and of the solve. Where the directions are exhausted, only the residual says whether
+// the solution was found or the method cannot go on.
+PetscErrorCode iterate(KSP ksp, Solve &solve, bool *last)
+{
+  FgmresColumn column;
+
+  PetscFunctionBegin;
+  *last = true;
+  PetscCall(next_column(ksp, solve, &column));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscReal norm = solve.problem.add(column);
+  const bool exhausted = solve.problem.exhausted();
+  ksp->its++;
+  ksp->rnorm = norm;
+  if (!exhausted || ksp->normtype == KSP_NORM_NONE) PetscCall(test_convergence(ksp, norm));
+  if (exhausted && ksp->normtype == KSP_NORM_NONE)
+    ksp->reason = solve.problem.singular() ? KSP_DIVERGED_BREAKDOWN : KSP_CONVERGED_HAPPY_BREAKDOWN;
+  if (!exhausted && !ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
+  *last = ksp->reason || exhausted || solve.problem.columns() >= data_of(ksp).restart;
+  if (!*last) PetscCall(record_norm(ksp, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// x of what the cycle has found, and the record of its last iteration where no other cycle follows.
+PetscErrorCode end_cycle(KSP ksp, Solve &solve)
+{
+  const bool any = solve.problem.columns() > 0;
+
+  PetscFunctionBegin;
+  if (any && ksp->reason != KSP_DIVERGED_PC_FAILED) PetscCall(solve.steps.correct(solve.problem.solution(), ksp->vec_sol, ksp->vec_sol));
+  if (!ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  solve.problem = {};
+  if (any && ksp->reason != KSP_DIVERGED_PC_FAILED && ksp->reason != KSP_DIVERGED_NANORINF) PetscCall(record_norm(ksp, ksp->rnorm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Steps and vectors as this solve needs them.
+PetscErrorCode prepare(KSP ksp, Preconditioner *product)
+{
+  FgmresData &data = data_of(ksp);
+
+  PetscFunctionBegin;
+  if (data.steps && std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0) PetscCall(KSPReset_AMGFGMRES(ksp));
+  if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, 3));
+  if (!data.steps) {
+    data.steps = make_fgmres_steps(ksp->vec_sol, product);
+    PetscCall(data.steps->create(ksp->vec_sol));
+  }
+  data.problem = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp)
+{
+  FgmresData &data = data_of(ksp);
+  Preconditioner *product = nullptr;
+  bool same_values = false, x_is_zero = ksp->guess_zero;
+  Mat A, P;
+
+  PetscFunctionBegin;
+  ksp->its = 0;
+  PetscCall(PCSetUp(ksp->pc)); // which PETSc may leave to the first PCApply()
+  PetscCall(PCGetOperators(ksp->pc, &A, &P));
+  PetscCall(find_product(ksp, A, P, &product, &same_values));
+  PetscCall(prepare(ksp, product));
+  Solve solve = {*data.steps, data.problem, ksp->work[0], ksp->work[1], ksp->work[2], A, product && data.steps->has_product(*product)};
+  while (!ksp->reason) {
+    PetscCall(begin_cycle(ksp, solve, x_is_zero));
+    for (bool last = ksp->reason; !last;) PetscCall(iterate(ksp, solve, &last));
+    PetscCall(end_cycle(ksp, solve));
+    x_is_zero = false;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode KSPCreate_AMGFGMRES(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_RIGHT, 3));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_RIGHT, 1));
+  ksp->data = new FgmresData;
+  ksp->ops->setup = KSPReset_AMGFGMRES;
+  ksp->ops->solve = KSPSolve_AMGFGMRES;
+  ksp->ops->setfromoptions = KSPSetFromOptions_AMGFGMRES;
+  ksp->ops->view = KSPView_AMGFGMRES;
+  ksp->ops->reset = KSPReset_AMGFGMRES;
+  ksp->ops->destroy = KSPDestroy_AMGFGMRES;
+  ksp->ops->buildsolution = KSPBuildSolution_AMGFGMRES;
+  ksp->ops->buildresidual = KSPBuildResidualDefault;
+  PetscCall(compose(ksp, set_restart, get_restart));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit

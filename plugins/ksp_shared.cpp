@@ -1,0 +1,76 @@
+#include "plugins/ksp_shared.hpp"
+
+#include "plugins/pc_plugin.hpp"
+
+#include <petsc/private/kspimpl.h>
+#include <petsc/private/matimpl.h>
+
+namespace amgkit
+{
+PetscErrorCode record_norm(KSP ksp, PetscReal norm)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectSAWsTakeAccess(reinterpret_cast<PetscObject>(ksp)));
+  ksp->rnorm = norm;
+  PetscCall(PetscObjectSAWsGrantAccess(reinterpret_cast<PetscObject>(ksp)));
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, ksp->its, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode test_convergence(KSP ksp, PetscReal norm)
+{
+  PetscFunctionBegin;
+  if (ksp->normtype == KSP_NORM_NONE)
+    PetscCall(KSPConvergedSkip(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+  else
+    PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_convergence(KSP ksp, PetscReal norm)
+{
+  PetscFunctionBegin;
+  KSPCheckNorm(ksp, norm);
+  PetscCall(record_norm(ksp, norm));
+  PetscCall(test_convergence(ksp, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode is_as_set_up(KSP ksp, Mat A, bool *as_set_up)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &state));
+  *as_set_up = state == state_of_set_up(ksp->pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product, bool *same_values)
+{
+  Preconditioner *solver = solver_of(ksp->pc);
+  bool same = false;
+
+  PetscFunctionBegin;
+  if (solver && A == P && !ksp->transpose_solve) PetscCall(solver->can_refresh(A, &same));
+  *product = same ? solver : nullptr;
+  *same_values = false;
+  if (same) PetscCall(is_as_set_up(ksp, A, same_values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode multiply(KSP ksp, KrylovSteps &steps, bool by_product, Mat A, Vec x, Vec y)
+{
+  Preconditioner *solver = by_product ? solver_of(ksp->pc) : nullptr;
+  bool as_set_up = false;
+
+  if (!solver) return KSP_MatMult(ksp, A, x, y);
+  PetscFunctionBegin;
+  PetscCall(is_as_set_up(ksp, A, &as_set_up));
+  PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, nullptr));
+  PetscCall(steps.multiply_exactly(*solver, x, y, as_set_up));
+  PetscCall(PetscLogEventEnd(MAT_Mult, A, x, y, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit

@@ -1,0 +1,22 @@
+// What the KSP types share: PETSc's records and tests, and the product with the operator.
+#pragma once
+#include "krylov/steps.hpp"
+
+#include <petscksp.h>
+
+namespace amgkit
+{
+// Records and shows the norm of iteration ksp->its.
+PetscErrorCode record_norm(KSP ksp, PetscReal norm);
+// ksp->reason says whether the iteration with this norm is the last.
+PetscErrorCode test_convergence(KSP ksp, PetscReal norm);
+// Both. A norm that is no number ends the solve, too.
+PetscErrorCode check_convergence(KSP ksp, PetscReal norm);
+
+// Collective: the preconditioner, if it was set up with the operator as it is now but for values; and whether these are the same, too.
+PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product, bool *same_values);
+// Whether A has the values with which ksp's preconditioner, which has a solver, was set up.
+PetscErrorCode is_as_set_up(KSP ksp, Mat A, bool *as_set_up);
+// y = A x, by_product: by the preconditioner's product, if it is still there
+PetscErrorCode multiply(KSP ksp, KrylovSteps &steps, bool by_product, Mat A, Vec x, Vec y);
+} // namespace amgkit

@@ -1,0 +1,156 @@
+// Products with sliced ELL: what the rows of a thread give.
+#pragma once
+#include "sparse/formats/sell_offsets.hpp"
+
+namespace amgkit
+{
+constexpr int sell_batch = 4; // positions whose entries are on their way at once
+constexpr int sell_registers = 48;
+template <class V> constexpr int constant_registers = sizeof(V) == sizeof(float) ? 40 : 64;
+
+// Where the thread's pairs of a slice begin.
+struct SellPlace {
+  std::int64_t val, low, high;
+  AMGKIT_FN SellPlace after(int positions) const
+  {
+    const std::int64_t pairs = std::int64_t{positions} * sell_threads;
+    return {val + pairs, low + pairs, high + pairs};
+  }
+};
+
+// The precision of a row's sum: the wider one of the entries' and the vectors'.
+template <class T, class V> using SumOf = std::common_type_t<T, V>;
+
+// s += the entries of a thread's two rows at some positions of a plain slice.
+// Whole: a batch of them, else the last `left`, of which the last one is read again to have a batch: that is faster than one by one.
+template <bool Wide, bool Whole, class T, class V>
+AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const SellPlace &at, const V *x, SellPair<SumOf<T, V>> &s)
+{
+  SellPair<T> a[sell_batch];
+  SellPair<V> x_at[sell_batch];
+  for (int j = 0; j < sell_batch; j++) {
+    const int p = Whole || j < left ? j : left - 1;
+    const int base = A.base[position + p];
+    const SellPair<std::uint16_t> low = A.low[at.low + p * sell_threads];
+    SellPair<std::uint16_t> high{};
+    if constexpr (Wide) high = A.high[at.high + p * sell_threads];
+    a[j] = A.val[at.val + p * sell_threads];
+    for (int h = 0; h < 2; h++) x_at[j].of[h] = x[base + (Wide ? high.of[h] << 16 | low.of[h] : low.of[h])];
+  }
+  for (int j = 0; j < sell_batch; j++) {
+    for (int h = 0; h < 2 && (Whole || j < left); h++) s.of[h] += static_cast<SumOf<T, V>>(a[j].of[h]) * x_at[j].of[h];
+  }
+}
+
+// (A x)_i of the two rows of a thread of a plain slice
+template <bool Wide, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> plain_times(const SellView<T> &A, const SellStart &from, int positions, int high, int thread, const V *x)
+{
+  const SellPlace at{std::int64_t{from.pair} * sell_threads + thread, std::int64_t{from.low} * sell_threads + thread,
+                     std::int64_t{high} * sell_threads + thread};
+  SellPair<SumOf<T, V>> s{{0, 0}};
+  int p = 0;
+  for (; p + sell_batch <= positions; p += sell_batch) add_batch<Wide, true>(A, from.pair + p, sell_batch, at.after(p), x, s);
+  if (p < positions) add_batch<Wide, false>(A, from.pair + p, positions - p, at.after(p), x, s);
+  return s;
+}
+
+// One position of a stencil or constant slice, as a thread reads it.
+template <class T> struct SellOffset {
+  int offset;
+  SellMask mask;
+  SellPair<T> value;
+};
+// Element k of a list
+template <class T> AMGKIT_FN SellOffset<T> constant_at(const SellView<T> &A, int k)
+{
+  const SellConstant here = A.constant[k];
+  T value;
+  if constexpr (std::is_same_v<T, float>)
+    value = here.value;
+  else
+    value = A.exact[k];
+  return {here.offset, here.mask, {{value, value}}};
+}
+
+// s += the entries of a thread's two rows, which lie at x_row, at a batch of positions, or the last `left`; at(j): a SellOffset.
+template <bool Whole, class S, class V, class At>
+AMGKIT_FN void add_offsets(int left, std::uint32_t thread, const SellPair<const V *> &x_row, SellPair<S> &s, At at)
+{
+  decltype(at(0)) entry[sell_batch];
+  SellPair<V> x_at[sell_batch]{};
+  for (int j = 0; j < sell_batch; j++) {
+    if (!Whole && j >= left) break;
+    entry[j] = at(j);
+    for (int h = 0; h < 2; h++) {
+      if (entry[j].mask.of[h] & thread) x_at[j].of[h] = x_row.of[h][entry[j].offset];
+    }
+  }
+  for (int j = 0; j < sell_batch; j++) {
+    if (!Whole && j >= left) break;
+    for (int h = 0; h < 2; h++) s.of[h] += static_cast<S>(entry[j].value.of[h]) * x_at[j].of[h]; // +0 where there is no entry
+  }
+}
+
+// (A x)_i of the two rows of a thread of a stencil or constant slice
+template <class S, class V, class At>
+AMGKIT_FN SellPair<S> offsets_times(int positions, int thread, const SellPair<const V *> &x_row, At at)
+{
+  const std::uint32_t bit = std::uint32_t{1} << thread;
+  SellPair<S> s{{0, 0}};
+  int p = 0;
+  for (; p + sell_batch <= positions; p += sell_batch) add_offsets<true>(sell_batch, bit, x_row, s, [&](int j) { return at(p + j); });
+  if (p < positions) add_offsets<false>(positions - p, bit, x_row, s, [&](int j) { return at(p + j); });
+  return s;
+}
+template <class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> constant_times(const SellView<T> &A, int list, int thread, const SellPair<const V *> &x_row)
+{
+  if (list < 0) return {{0, 0}}; // a slice without entries
+  return offsets_times<SumOf<T, V>>(A.constant[list].offset, thread, x_row, [&](int p) { return constant_at(A, list + 1 + p); });
+}
+template <class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> stencil_times(const SellView<T> &A, const SellStart &from, int positions, int thread,
+                                              const SellPair<const V *> &x_row)
+{
+  return offsets_times<SumOf<T, V>>(positions, thread, x_row, [&](int p) {
+    return SellOffset<T>{A.base[from.pair + p], A.mask[from.mask + p], A.val[(std::int64_t{from.pair} + p) * sell_threads + thread]};
+  });
+}
+
+// (A x)_i of the rows i of thread t of all slices' threads
+template <class Rows, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> rows_times(const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i, const V *x)
+{
+  const std::int64_t slice = t / sell_threads;
+  const int thread = static_cast<int>(t % sell_threads);
+  const SellStart from = A.start[slice], to = A.start[slice + 1];
+  const int positions = to.pair - from.pair;
+  if constexpr (std::is_same_v<Rows, KeptRows>) {
+    const SellPair<const V *> x_row{{x + i.of[0], x + i.of[1]}};
+    if (from.constant >= 0) return constant_times(A, from.constant, thread, x_row);
+    if (from.mask < to.mask) return stencil_times(A, from, positions, thread, x_row);
+  }
+  const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
+  return high < high_end ? plain_times<true>(A, from, positions, high, thread, x) : plain_times<false>(A, from, positions, 0, thread, x);
+}
+
+// y_i = f(f.read(i), (A x)_i) for both rows i of thread t of all slices' threads
+template <class Rows, class T, class V, class F>
+AMGKIT_FN void store_products(const Rows &rows, const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
+{
+  const SellPair<std::int64_t> i = rows.pair(t);
+  const auto s = rows_times<Rows>(A, t, i, x);
+  store_two(A.rows, i, f, read_two(A.rows, i, f), s, y);
+}
+// The same where all slices are constant. What f reads is on its way meanwhile.
+template <class T, class V, class F>
+AMGKIT_FN void store_constant_products(const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
+{
+  const SellPair<std::int64_t> i = KeptRows{}.pair(t);
+  const auto read = read_two(A.rows, i, f);
+  const int list = A.start[t / sell_threads].constant;
+  const auto s = constant_times(A, list, static_cast<int>(t % sell_threads), SellPair<const V *>{{x + i.of[0], x + i.of[1]}});
+  store_two(A.rows, i, f, read, s, y);
+}
+} // namespace amgkit
