@@ -25,10 +25,10 @@ struct FcgData {
   PetscEnum precision = static_cast<PetscEnum>(in_double); // what the options say
   std::unique_ptr<FcgSteps> steps;                         // from the first solve on, in the space of the solution vector
 };
-FcgData &data_of(KSP ksp) { return *static_cast<FcgData *>(ksp->data); }
+FcgData &fcg_data(KSP ksp) { return *static_cast<FcgData *>(ksp->data); }
 
 // What one solve works with.
-struct Solve {
+struct FcgSolve {
   FcgSteps &steps;
   FcgVectors v;
   Mat A;
@@ -41,7 +41,7 @@ struct Solve {
 // the matrix for takes page-locked memory of the host too, on several GPUs (PETSc 3.26: 43 ms for 67 MB).
 PetscErrorCode KSPReset_AMGFCG(KSP ksp)
 {
-  FcgData &data = data_of(ksp);
+  FcgData &data = fcg_data(ksp);
 
   PetscFunctionBegin;
   if (data.steps) PetscCall(data.steps->close());
@@ -62,7 +62,7 @@ PetscErrorCode KSPDestroy_AMGFCG(KSP ksp)
 
 PetscErrorCode KSPSetFromOptions_AMGFCG(KSP ksp, OptionItems PetscOptionsObject)
 {
-  FcgData &data = data_of(ksp);
+  FcgData &data = fcg_data(ksp);
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "AMGKit amgfcg options");
@@ -74,7 +74,7 @@ PetscErrorCode KSPSetFromOptions_AMGFCG(KSP ksp, OptionItems PetscOptionsObject)
 
 PetscErrorCode KSPView_AMGFCG(KSP ksp, PetscViewer viewer)
 {
-  const FcgData &data = data_of(ksp);
+  const FcgData &data = fcg_data(ksp);
   PetscBool ascii;
 
   PetscFunctionBegin;
@@ -89,7 +89,7 @@ PetscErrorCode KSPView_AMGFCG(KSP ksp, PetscViewer viewer)
 }
 
 // q = A d
-PetscErrorCode multiply(KSP ksp, const Solve &solve)
+PetscErrorCode multiply(KSP ksp, const FcgSolve &solve)
 {
   Preconditioner *solver = solve.by_product ? solver_of(ksp->pc) : nullptr;
   bool as_set_up = false;
@@ -106,7 +106,7 @@ PetscErrorCode multiply(KSP ksp, const Solve &solve)
 }
 
 // r = b - A x and, where that is the norm, its norm. w is overwritten.
-PetscErrorCode true_residual(KSP ksp, const Solve &solve, bool x_is_zero, PetscReal *norm)
+PetscErrorCode true_residual(KSP ksp, const FcgSolve &solve, bool x_is_zero, PetscReal *norm)
 {
   PetscFunctionBegin;
   if (x_is_zero) {
@@ -120,7 +120,7 @@ PetscErrorCode true_residual(KSP ksp, const Solve &solve, bool x_is_zero, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode begin(KSP ksp, Solve &solve)
+PetscErrorCode begin(KSP ksp, FcgSolve &solve)
 {
   PetscFunctionBegin;
   PetscCall(true_residual(ksp, solve, ksp->guess_zero, &solve.updated));
@@ -130,7 +130,7 @@ PetscErrorCode begin(KSP ksp, Solve &solve)
 }
 
 // w = B r
-PetscErrorCode precondition(KSP ksp, const Solve &solve)
+PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
 {
   Preconditioner *solver;
 
@@ -146,7 +146,7 @@ PetscErrorCode precondition(KSP ksp, const Solve &solve)
 }
 
 // w = B r and the new direction. The natural norm is that of the residual before the step.
-PetscErrorCode next_direction(KSP ksp, const Solve &solve)
+PetscErrorCode next_direction(KSP ksp, const FcgSolve &solve)
 {
   const bool first = ksp->its == 0;
 
@@ -166,7 +166,7 @@ PetscErrorCode next_direction(KSP ksp, const Solve &solve)
 }
 
 // Mixed precision, after a step: only a residual in double precision ends the solve.
-PetscErrorCode update(KSP ksp, Solve &solve, PetscReal norm)
+PetscErrorCode update(KSP ksp, FcgSolve &solve, PetscReal norm)
 {
   const PetscReal last = solve.updated;
 
@@ -189,7 +189,7 @@ PetscErrorCode update(KSP ksp, Solve &solve, PetscReal norm)
 }
 
 // One step along d, unless the method cannot go on.
-PetscErrorCode advance(KSP ksp, Solve &solve)
+PetscErrorCode advance(KSP ksp, FcgSolve &solve)
 {
   FcgScalars s;
   PetscReal norm;
@@ -216,7 +216,7 @@ PetscErrorCode advance(KSP ksp, Solve &solve)
 // Steps and vectors as this solve needs them.
 PetscErrorCode prepare(KSP ksp, Preconditioner *product, bool may_mix, FcgVectors *v)
 {
-  FcgData &data = data_of(ksp);
+  FcgData &data = fcg_data(ksp);
   const bool mixed = may_mix && data.precision == static_cast<PetscEnum>(in_mixed) && ksp->normtype == KSP_NORM_UNPRECONDITIONED &&
                      fcg_can_mix(ksp->vec_sol, product);
 
@@ -249,7 +249,7 @@ PetscErrorCode can_apply(KSP ksp, Mat A, const FcgSteps &steps, const FcgVectors
 
 PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
 {
-  FcgData &data = data_of(ksp);
+  FcgData &data = fcg_data(ksp);
   Preconditioner *product = nullptr;
   bool same_values = false;
   FcgVectors v;
@@ -262,7 +262,7 @@ PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
   PetscCall(find_product(ksp, A, P, &product, &same_values));
   PetscCall(prepare(ksp, product, same_values, &v));
   PetscCall(can_apply(ksp, A, *data.steps, v, &v.w_in_single));
-  Solve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};
+  FcgSolve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};
   PetscCall(begin(ksp, solve));
   while (!ksp->reason) {
     PetscCall(next_direction(ksp, solve));

@@ -11,7 +11,7 @@ namespace amgkit
 namespace
 {
 // Where the directions are exhausted, a cycle that has left more than this of the residual has got nowhere.
-constexpr PetscReal enough = 0.5;
+constexpr PetscReal least_gain = 0.5;
 
 // ksp->data
 struct FgmresData {
@@ -19,10 +19,10 @@ struct FgmresData {
   std::unique_ptr<FgmresSteps> steps; // from the first solve on, in the space of the solution vector
   HessenbergProblem problem;          // of the cycle under way; no columns where there is none
 };
-FgmresData &data_of(KSP ksp) { return *static_cast<FgmresData *>(ksp->data); }
+FgmresData &fgmres_data(KSP ksp) { return *static_cast<FgmresData *>(ksp->data); }
 
 // What one solve works with.
-struct Solve {
+struct FgmresSolve {
   FgmresSteps &steps;
   HessenbergProblem &problem;
   Vec u, w, z;
@@ -34,7 +34,7 @@ struct Solve {
 // The work vectors wait for the solution vector, as in amgfcg.
 PetscErrorCode KSPReset_AMGFGMRES(KSP ksp)
 {
-  FgmresData &data = data_of(ksp);
+  FgmresData &data = fgmres_data(ksp);
 
   PetscFunctionBegin;
   if (data.steps) PetscCall(data.steps->close());
@@ -68,19 +68,19 @@ PetscErrorCode set_restart(KSP ksp, PetscInt restart)
   PetscFunctionBegin;
   PetscCheck(restart >= 1 && restart <= 100000, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_OUTOFRANGE,
              "-ksp_amgfgmres_restart %" PetscInt_FMT ": a cycle has 1 to 100000 iterations", restart);
-  data_of(ksp).restart = restart;
+  fgmres_data(ksp).restart = restart;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode get_restart(KSP ksp, PetscInt *restart)
 {
-  *restart = data_of(ksp).restart;
+  *restart = fgmres_data(ksp).restart;
   return PETSC_SUCCESS;
 }
 
 PetscErrorCode KSPSetFromOptions_AMGFGMRES(KSP ksp, OptionItems PetscOptionsObject)
 {
-  PetscInt restart = data_of(ksp).restart;
+  PetscInt restart = fgmres_data(ksp).restart;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "AMGKit amgfgmres options");
@@ -92,7 +92,7 @@ PetscErrorCode KSPSetFromOptions_AMGFGMRES(KSP ksp, OptionItems PetscOptionsObje
 
 PetscErrorCode KSPView_AMGFGMRES(KSP ksp, PetscViewer viewer)
 {
-  const FgmresData &data = data_of(ksp);
+  const FgmresData &data = fgmres_data(ksp);
   PetscBool ascii;
 
   PetscFunctionBegin;
@@ -107,7 +107,7 @@ PetscErrorCode KSPView_AMGFGMRES(KSP ksp, PetscViewer viewer)
 // The solution that an iteration has, also in the middle of a cycle: ksp->vec_sol is then that of its beginning.
 PetscErrorCode KSPBuildSolution_AMGFGMRES(KSP ksp, Vec v, Vec *out)
 {
-  const FgmresData &data = data_of(ksp);
+  const FgmresData &data = fgmres_data(ksp);
   const bool under_way = data.problem.columns() > 0;
   Vec to = v ? v : under_way ? ksp->work[2] : ksp->vec_sol;
 
@@ -121,7 +121,7 @@ PetscErrorCode KSPBuildSolution_AMGFGMRES(KSP ksp, Vec v, Vec *out)
 }
 
 // u of a new cycle from the residual, which is tested if the last iteration's was not.
-PetscErrorCode begin_cycle(KSP ksp, Solve &solve, bool x_is_zero)
+PetscErrorCode begin_cycle(KSP ksp, FgmresSolve &solve, bool x_is_zero)
 {
   const PetscReal before = solve.began;
   const bool exhausted = solve.problem.exhausted();
@@ -133,7 +133,7 @@ PetscErrorCode begin_cycle(KSP ksp, Solve &solve, bool x_is_zero)
   PetscCall(check_convergence(ksp, solve.began));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
-  if (exhausted && !(solve.began <= enough * before)) ksp->reason = KSP_DIVERGED_BREAKDOWN;
+  if (exhausted && !(solve.began <= least_gain * before)) ksp->reason = KSP_DIVERGED_BREAKDOWN;
   if (solve.began == 0) ksp->reason = KSP_CONVERGED_ATOL; // whatever the user's test says
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   solve.problem.begin(solve.began);
@@ -142,7 +142,7 @@ PetscErrorCode begin_cycle(KSP ksp, Solve &solve, bool x_is_zero)
 }
 
 // The next column, from z = B u and w = A z
-PetscErrorCode next_column(KSP ksp, Solve &solve, FgmresColumn *column)
+PetscErrorCode next_column(KSP ksp, FgmresSolve &solve, FgmresColumn *column)
 {
   const int k = solve.problem.columns();
 
@@ -162,7 +162,7 @@ PetscErrorCode next_column(KSP ksp, Solve &solve, FgmresColumn *column)
 
 // Whether the iteration is the last one of the cycle, and of the solve. Where the directions are exhausted, only the residual says whether
 // the solution was found or the method cannot go on.
-PetscErrorCode iterate(KSP ksp, Solve &solve, bool *last)
+PetscErrorCode iterate(KSP ksp, FgmresSolve &solve, bool *last)
 {
   FgmresColumn column;
 
@@ -178,13 +178,13 @@ PetscErrorCode iterate(KSP ksp, Solve &solve, bool *last)
   if (exhausted && ksp->normtype == KSP_NORM_NONE)
     ksp->reason = solve.problem.singular() ? KSP_DIVERGED_BREAKDOWN : KSP_CONVERGED_HAPPY_BREAKDOWN;
   if (!exhausted && !ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
-  *last = ksp->reason || exhausted || solve.problem.columns() >= data_of(ksp).restart;
+  *last = ksp->reason || exhausted || solve.problem.columns() >= fgmres_data(ksp).restart;
   if (!*last) PetscCall(record_norm(ksp, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // x of what the cycle has found, and the record of its last iteration where no other cycle follows.
-PetscErrorCode end_cycle(KSP ksp, Solve &solve)
+PetscErrorCode end_cycle(KSP ksp, FgmresSolve &solve)
 {
   const bool any = solve.problem.columns() > 0;
 
@@ -199,7 +199,7 @@ PetscErrorCode end_cycle(KSP ksp, Solve &solve)
 // Steps and vectors as this solve needs them.
 PetscErrorCode prepare(KSP ksp, Preconditioner *product)
 {
-  FgmresData &data = data_of(ksp);
+  FgmresData &data = fgmres_data(ksp);
 
   PetscFunctionBegin;
   if (data.steps && std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0) PetscCall(KSPReset_AMGFGMRES(ksp));
@@ -214,7 +214,7 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product)
 
 PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp)
 {
-  FgmresData &data = data_of(ksp);
+  FgmresData &data = fgmres_data(ksp);
   Preconditioner *product = nullptr;
   bool same_values = false, x_is_zero = ksp->guess_zero;
   Mat A, P;
@@ -225,7 +225,8 @@ PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp)
   PetscCall(PCGetOperators(ksp->pc, &A, &P));
   PetscCall(find_product(ksp, A, P, &product, &same_values));
   PetscCall(prepare(ksp, product));
-  Solve solve = {*data.steps, data.problem, ksp->work[0], ksp->work[1], ksp->work[2], A, product && data.steps->has_product(*product)};
+  FgmresSolve solve = {
+      *data.steps, data.problem, ksp->work[0], ksp->work[1], ksp->work[2], A, product && data.steps->has_product(*product)};
   while (!ksp->reason) {
     PetscCall(begin_cycle(ksp, solve, x_is_zero));
     for (bool last = ksp->reason; !last;) PetscCall(iterate(ksp, solve, &last));

@@ -109,6 +109,7 @@ public:
     PetscCall(interpolate(ex, fine, of_fine, level, *transfer));
     transfer->P.values_change = parameters_.reweight;
     transfer->P.in_single = this->in_single_;
+    transfer->P.exact_product = true; // P B_c = B, which rounding would lose, makes the coarse matrix of a singular one singular
     if (level.tentative.dropped > 0) transfer->zero = std::move(level.tentative.zero);
     PetscCall(transfer->create(ex, ProductForm::two_products, spgemm(fine), fine.A, coarse.A, of_coarse));
     near_null_ = std::move(level.tentative.coarse);

@@ -19,16 +19,16 @@ namespace
 {
 CsrView<float> in_floats(const CsrView<double> &A, const float *val) { return {A.rows, A.cols, A.nnz, A.ptr, A.col, val}; }
 
-// The rows of A go into what is stored, if that can give them back.
-template <class Ex> PetscErrorCode fold_rows(Ex &ex, bool values_are_stored, Csr<double, Ex> &A, StoredMatrix<Ex> &stored)
+// The rows of A go into what is stored, if that can give them back, and are freed, unless they are to be kept.
+template <class Ex> PetscErrorCode fold_rows(Ex &ex, bool values_are_stored, bool keep, Csr<double, Ex> &A, StoredMatrix<Ex> &stored)
 {
   PetscFunctionBegin;
   if (A.col.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!stored.has_rows())
-    PetscCall(stored.create(ex, A.view(), Storage::in_single, 1, &A, SellForm::sorted));
+    PetscCall(stored.create(ex, A.view(), Storage::in_single, 1, keep ? nullptr : &A, SellForm::sorted));
   else if (!values_are_stored)
     PetscCall(stored.refresh(ex, A.view(), Storage::in_single));
-  if (!stored.has_rows()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (keep || !stored.has_rows()) PetscFunctionReturn(PETSC_SUCCESS);
   A.col.release();
   A.val.release();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -38,20 +38,22 @@ template <class Ex> PetscErrorCode fold_rows(Ex &ex, bool values_are_stored, Csr
 template <class Ex> bool rows_suffice(const Csr<double, Ex> &R) { return !Ex::on_device || R.rows >= 1 << 18; }
 
 // A's values in single precision, and back
-template <class Ex> PetscErrorCode fold_values(Ex &ex, Csr<double, Ex> &A, Array<float, Ex> &single)
+template <class Ex> PetscErrorCode fold_values(Ex &ex, bool keep, Csr<double, Ex> &A, Array<float, Ex> &single)
 {
   PetscFunctionBegin;
   if (A.val.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(single.allocate(ex, A.col.size()));
   PetscCall(convert(ex, A.col.size(), static_cast<const double *>(A.val.data()), single.data()));
-  A.val.release();
+  if (!keep) A.val.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Ex> PetscErrorCode unfold_values(Ex &ex, Csr<double, Ex> &A, Array<float, Ex> &single)
 {
   PetscFunctionBegin;
-  PetscCall(A.val.allocate(ex, A.col.size()));
-  PetscCall(convert(ex, A.col.size(), static_cast<const float *>(single.data()), A.val.data()));
+  if (A.val.size() == 0) {
+    PetscCall(A.val.allocate(ex, A.col.size()));
+    PetscCall(convert(ex, A.col.size(), static_cast<const float *>(single.data()), A.val.data()));
+  }
   single.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -78,7 +80,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::round_values(Ex &ex)
   PetscCall(representable_in_single(ex, diag.view(), &own));
   PetscCall(representable_in_single(ex, offd.view(), &other));
   rounded_ = own && other;
-  if (!rounded_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!rounded_ || exact_product) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(round_rows(ex, {diag.view(), offd.view(), ghosts_before(ghosts, first), diag.val.data(), offd.val.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,8 +93,9 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::fold(Ex &ex)
     stored_transposed_ = {};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(fold_rows(ex, stored_values_, diag, stored_));
-  PetscCall(rows_suffice(to_own) ? fold_rows(ex, stored_values_, to_own, stored_transposed_) : fold_values(ex, to_own, single_own_));
+  PetscCall(fold_rows(ex, stored_values_, keeps_rows(), diag, stored_));
+  PetscCall(rows_suffice(to_own) ? fold_rows(ex, stored_values_, keeps_rows(), to_own, stored_transposed_)
+                                 : fold_values(ex, keeps_rows(), to_own, single_own_));
   stored_values_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

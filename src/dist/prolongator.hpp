@@ -27,6 +27,9 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   // To be set before create(), too: whether weights shall be rounded to single precision, if they allow it, rows keeping their
   // sums, and be kept so between products. Pᵀ A P is then that of the rounded P.
   bool in_single = false;
+  // With in_single: only the cycle's P and R are rounded, and Pᵀ A P is that of P as it was set, of which rows need not keep their sums.
+  // Where values do not change, the rows then stay beside what the cycle reads.
+  bool exact_product = false;
 
   MPI_Comm comm = MPI_COMM_NULL;
   RankRanges range;                  // rank r owns coarse points range[r] <= I < range[r + 1]
@@ -57,6 +60,7 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
 
 private:
   PetscErrorCode round_values(Ex &);
+  bool keeps_rows() const { return exact_product && !values_change; }
   PetscErrorCode transpose_all(Ex &);
 
   bool rounded_ = false, stored_values_ = false; // whether what is stored has the values of now
