@@ -75,6 +75,7 @@ public:
 
     PetscFunctionBegin;
     PetscCall(is_plain(z, &plain));
+    plain = plain && n_ > 0; // or there is no memory to place it in
     if (plain) PetscCall(place(z, to.data()));
     const PetscErrorCode code = f();
     if (plain) PetscCall(take_back(z));
@@ -199,7 +200,7 @@ private:
     for (int first = 0; first <= k; first += fgmres_block) {
       const int count = std::min(fgmres_block, k + 1 - first);
       FgmresBlock block{};
-      for (int c = 0; c < count; c++) block.vector[c] = first + c < k ? basis_[static_cast<std::size_t>(first + c)].data() : u;
+      for (int c = 0; c < count; c++) block.vector[c] = first + c < k ? basis_[first + c].data() : u;
       PetscCall(fgmres_dots(ex_, n_, count, block, u, w, work_.data(), sums_.data() + first / fgmres_block * fgmres_sums));
     }
     PetscCall(sum_over_ranks(ex_, comm_, (k / fgmres_block + 1) * fgmres_sums, sums_.data()));

@@ -118,12 +118,11 @@ TEST_F(FlexibleGMRES, MayBeSetUpEarlyResetAndReplaced)
   const PetscInt iterations = solution.iterations;
   EXPECT_TRUE(solution.converged());
   for (const char *other : {"gmres", "bcgs", "amgfcg", "richardson"}) {
-    // PETSc keeps the side of the type before unless it is told which
-    solve(std::string("-pc_type jacobi -ksp_max_it 3 -ksp_pc_side left -ksp_type ") + other);
-    solve("-ksp_type amgfgmres -ksp_pc_side right -pc_type jacobi -ksp_max_it 300");
+    solve(std::string("-pc_type jacobi -ksp_max_it 3 -ksp_type ") + other);
+    solve("-ksp_type amgfgmres -pc_type jacobi -ksp_max_it 300");
     EXPECT_EQ(solution.iterations, iterations) << other;
     OK(KSPReset(ksp));
-    solve("-ksp_type amgfgmres -ksp_pc_side right -pc_type jacobi -ksp_max_it 300");
+    solve("-ksp_type amgfgmres -pc_type jacobi -ksp_max_it 300");
     EXPECT_EQ(solution.iterations, iterations) << other;
     OK(KSPReset(ksp));
   }
