@@ -316,7 +316,7 @@ TYPED_TEST(MatrixTransferTest, KeepsRoundedWeightsInSingle)
       EXPECT_EQ(P[0].val, P[1].val);
     }
   });
-  EXPECT_EQ(folded_ones > 10, TypeParam::sliced_rows);
+  EXPECT_EQ(folded_ones > 0, TypeParam::sliced_rows);
 }
 
 // With an exact product only the cycle's P and R are rounded: the coarse matrix is that of P in double, which stays where its values do.
