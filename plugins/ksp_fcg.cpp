@@ -88,6 +88,14 @@ PetscErrorCode KSPView_AMGFCG(KSP ksp, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode check_there(KSP ksp, const Preconditioner *solver)
+{
+  PetscFunctionBegin;
+  PetscCheck(solver, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_WRONGSTATE,
+             "The preconditioner was reset while a solve with it was under way");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // q = A d
 PetscErrorCode multiply(KSP ksp, const FcgSolve &solve)
 {
@@ -96,8 +104,7 @@ PetscErrorCode multiply(KSP ksp, const FcgSolve &solve)
 
   if (!solver && !solve.steps.mixed()) return KSP_MatMult(ksp, solve.A, solve.v.d, solve.v.q);
   PetscFunctionBegin;
-  PetscCheck(solver, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_WRONGSTATE,
-             "The preconditioner was reset while a solve with it was under way");
+  PetscCall(check_there(ksp, solver));
   PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up));
@@ -137,8 +144,7 @@ PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
   if (!solve.v.w_in_single) return KSP_PCApply(ksp, solve.v.r, solve.v.w);
   PetscFunctionBegin;
   PetscCall(solver_to_apply(ksp->pc, solve.v.w, &solver));
-  PetscCheck(solver, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_WRONGSTATE,
-             "The preconditioner was reset while a solve with it was under way");
+  PetscCall(check_there(ksp, solver));
   PetscCall(PetscLogEventBegin(PC_Apply, ksp->pc, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.apply(*solver, solve.v));
   PetscCall(PetscLogEventEnd(PC_Apply, ksp->pc, nullptr, nullptr, nullptr));
@@ -253,13 +259,11 @@ PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
   Preconditioner *product = nullptr;
   bool same_values = false;
   FcgVectors v;
-  Mat A, P;
+  Mat A;
 
   PetscFunctionBegin;
   ksp->its = 0;
-  PetscCall(PCSetUp(ksp->pc)); // which PETSc may leave to the first PCApply()
-  PetscCall(PCGetOperators(ksp->pc, &A, &P));
-  PetscCall(find_product(ksp, A, P, &product, &same_values));
+  PetscCall(find_product(ksp, &A, &product, &same_values));
   PetscCall(prepare(ksp, product, same_values, &v));
   PetscCall(can_apply(ksp, A, *data.steps, v, &v.w_in_single));
   FcgSolve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};

@@ -217,13 +217,11 @@ PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp)
   FgmresData &data = fgmres_data(ksp);
   Preconditioner *product = nullptr;
   bool same_values = false, x_is_zero = ksp->guess_zero;
-  Mat A, P;
+  Mat A;
 
   PetscFunctionBegin;
   ksp->its = 0;
-  PetscCall(PCSetUp(ksp->pc)); // which PETSc may leave to the first PCApply()
-  PetscCall(PCGetOperators(ksp->pc, &A, &P));
-  PetscCall(find_product(ksp, A, P, &product, &same_values));
+  PetscCall(find_product(ksp, &A, &product, &same_values));
   PetscCall(prepare(ksp, product));
   FgmresSolve solve = {
       *data.steps, data.problem, ksp->work[0], ksp->work[1], ksp->work[2], A, product && data.steps->has_product(*product)};

@@ -47,16 +47,19 @@ PetscErrorCode is_as_set_up(KSP ksp, Mat A, bool *as_set_up)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product, bool *same_values)
+PetscErrorCode find_product(KSP ksp, Mat *A, Preconditioner **product, bool *same_values)
 {
-  Preconditioner *solver = solver_of(ksp->pc);
   bool same = false;
+  Mat P;
 
   PetscFunctionBegin;
-  if (solver && A == P && !ksp->transpose_solve) PetscCall(solver->can_refresh(A, &same));
+  PetscCall(PCSetUp(ksp->pc)); // which PETSc may leave to the first PCApply()
+  PetscCall(PCGetOperators(ksp->pc, A, &P));
+  Preconditioner *solver = solver_of(ksp->pc);
+  if (solver && *A == P && !ksp->transpose_solve) PetscCall(solver->can_refresh(P, &same));
   *product = same ? solver : nullptr;
   *same_values = false;
-  if (same) PetscCall(is_as_set_up(ksp, A, same_values));
+  if (same) PetscCall(is_as_set_up(ksp, P, same_values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

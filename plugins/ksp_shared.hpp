@@ -13,8 +13,9 @@ PetscErrorCode test_convergence(KSP ksp, PetscReal norm);
 // Both. A norm that is no number ends the solve, too.
 PetscErrorCode check_convergence(KSP ksp, PetscReal norm);
 
-// Collective: the preconditioner, if it was set up with the operator as it is now but for values; and whether these are the same, too.
-PetscErrorCode find_product(KSP ksp, Mat A, Mat P, Preconditioner **product, bool *same_values);
+// Collective, as a solve begins: the operator A; the preconditioner, if it was set up with A as it is now but for values; and whether these
+// are the same, too.
+PetscErrorCode find_product(KSP ksp, Mat *A, Preconditioner **product, bool *same_values);
 // Whether A has the values with which ksp's preconditioner, which has a solver, was set up.
 PetscErrorCode is_as_set_up(KSP ksp, Mat A, bool *as_set_up);
 // y = A x, by_product: by the preconditioner's product, if it is still there

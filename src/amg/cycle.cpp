@@ -325,14 +325,14 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, 
   float *b_single = finest.work.template as<float>() + A.rows, *x_single = finest.x.template as<float>();
 
   PetscFunctionBegin;
-  if (choice != recorded_for_) PetscCall(record(ex, choice));
   if (choice.single) {
     PetscCall(norm1_of(ex, A.rows, b, norm1_work_.data(), norm1));
     PetscCall(sum_over_ranks(ex, A.comm, 1, norm1));
     PetscCall(to_single(ex, A.rows, norm1, A.global_rows(), b, b_single));
-    PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).visit(0, choice.kind, b_single, x_single));
+    PetscCall(apply(ex, choice, b_single, x_single));
     PetscCall(from_single(ex, A.rows, norm1, A.global_rows(), x_single, x));
   } else {
+    if (choice != recorded_for_) PetscCall(record(ex, choice));
     PetscCall(Visits<Ex, DistMatrix<Ex>, double>(ex, *this).visit(0, choice.kind, b, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

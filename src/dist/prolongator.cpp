@@ -69,17 +69,24 @@ PetscErrorCode unfold_rows(Ex &ex, std::int64_t entries, const Csr<double, Ex> &
 }
 } // namespace
 
+// Local: whether all weights are representable in single precision
+template <class Ex> PetscErrorCode Prolongator<Ex>::representable(Ex &ex, bool *all) const
+{
+  bool own, other;
+
+  PetscFunctionBegin;
+  PetscCall(representable_in_single(ex, diag.view(), &own));
+  PetscCall(representable_in_single(ex, offd.view(), &other));
+  *all = own && other;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Local
 template <class Ex> PetscErrorCode Prolongator<Ex>::round_values(Ex &ex)
 {
-  bool own = false, other = false;
-
   PetscFunctionBegin;
   rounded_ = false;
-  if (!in_single) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(representable_in_single(ex, diag.view(), &own));
-  PetscCall(representable_in_single(ex, offd.view(), &other));
-  rounded_ = own && other;
+  if (in_single) PetscCall(representable(ex, &rounded_));
   if (!rounded_ || exact_product) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(round_rows(ex, {diag.view(), offd.view(), ghosts_before(ghosts, first), diag.val.data(), offd.val.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,12 +128,9 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::whole_diag(Ex &ex, Csr<doubl
 
 template <class Ex> PetscErrorCode Prolongator<Ex>::fits_single(Ex &ex, bool *fits) const
 {
-  bool own = rounded_, other = rounded_;
-
   PetscFunctionBegin;
-  if (!own) PetscCall(representable_in_single(ex, diag.view(), &own));
-  if (!other) PetscCall(representable_in_single(ex, offd.view(), &other));
-  *fits = own && other;
+  *fits = rounded_;
+  if (!rounded_) PetscCall(representable(ex, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -59,6 +59,7 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   template <class V> PetscErrorCode multiply_transposed(Ex &, const V *r, V *b);
 
 private:
+  PetscErrorCode representable(Ex &, bool *all) const;
   PetscErrorCode round_values(Ex &);
   bool keeps_rows() const { return exact_product && !values_change; }
   PetscErrorCode transpose_all(Ex &);

@@ -1,6 +1,5 @@
-#include "amgkit.h"
+#include "support/flexible_krylov.hpp"
 #include "support/gallery.hpp"
-#include "support/petsc_problems.hpp"
 
 #include <array>
 #include <cmath>
@@ -12,29 +11,9 @@ namespace amgkit::test
 {
 namespace
 {
-class FlexibleCG : public ::testing::Test {
+class FlexibleCG : public FlexibleKrylov {
 protected:
-  void SetUp() override
-  {
-    OK(AMGKitRegister());
-    OK(distribute(grid7(12, 11, 10, 1, 1, 0.1), have_gpu(), A.out()));
-    OK(make_system(A, x.out(), b.out()));
-    OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-  }
-
-  void solve(const std::string &options)
-  {
-    OK(replace_options(options));
-    OK(KSPSetOperators(ksp, A, A));
-    OK(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 300));
-    OK(KSPSetFromOptions(ksp));
-    OK(test::solve(ksp, b, x, &solution));
-  }
-
-  OwnedMat A;
-  OwnedVec x, b;
-  OwnedKSP ksp;
-  Solution solution;
+  void SetUp() override { set_up(grid7(12, 11, 10, 1, 1, 0.1)); }
 };
 } // namespace
 
@@ -56,25 +35,7 @@ TEST_F(FlexibleCG, TakesTheIterationsOfPETScsMethods)
   EXPECT_LE(solution.residual, 2e-9);
 }
 
-// Its vectors come with the solve and go with a reset or another type, whatever is set up before.
-TEST_F(FlexibleCG, MayBeSetUpEarlyResetAndReplaced)
-{
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetType(ksp, "amgfcg"));
-  OK(KSPSetUp(ksp));
-  solve("-ksp_type amgfcg -pc_type jacobi");
-  const PetscInt iterations = solution.iterations;
-  EXPECT_TRUE(solution.converged());
-  for (const char *other : {"cg", "gmres", "bcgs", "richardson"}) {
-    solve(std::string("-pc_type jacobi -ksp_max_it 3 -ksp_type ") + other);
-    solve("-ksp_type amgfcg -pc_type jacobi -ksp_max_it 300");
-    EXPECT_EQ(solution.iterations, iterations) << other;
-    OK(KSPReset(ksp));
-    solve("-ksp_type amgfcg -pc_type jacobi -ksp_max_it 300");
-    EXPECT_EQ(solution.iterations, iterations) << other;
-    OK(KSPReset(ksp));
-  }
-}
+TEST_F(FlexibleCG, MayBeSetUpEarlyResetAndReplaced) { set_up_early_reset_and_replace("amgfcg", {"cg", "gmres", "bcgs", "richardson"}); }
 
 TEST_F(FlexibleCG, KnowsTheNormsAndTheGuess)
 {

@@ -111,21 +111,7 @@ TEST_F(FlexibleGMRES, ShowsItsSolution)
 
 TEST_F(FlexibleGMRES, MayBeSetUpEarlyResetAndReplaced)
 {
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetType(ksp, "amgfgmres"));
-  OK(KSPSetUp(ksp));
-  solve("-ksp_type amgfgmres -pc_type jacobi");
-  const PetscInt iterations = solution.iterations;
-  EXPECT_TRUE(solution.converged());
-  for (const char *other : {"gmres", "bcgs", "amgfcg", "richardson"}) {
-    solve(std::string("-pc_type jacobi -ksp_max_it 3 -ksp_type ") + other);
-    solve("-ksp_type amgfgmres -pc_type jacobi -ksp_max_it 300");
-    EXPECT_EQ(solution.iterations, iterations) << other;
-    OK(KSPReset(ksp));
-    solve("-ksp_type amgfgmres -pc_type jacobi -ksp_max_it 300");
-    EXPECT_EQ(solution.iterations, iterations) << other;
-    OK(KSPReset(ksp));
-  }
+  set_up_early_reset_and_replace("amgfgmres", {"gmres", "bcgs", "amgfcg", "richardson"});
 }
 
 TEST_F(FlexibleGMRES, TakesTheRestartOfPETScsInterface)

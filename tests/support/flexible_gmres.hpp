@@ -1,34 +1,13 @@
 // What the tests of flexible GMRES begin with: a flow's matrix and a KSP.
 #pragma once
-#include "amgkit.h"
 #include "support/convection.hpp"
-#include "support/petsc_problems.hpp"
+#include "support/flexible_krylov.hpp"
 
 namespace amgkit::test
 {
-class FlexibleGMRES : public ::testing::Test {
+class FlexibleGMRES : public FlexibleKrylov {
 protected:
-  void SetUp() override
-  {
-    OK(AMGKitRegister());
-    OK(distribute(convection_diffusion(3, 11, 10, Wind::rotating), have_gpu(), A.out()));
-    OK(make_system(A, x.out(), b.out()));
-    OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-  }
-
-  void solve(const std::string &options)
-  {
-    OK(replace_options(options));
-    OK(KSPSetOperators(ksp, A, A));
-    OK(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 300));
-    OK(KSPSetFromOptions(ksp));
-    OK(test::solve(ksp, b, x, &solution));
-  }
-
-  OwnedMat A;
-  OwnedVec x, b;
-  OwnedKSP ksp;
-  Solution solution;
+  void SetUp() override { set_up(convection_diffusion(3, 11, 10, Wind::rotating)); }
 };
 
 // A solve with a KSP of its own

@@ -36,6 +36,22 @@ template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double>
   return block_sell_fill(ex, A, S, kept);
 }
 
+// How many allocations work has, each of which fails once; the last time none does. Local.
+inline int failing_allocations(Debug &ex, const std::function<PetscErrorCode()> &work)
+{
+  int failed = 0;
+  PetscPushErrorHandler(PetscReturnErrorHandler, nullptr);
+  for (bool more = true; more; failed += more) {
+    ex.fail_at = ex.allocations + failed;
+    const PetscErrorCode code = work();
+    more = ex.allocations > ex.fail_at;
+    ex.fail_at = -1;
+    EXPECT_EQ(code, more ? PETSC_ERR_MEM : PETSC_SUCCESS);
+  }
+  PetscPopErrorHandler();
+  return failed;
+}
+
 // What fits computes what compressed rows do; what does not fit says so.
 // Values of T, vectors of V
 template <template <class, class> class Format, class T, class V, class Ex>

@@ -323,17 +323,8 @@ TEST(SlicedEllMemory, EveryAllocationMayFail)
   Csr<double, Debug> M;
   StoredMatrix<Debug> stored;
   OK(upload(ex, in_blocks(grid7(5, 5, 5), 3, 20), M));
-  PetscPushErrorHandler(PetscReturnErrorHandler, nullptr);
-  int failed = 0;
-  for (bool more = true; more; failed += more) {
-    ex.fail_at = ex.allocations + failed;
-    const PetscErrorCode code = stored.create(ex, M.view(), Storage::in_single, 3);
-    more = ex.allocations > ex.fail_at;
-    ex.fail_at = -1;
-    EXPECT_EQ(code, more ? PETSC_ERR_MEM : PETSC_SUCCESS);
-  }
-  PetscPopErrorHandler();
-  EXPECT_EQ(failed, 8); // ptr and col of the blocks; start, high_start, base, low; values and flag
+  EXPECT_EQ(failing_allocations(ex, [&] { return stored.create(ex, M.view(), Storage::in_single, 3); }),
+            8); // ptr and col of the blocks; start, high_start, base, low; values and flag
   EXPECT_STREQ(stored.description(), "block SELL, single");
 }
 } // namespace amgkit::test

@@ -200,17 +200,8 @@ TEST(SortedRowsMemory, EveryAllocationMayFail)
   Csr<double, Debug> M;
   StoredMatrix<Debug> stored;
   OK(upload(ex, random_lengths(600, 3), M));
-  PetscPushErrorHandler(PetscReturnErrorHandler, nullptr);
-  int failed = 0;
-  for (bool more = true; more; failed += more) {
-    ex.fail_at = ex.allocations + failed;
-    const PetscErrorCode code = stored.create(ex, M.view(), Storage::in_single);
-    more = ex.allocations > ex.fail_at;
-    ex.fail_at = -1;
-    EXPECT_EQ(code, more ? PETSC_ERR_MEM : PETSC_SUCCESS);
-  }
-  PetscPopErrorHandler();
-  EXPECT_EQ(failed, 12); // table of lists, starts, order, starts of sorted rows; base, low, high_start; values and flag
+  EXPECT_EQ(failing_allocations(ex, [&] { return stored.create(ex, M.view(), Storage::in_single); }),
+            12); // table of lists, starts, order, starts of sorted rows; base, low, high_start; values and flag
   EXPECT_STREQ(stored.description(), "sorted SELL, single");
 }
 } // namespace amgkit::test
