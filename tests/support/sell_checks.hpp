@@ -33,7 +33,11 @@ template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double>
 }
 template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, BlockSell<T, Ex> &S, bool *kept)
 {
-  return block_sell_fill(ex, A, S, kept);
+  bool fits;
+  PetscFunctionBegin;
+  PetscCall(block_sell_fill(ex, A, S, kept));
+  if (!*kept) PetscCall(block_sell_create(ex, A, S.block, S, &fits, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // How many allocations work has, each of which fails once; the last time none does. Local.
@@ -142,8 +146,14 @@ struct Positions {
     return 388 * static_cast<double>(plain) + 268 * static_cast<double>(stencil) + 24 * static_cast<double>(in_lists());
   }
 };
-// Of the slice with these rows; plain: whatever it has in common
-inline Positions positions_of_slice(const HostCsr &A, const std::vector<int> &rows, bool plain)
+// The slices that there may be besides plain ones.
+struct Allowed {
+  bool stencil;
+  int constants; // for each entry of the longest row
+};
+constexpr Allowed nothing_else{false, 0}, of_rows{true, 2}, of_nodes{false, 4};
+// Of the slice with these rows
+inline Positions positions_of_slice(const HostCsr &A, const std::vector<int> &rows, const Allowed &allowed)
 {
   std::vector<std::pair<int, int>> range;                                     // of columns, by position
   std::map<int, std::vector<std::pair<std::uint64_t, std::uint64_t>>> values; // and their rows, in the order of these
@@ -176,16 +186,16 @@ inline Positions positions_of_slice(const HostCsr &A, const std::vector<int> &ro
   }
   constant.lists = {list};
   Positions best = as_plain;
-  if (!plain && stencil.bytes() < best.bytes()) best = stencil;
-  if (!plain && finite && constant.constant <= 2 * as_plain.plain && constant.bytes() < best.bytes()) best = constant;
+  if (allowed.stencil && stencil.bytes() < best.bytes()) best = stencil;
+  if (finite && constant.constant <= allowed.constants * as_plain.plain && constant.bytes() < best.bytes()) best = constant;
   return best;
 }
 // With the rows in this order.
-inline Positions count_positions(const HostCsr &A, const std::vector<int> &order, bool plain)
+inline Positions count_positions(const HostCsr &A, const std::vector<int> &order, const Allowed &allowed)
 {
   Positions count;
   for (int first = 0; first < A.rows; first += 64) {
-    const Positions slice = positions_of_slice(A, {order.begin() + first, order.begin() + std::min(A.rows, first + 64)}, plain);
+    const Positions slice = positions_of_slice(A, {order.begin() + first, order.begin() + std::min(A.rows, first + 64)}, allowed);
     count.plain += slice.plain;
     count.wide += slice.wide;
     count.stencil += slice.stencil;
@@ -211,18 +221,23 @@ inline std::vector<int> sorted_rows(const HostCsr &A, int window)
 // As the rows are stored. *sorted: whether that is sorted, which must save a twentieth of the bytes, those of floats.
 inline Positions count_positions(const HostCsr &A, bool *sorted)
 {
-  const Positions kept = count_positions(A, sorted_rows(A, 1), false), moved = count_positions(A, sorted_rows(A, sell_window), true);
+  const Positions kept = count_positions(A, sorted_rows(A, 1), of_rows),
+                  moved = count_positions(A, sorted_rows(A, sell_window), nothing_else);
   *sorted = moved.bytes() + 128 * static_cast<double>(moved.slices) < 0.95 * kept.bytes();
   return *sorted ? moved : kept;
 }
 
-// Which blocks of so many rows and columns have entries.
+// Which blocks of so many rows and columns have entries. Blocks with the same ones have the same value.
 inline HostCsr nodes_of(const HostCsr &A, int block)
 {
+  std::map<std::pair<int, int>, std::vector<std::pair<int, double>>> entries;
+  std::map<std::vector<std::pair<int, double>>, double> seen;
   std::map<std::pair<int, int>, double> blocks;
   for (int i = 0; i < A.rows; i++) {
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) blocks[{i / block, A.col[k] / block}] = 1;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++)
+      entries[{i / block, A.col[k] / block}].emplace_back(i % block * block + A.col[k] % block, A.val[k]);
   }
+  for (const auto &[where, of_block] : entries) blocks[where] = seen.emplace(of_block, 1 + static_cast<double>(seen.size())).first->second;
   return make_csr(A.rows / block, A.cols / block, blocks);
 }
 
@@ -237,13 +252,16 @@ void check_bits_and_bytes(Ex &ex, HostCsr A, int block, const std::string &name,
   OK(store(ex, M.view(), block, S, &fits, &kept));
   if (!fits) return;
   bool sorted = false;
-  *count = block > 1 ? count_positions(nodes_of(A, block), sorted_rows(nodes_of(A, block), 1), true) : count_positions(A, &sorted);
+  *count = block > 1 ? count_positions(nodes_of(A, block), sorted_rows(nodes_of(A, block), 1), of_nodes) : count_positions(A, &sorted);
   const std::int64_t pairs = count->plain + count->stencil, values = block * block * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t indices =
       4 * (count->slices + 1) + pairs + (count->wide > 0 ? count->slices + 1 : 0) + (block > 1 ? A.rows / block + 1 : 0);
   const std::int64_t entries = pairs * values + 2 * (count->plain + count->wide);
-  EXPECT_EQ(static_cast<std::int64_t>(S.bytes()),
-            4 * indices + 64 * entries + 8 * count->stencil + 24 * count->in_lists() + (sorted ? 128 * count->slices : 0))
+  // of a block in a list, in double, and rounded
+  const std::int64_t constant_values =
+      block > 1 ? (block * block + 3) / 4 * 4 * static_cast<std::int64_t>(sizeof(double) + (sizeof(T) == 4 ? sizeof(T) : 0)) : 8;
+  EXPECT_EQ(static_cast<std::int64_t>(S.bytes()), 4 * indices + 64 * entries + 8 * count->stencil +
+                                                      (16 + constant_values) * count->in_lists() + (sorted ? 128 * count->slices : 0))
       << name;
   const auto x = wave(A.cols, 0.7);
   Array<double, Ex> X, Y;

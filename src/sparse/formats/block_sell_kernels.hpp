@@ -1,6 +1,4 @@
-#include "sparse/formats/block_sell.hpp"
-#include "sparse/formats/sell_tiles.hpp"
-#include "sparse/rows/search.hpp"
+#include "sparse/formats/block_sell_constants.hpp"
 
 namespace amgkit
 {
@@ -20,32 +18,9 @@ template <class F> PetscErrorCode with_block(int block, F f)
   return f(Block<6>{});
 }
 
-// f(J) for the blocks J of node I, ascending
-template <int N, class F> AMGKIT_FN void for_blocks(const CsrView<double> &A, std::int64_t I, F f)
-{
-  int k[N], end[N];
-  for (int r = 0; r < N; r++) {
-    k[r] = A.ptr[N * I + r];
-    end[r] = A.ptr[N * I + r + 1];
-  }
-  for (;;) {
-    int least = INT32_MAX;
-    for (int r = 0; r < N; r++) {
-      if (k[r] < end[r] && A.col[k[r]] / N < least) least = A.col[k[r]] / N;
-    }
-    if (least == INT32_MAX) return;
-    f(least);
-    for (int r = 0; r < N; r++) {
-      if (k[r] + N <= end[r] && A.col[k[r] + N - 1] == N * least + N - 1) // as columns ascend, the whole block
-        k[r] += N;
-      else
-        while (k[r] < end[r] && A.col[k[r]] / N == least) k[r]++;
-    }
-  }
-}
-
-// The blocks of each node, values none.
-template <int N, class Ex> PetscErrorCode find_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptrs, Array<int, Ex> &cols, bool *fits)
+// The blocks of each node, and the numbers that stand for them.
+template <int N, class Ex>
+PetscErrorCode find_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptrs, Array<int, Ex> &cols, Array<double, Ex> &numbers, bool *fits)
 {
   constexpr double most = 1.125;
   const std::int64_t nodes = A.rows / N;
@@ -56,17 +31,22 @@ template <int N, class Ex> PetscErrorCode find_blocks(Ex &ex, CsrView<double> A,
   int *ptr = ptrs.data();
   PetscCall(for_each(ex, nodes, [=] AMGKIT_FN(std::int64_t I) {
     int n = 0;
-    for_blocks<N>(A, I, [&](int) { n++; });
+    for_blocks<N>(A, I, [&](int, const int *) { n++; });
     ptr[I] = n;
   }));
   PetscCall(exclusive_scan(ex, nodes, ptr, &blocks));
   *fits = static_cast<double>(N * N) * static_cast<double>(blocks) <= most * static_cast<double>(A.nnz);
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(cols.allocate(ex, blocks));
+  PetscCall(numbers.allocate(ex, blocks));
   int *col = cols.data();
+  double *number = numbers.data();
   PetscCall(for_each(ex, nodes, [=] AMGKIT_FN(std::int64_t I) {
-    int k = ptr[I];
-    for_blocks<N>(A, I, [&](int J) { col[k++] = J; });
+    int next = ptr[I];
+    for_blocks<N>(A, I, [&](int J, const int *k) {
+      col[next] = J;
+      number[next++] = number_of<N>(A, I, J, k);
+    });
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,7 +73,8 @@ AMGKIT_FN int entry_at(const CsrView<double> &A, const int *ptr, const BlockSell
   return k < end && A.col[k] == column ? k : -1;
 }
 
-// A team for every 32 threads of a slice, or several. flag becomes 1 where an entry is not representable in T.
+// A team for every 32 threads of a slice, or several; constant slices have no positions here. flag: whether an entry is not representable
+// in T.
 template <int N, class Ex, class T>
 PetscErrorCode fill_values(Ex &ex, CsrView<double> A, const int *ptr, BlockSellView<T> out, SellPair<T> *val, unsigned *flag)
 {
@@ -117,7 +98,7 @@ PetscErrorCode fill_values(Ex &ex, CsrView<double> A, const int *ptr, BlockSellV
         if (p + j < columns) val[column * sell_threads * N + first + t] = {{tile.of[j][t], tile.of[j][t + sell_threads]}};
       }
     }
-    if (lost) atomic_or(flag, 1);
+    if (lost) atomic_or(flag, not_representable);
   });
 }
 
@@ -171,6 +152,11 @@ AMGKIT_FN void store_products(const BlockSellView<T> &A, std::int64_t t, const V
 {
   constexpr int threads = sell_threads * N;
   const int slice = static_cast<int>(t) / threads, row = static_cast<int>(t) % threads;
+  if (A.list && A.start[slice].constant >= 0) {
+    const std::int64_t I = std::int64_t{slice} * sell_rows + row;
+    if (row < sell_rows && N * I < A.rows) store_node<N>(A, I, x, y, f);
+    return;
+  }
   const Thread thread{row / N, row};
   const std::int64_t i = std::int64_t{slice} * sell_rows * N + row;
   const int begin = A.start[slice].pair, end = A.start[slice + 1].pair;
@@ -190,44 +176,93 @@ PetscErrorCode for_products(Ex &ex, const BlockSellView<T> &view, const V *x, V 
 }
 } // namespace block_sell
 
-template <class Ex, class T>
-PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &out, bool *fits, bool *representable)
+namespace block_sell
 {
-  Array<int, Ex> ptr, col;
+// Everything but values. Constant slices only if asked for, as two blocks may have the same number.
+template <int N, class Ex, class T>
+PetscErrorCode find_pattern(Ex &ex, CsrView<double> A, bool constants, BlockSell<T, Ex> &out, bool *fits)
+{
+  Array<int, Ex> ptr, col, owner;
+  Array<double, Ex> number;
 
   PetscFunctionBegin;
   out = {};
-  *representable = false;
-  *fits = block_sell_has(block) && A.rows % block == 0 && A.cols % block == 0;
+  PetscCall(find_blocks<N>(ex, A, ptr, col, number, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(block_sell::with_block(block, [&](auto N) { return block_sell::find_blocks<decltype(N)::value>(ex, A, ptr, col, fits); }));
-  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  const CsrView<double> nodes{A.rows / block, A.cols / block, col.size(), ptr.data(), col.data(), nullptr};
-  PetscCall(sell_pattern(ex, nodes, SellForm::plain, out.nodes, fits));
+  const CsrView<double> nodes{A.rows / N, A.cols / N, col.size(), ptr.data(), col.data(), number.data()};
+  PetscCall(sell_pattern(ex, nodes, constants ? SellForm::of_nodes : SellForm::plain, out.nodes, fits, &owner));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   out.rows = A.rows;
-  out.block = block;
+  out.block = N;
   out.ptr = std::move(ptr);
-  PetscCall(out.val.allocate(ex, out.nodes.low.size() * block * block));
-  PetscCall(block_sell_fill(ex, A, out, representable));
+  out.nodes.exact.release(); // the numbers
+  PetscCall(out.val.allocate(ex, out.nodes.low.size() * N * N));
+  const std::int64_t elements = out.nodes.constant.size();
+  if (elements == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(out.exact.allocate(ex, elements * quads_of_block(N)));
+  PetscCall(fill_lists<N>(ex, A, owner.data(), out.nodes.start.data(), out.nodes.constant.data(), out.exact.data()));
+  if constexpr (std::is_same_v<T, float>) {
+    PetscCall(out.rounded.allocate(ex, out.exact.size()));
+    const SellQuad<double> *exact = out.exact.data();
+    SellQuad<float> *rounded = out.rounded.data();
+    PetscCall(for_each(ex, out.exact.size(), [=] AMGKIT_FN(std::int64_t q) {
+      for (int e = 0; e < 4; e++) rounded[q].of[e] = static_cast<float>(exact[q].of[e]);
+    }));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex, class T> PetscErrorCode block_sell_fill(Ex &ex, CsrView<double> A, BlockSell<T, Ex> &out, bool *representable)
+// Values of the pattern that was found. *lost: the reasons why they are not kept.
+template <class Ex, class T> PetscErrorCode fill(Ex &ex, CsrView<double> A, BlockSell<T, Ex> &out, unsigned *lost)
 {
+  const bool constants = out.exact.size() > 0;
   Array<unsigned, Ex> flag;
-  unsigned lost = 0;
 
   PetscFunctionBegin;
-  if constexpr (std::is_same_v<T, float>) {
+  *lost = 0;
+  if (std::is_same_v<T, float> || constants) {
     PetscCall(flag.allocate(ex, 1));
     PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
   }
-  PetscCall(block_sell::with_block(out.block, [&](auto N) {
-    return block_sell::fill_values<decltype(N)::value>(ex, A, out.ptr.data(), out.view(), out.val.data(), flag.data());
+  PetscCall(with_block(out.block, [&](auto block) {
+    constexpr int N = decltype(block)::value;
+    PetscFunctionBegin;
+    PetscCall(fill_values<N>(ex, A, out.ptr.data(), out.view(), out.val.data(), flag.data()));
+    if (constants) PetscCall(find_lost<N>(ex, A, out.ptr.data(), out.view(), out.exact.data(), flag.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  if constexpr (std::is_same_v<T, float>) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
-  *representable = lost == 0;
+  if (flag.size() > 0) PetscCall(memory_to_host(ex, lost, flag.data(), flag.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace block_sell
+
+template <class Ex, class T>
+PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &out, bool *fits, bool *kept)
+{
+  unsigned lost = 0;
+
+  PetscFunctionBegin;
+  out = {};
+  *kept = false;
+  *fits = block_sell_has(block) && A.rows % block == 0 && A.cols % block == 0;
+  for (const bool constants : {true, false}) {
+    if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(
+        block_sell::with_block(block, [&](auto N) { return block_sell::find_pattern<decltype(N)::value>(ex, A, constants, out, fits); }));
+    if (*fits) PetscCall(block_sell::fill(ex, A, out, &lost));
+    if ((lost & block_sell::not_constant) == 0) break;
+  }
+  *kept = *fits && lost == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex, class T> PetscErrorCode block_sell_fill(Ex &ex, CsrView<double> A, BlockSell<T, Ex> &out, bool *kept)
+{
+  unsigned lost = 0;
+
+  PetscFunctionBegin;
+  PetscCall(block_sell::fill(ex, A, out, &lost));
+  *kept = lost == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -109,11 +109,13 @@ private:
   }
 };
 
-// sorted: rows are, where that pays; by_bytes: the same, or stencil and constant slices, whatever takes fewest bytes
-enum class SellForm : int { plain, sorted, by_bytes };
-// A's pattern; only by_bytes reads values. *fits = false, and nothing stored, when the padding would be more than half of
-// A's entries, after sorting.
-template <class Ex> PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellForm, SellPattern<Ex> &, bool *fits);
+// sorted: rows are, where that pays; by_bytes: the same, or stencil and constant slices, whatever takes fewest bytes; of_nodes: constant
+// slices where they take fewer bytes, in a matrix whose values stand for blocks
+enum class SellForm : int { plain, sorted, by_bytes, of_nodes };
+// A's pattern; only by_bytes and of_nodes read values. *fits = false, and nothing stored, when the padding would be more than half of
+// A's entries, after sorting. owner, unless nullptr, with those forms: for each slice, the one whose list it has, -1: none.
+template <class Ex>
+PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellForm, SellPattern<Ex> &, bool *fits, Array<int, Ex> *owner = nullptr);
 // A's values, of which no column is read, as often as wanted. known: they are those of the pattern. *kept = false: an entry is not
 // representable in T, or a slice is constant no more; waits where T is float or slices are constant.
 enum class SellValues : int { known, perhaps_others };

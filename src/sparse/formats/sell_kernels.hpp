@@ -53,7 +53,8 @@ PetscErrorCode plain_starts(Ex &ex, CsrView<double> A, Rows rows, Array<SellStar
 
 // The same with each slice in the form with the fewest bytes. owner[s]: the slice whose list is that of s, -1 where s is not constant.
 template <class Ex>
-PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, Array<SellStart, Ex> &starts, Array<int, Ex> &owners, SellStart *all)
+PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, SliceKinds kinds, Array<SellStart, Ex> &starts, Array<int, Ex> &owners,
+                               SellStart *all)
 {
   const std::int64_t slices = sell_slices(A.rows), places = 2 * slices;
   Array<std::uint64_t, Ex> hash;
@@ -70,7 +71,7 @@ PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, Array<SellStart, Ex> &
   int *owner = owners.data();
   const ListTable table{places, slices, hash.data(), table_owner.data(), list.data(), owner};
   PetscCall(for_rows_with<sell_threads, OffsetTile>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
-    const SliceForm form = fewest_bytes(team, tile, A, s);
+    const SliceForm form = fewest_bytes(team, tile, A, s, kinds);
     team.once([&] {
       start[s] = form.counts;
       if (form.counts.constant > 0) enter(table, s, form.list);
@@ -241,7 +242,8 @@ template <class Ex> PetscErrorCode plain_slices(Ex &ex, CsrView<double> A, std::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPattern<Ex> &out, bool *fits)
+template <class Ex>
+PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPattern<Ex> &out, bool *fits, Array<int, Ex> *owners)
 {
   constexpr double most_padding = 1.5;
   const std::int64_t slices = sell_slices(A.rows);
@@ -250,11 +252,11 @@ template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellF
 
   PetscFunctionBegin;
   out = SellPattern<Ex>{};
-  if (form == SellForm::by_bytes)
-    PetscCall(cheapest_starts(ex, A, out.start, owner, &all));
+  if (form == SellForm::by_bytes || form == SellForm::of_nodes)
+    PetscCall(cheapest_starts(ex, A, form == SellForm::by_bytes ? kinds_of_rows : kinds_of_nodes, out.start, owner, &all));
   else
     PetscCall(plain_starts(ex, A, KeptRows{}, out.start, &all));
-  if (form != SellForm::plain) PetscCall(sort_where_it_pays(ex, A, out, &all));
+  if (form == SellForm::sorted || form == SellForm::by_bytes) PetscCall(sort_where_it_pays(ex, A, out, &all));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
   *fits = full * bytes_of(all) <= most_padding * plain_bytes * static_cast<double>(A.nnz);
@@ -266,6 +268,7 @@ template <class Ex> PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellF
   PetscCall(out.base.allocate(ex, all.pair));
   if (all.low > 0) PetscCall(plain_slices(ex, A, all.low, out));
   if (all.mask + all.constant > 0) PetscCall(sell_offsets(ex, A, all, owner.data(), out));
+  if (owners) *owners = std::move(owner);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,6 +12,7 @@ AMGKIT_FN inline bool has_row(const SellMask &rows, int r) { return rows.of[r / 
 AMGKIT_FN inline bool is_empty(const SellMask &rows) { return (rows.of[0] | rows.of[1]) == 0; }
 #if defined(__CUDACC__)
 __device__ inline std::uint64_t bits_of(double a) { return static_cast<std::uint64_t>(__double_as_longlong(a)); }
+__device__ inline double double_of(std::uint64_t bits) { return __longlong_as_double(static_cast<long long>(bits)); }
 __device__ inline int first_row(const SellMask &rows)
 {
   return rows.of[0] ? __ffs(static_cast<int>(rows.of[0])) - 1 : sell_threads + __ffs(static_cast<int>(rows.of[1])) - 1;
@@ -26,6 +27,7 @@ template <class F> __device__ SellMask rows_with(const CudaTeam<sell_threads> &t
 #else
 inline int count_rows(const SellMask &rows) { return std::popcount(rows.of[0]) + std::popcount(rows.of[1]); }
 inline std::uint64_t bits_of(double a) { return std::bit_cast<std::uint64_t>(a); }
+inline double double_of(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 inline int first_row(const SellMask &rows)
 {
   return rows.of[0] ? std::countr_zero(rows.of[0]) : sell_threads + std::countr_zero(rows.of[1]);
@@ -148,8 +150,16 @@ struct SliceForm {
   SellStart counts;
   ListHash list;
 };
-// A position costs time even where it has few bytes: a constant slice may have up to twice as many as its longest row has entries.
-template <class Team> AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s)
+// What slices there may be besides plain ones. A position costs time even where it has few bytes: a constant slice has at most so many
+// for each entry of its longest row. A block has more bytes than an entry, and so costs less beside them.
+struct SliceKinds {
+  bool stencil;
+  int most_constants;
+};
+constexpr SliceKinds kinds_of_rows{true, 2}, kinds_of_nodes{false, 4};
+
+template <class Team>
+AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, const SliceKinds &kinds)
 {
   int longest = 0, entries = 0, offsets = 0, constants = 0;
   bool constant = true; // once it is not, values may have been left out
@@ -163,8 +173,8 @@ template <class Team> AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetT
   entries = team.sum(entries);
   // the entries that have not been seen take at least so many more positions
   const auto more = [&] { return (entries + sell_rows - 1) / sell_rows; };
-  const auto may_be_constant = [&] { return constant = constant && constants + more() <= 2 * longest; };
-  const auto may_be_stencil = [&] { return stencil_bytes * (offsets + more()) < plain_bytes * longest; };
+  const auto may_be_constant = [&] { return constant = constant && constants + more() <= kinds.most_constants * longest; };
+  const auto may_be_stencil = [&] { return kinds.stencil && stencil_bytes * (offsets + more()) < plain_bytes * longest; };
   for_offsets(
       team, tile, A, s,
       [&](int, const SellMask &rows) {

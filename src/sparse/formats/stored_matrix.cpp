@@ -120,6 +120,13 @@ template <class Ex> const SellPattern<Ex> *StoredMatrix<Ex>::rows() const
   return std::get_if<Sell<double, Ex>>(&format_);
 }
 
+template <class Ex> const SellPattern<Ex> *StoredMatrix<Ex>::nodes() const
+{
+  if (const auto *in_single = std::get_if<BlockSell<float, Ex>>(&format_)) return &in_single->nodes;
+  const auto *in_double = std::get_if<BlockSell<double, Ex>>(&format_);
+  return in_double ? &in_double->nodes : nullptr;
+}
+
 template <class Ex> const char *StoredMatrix<Ex>::description() const
 {
   static const char *const names[][2] = {{"CSR, double", "CSR, double"},
@@ -127,9 +134,12 @@ template <class Ex> const char *StoredMatrix<Ex>::description() const
                                          {"SELL, double", "SELL, single"},
                                          {"sorted SELL, double", "sorted SELL, single"},
                                          {"stencil SELL, double", "stencil SELL, single"},
-                                         {"constant SELL, double", "constant SELL, single"}};
+                                         {"constant SELL, double", "constant SELL, single"},
+                                         {"partly constant block SELL, double", "partly constant block SELL, single"},
+                                         {"constant block SELL, double", "constant block SELL, single"}};
+  if (const SellPattern<Ex> *blocks = nodes()) return names[blocks->all_constant() ? 7 : blocks->constant.size() > 0 ? 6 : 1][single_];
   const SellPattern<Ex> *pattern = rows();
-  if (!pattern) return names[!std::holds_alternative<std::monostate>(format_)][single_];
+  if (!pattern) return names[0][0];
   const bool offsets = pattern->mask.size() > 0 || pattern->constant.size() > 0;
   return names[pattern->all_constant() ? 5 : offsets ? 4 : pattern->sorted() ? 3 : 2][single_];
 }
@@ -158,14 +168,15 @@ template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::add_prod
 
 template <class Ex> bool StoredMatrix<Ex>::has_own_entries() const
 {
-  const SellPattern<Ex> *pattern = rows();
-  return (pattern && pattern->all_constant()) || (!single_ && !std::holds_alternative<std::monostate>(format_));
+  const SellPattern<Ex> *pattern = rows() ? rows() : nodes();
+  return pattern && (pattern->all_constant() || !single_);
 }
 
 template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y) const
 {
-  const auto *in_single = std::get_if<Sell<float, Ex>>(&format_);
-  return in_single ? spmv(ex, in_single->exact_view(), x, y) : multiply(ex, CsrView<double>{}, x, y);
+  if (const auto *rows = std::get_if<Sell<float, Ex>>(&format_)) return spmv(ex, rows->exact_view(), x, y);
+  if (const auto *blocks = std::get_if<BlockSell<float, Ex>>(&format_)) return spmv(ex, blocks->exact_view(), x, y);
+  return multiply(ex, CsrView<double>{}, x, y);
 }
 
 template <class Ex>

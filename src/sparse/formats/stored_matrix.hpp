@@ -26,7 +26,7 @@ public:
   // them.
   PetscErrorCode entries(Ex &, const int *ptr, int *col, double *val) const;
   // "SELL, single"; "sorted SELL, single"; "constant SELL, single" where all slices are; "stencil SELL, single" where some are stencil or
-  // constant slices; "block SELL, single", ...
+  // constant slices; "block SELL, single", "constant block SELL, single", "partly constant block SELL, single"; ... in double
   const char *description() const;
   std::size_t bytes() const;
 
@@ -41,7 +41,8 @@ public:
   PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y) const;
 
 private:
-  const SellPattern<Ex> *rows() const; // of sliced ELL by rows; nullptr: something else is stored
+  const SellPattern<Ex> *rows() const;  // of sliced ELL by rows; nullptr: something else is stored
+  const SellPattern<Ex> *nodes() const; // the same of blocks
   template <class T> PetscErrorCode store_blocks(Ex &, CsrView<double> A, bool *fits, bool *kept);
   template <class T> PetscErrorCode store_rows(Ex &, CsrView<double> A, SellPattern<Ex> &taken, bool *kept);
   std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>, BlockSell<float, Ex>, BlockSell<double, Ex>> format_;

@@ -201,7 +201,7 @@ template <class Ex> void check_precisions(Ex &ex, int block, const std::string &
 TYPED_TEST(SlicedEll, APrecisionMayChangeWithTheValues)
 {
   check_precisions(this->ex, 1, "constant SELL");
-  check_precisions(this->ex, 2, "block SELL");
+  check_precisions(this->ex, 2, "constant block SELL");
   check_precisions(this->ex, 3, "constant SELL"); // two rows are no nodes of three
 }
 
@@ -311,7 +311,7 @@ TYPED_TEST(SlicedEll, BlocksAreRefusedWhereTheyDoNotPay)
     EXPECT_EQ(kept, cases[c].fits) << c;
     OK(stored.create(this->ex, M.view(), Storage::in_double, cases[c].block));
     if constexpr (TypeParam::sliced_rows) {
-      EXPECT_EQ(std::string(stored.description()).starts_with("block"), fits) << c;
+      EXPECT_EQ(std::string(stored.description()).find("block") != std::string::npos, fits) << c;
       EXPECT_EQ(std::string(stored.description()) == "CSR, double", c + 1 == cases.size()) << c;
     }
   }
@@ -324,7 +324,7 @@ TEST(SlicedEllMemory, EveryAllocationMayFail)
   StoredMatrix<Debug> stored;
   OK(upload(ex, in_blocks(grid7(5, 5, 5), 3, 20), M));
   EXPECT_EQ(failing_allocations(ex, [&] { return stored.create(ex, M.view(), Storage::in_single, 3); }),
-            8); // ptr and col of the blocks; start, high_start, base, low; values and flag
+            13); // ptr, col and numbers of the blocks; table of lists, starts; high_start, base, low; values and flag
   EXPECT_STREQ(stored.description(), "block SELL, single");
 }
 } // namespace amgkit::test
