@@ -24,7 +24,7 @@ constexpr bool block_sell_has(int block) { return block == 2 || block == 3 || bl
 template <class T> struct alignas(16) SellQuad {
   T of[4];
 };
-constexpr int quads_of_block(int block) { return (block * block + 3) / 4; }
+template <int N> constexpr int quads_of_block = (N * N + 3) / 4;
 
 // T: float or double. start to list: SellView's members of the nodes' matrix, constant as list. constant: the blocks of the lists' elements
 template <class T> struct BlockSellView {

@@ -49,7 +49,7 @@ template <int N, class Ex>
 PetscErrorCode fill_lists(Ex &ex, CsrView<double> A, const int *owner, const SellStart *start, const SellConstant *list,
                           SellQuad<double> *exact)
 {
-  constexpr int quads = quads_of_block(N);
+  constexpr int quads = quads_of_block<N>;
   return for_rows<sell_threads>(ex, sell_slices(A.rows / N), [=] AMGKIT_FN(auto team, std::int64_t s) {
     if (owner[s] != s) return;
     const std::int64_t head = start[s].constant;
@@ -87,7 +87,7 @@ AMGKIT_FN unsigned lost_of_row(const CsrView<double> &A, int blocks, const SellC
       const int e = N * r + c;
       const bool here = complete || (k < end && A.col[k] == N * (I + list[at].offset) + c);
       const double a = here ? A.val[k++] : 0;
-      if (bits_of(a) != bits_of(exact[std::int64_t{at} * quads_of_block(N) + e / 4].of[e % 4]) || a - a != 0) lost |= not_constant;
+      if (bits_of(a) != bits_of(exact[std::int64_t{at} * quads_of_block<N> + e / 4].of[e % 4]) || a - a != 0) lost |= not_constant;
       if (!is_representable<T>(a)) lost |= not_representable;
     }
   }
@@ -109,13 +109,13 @@ PetscErrorCode find_lost(Ex &ex, CsrView<double> A, const int *ptr, const BlockS
 }
 
 template <int N, class T> struct BlockValues {
-  T of[4 * quads_of_block(N)];
+  T of[4 * quads_of_block<N>];
 };
 template <int N, class T> AMGKIT_FN BlockValues<N, T> block_at(const SellQuad<T> *constant, int element)
 {
   BlockValues<N, T> a;
-  for (int q = 0; q < quads_of_block(N); q++) {
-    const SellQuad<T> four = constant[std::int64_t{element} * quads_of_block(N) + q];
+  for (int q = 0; q < quads_of_block<N>; q++) {
+    const SellQuad<T> four = constant[std::int64_t{element} * quads_of_block<N> + q];
     for (int e = 0; e < 4; e++) a.of[4 * q + e] = four.of[e];
   }
   return a;

@@ -199,7 +199,7 @@ PetscErrorCode find_pattern(Ex &ex, CsrView<double> A, bool constants, BlockSell
   PetscCall(out.val.allocate(ex, out.nodes.low.size() * N * N));
   const std::int64_t elements = out.nodes.constant.size();
   if (elements == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(out.exact.allocate(ex, elements * quads_of_block(N)));
+  PetscCall(out.exact.allocate(ex, elements * quads_of_block<N>));
   PetscCall(fill_lists<N>(ex, A, owner.data(), out.nodes.start.data(), out.nodes.constant.data(), out.exact.data()));
   if constexpr (std::is_same_v<T, float>) {
     PetscCall(out.rounded.allocate(ex, out.exact.size()));

@@ -122,8 +122,6 @@ TYPED_TEST(ConstantBlocks, AreThoseOfGrids)
   expect(
       "partly constant block SELL", [](int i, int offset, int r, int c) { return i < 900 ? same(i, offset, r, c) : own(i, offset, r, c); },
       false);
-  expect(
-      "block SELL", [](int i, int offset, int r, int c) { return i == 77 && offset == 0 ? INFINITY : same(i, offset, r, c); }, false);
 }
 
 // In double precision, whatever precision the cycle has.
