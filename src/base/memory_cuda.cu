@@ -166,6 +166,22 @@ PetscErrorCode destroy_host_scalars()
   host_scalars() = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+// Kernels wait for those before them only in code for compute capability 9.0 or more, which is not what runs where older code is translated
+// for a newer device. Captured in graphs from CUDA 12.3 on.
+__global__ void probe_kernel() {}
+PetscErrorCode find_overlap(int device, bool *overlap)
+{
+  int major, driver;
+  cudaFuncAttributes code;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  PetscCallCUDA(cudaDriverGetVersion(&driver));
+  PetscCallCUDA(cudaFuncGetAttributes(&code, probe_kernel));
+  *overlap = major >= 9 && code.ptxVersion >= 90 && code.binaryVersion >= 90 && std::min(driver, CUDART_VERSION) >= 12030;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode open(Cuda &ex)
@@ -176,6 +192,7 @@ PetscErrorCode open(Cuda &ex)
   PetscCall(PetscGetCurrentCUDAStream(&ex.stream));
   PetscCallCUDA(cudaGetDevice(&device));
   PetscCall(pool_of_device(device, &ex.pool));
+  PetscCall(find_overlap(device, &ex.kernels_overlap));
   if (!host_scalars()) {
     PetscCallCUDA(cudaMallocHost(&host_scalars(), Cuda::host_scalars_bytes));
     PetscCall(PetscRegisterFinalize(destroy_host_scalars));

@@ -6,6 +6,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_select.cuh>
+#include <cuda_runtime.h>
 #include <petscdevice_cuda.h>
 #include <thrust/iterator/counting_iterator.h>
 
@@ -194,8 +195,37 @@ namespace detail
 {
 inline constexpr int threads = 256;
 
+// First in every kernel that launch() launches: the next one may be launched from here on, and this one waits for the end of those before
+// it, whose results it then sees (programmatic dependent launch).
+__device__ inline void wait_for_kernels_before()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+template <class... Parameters, class... Arguments>
+PetscErrorCode launch(Cuda &ex, unsigned blocks, int threads_of_block, void (*kernel)(Parameters...), Arguments... arguments)
+{
+  cudaLaunchAttribute overlap{};
+  cudaLaunchConfig_t config{};
+
+  PetscFunctionBegin;
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(static_cast<unsigned>(threads_of_block));
+  config.stream = ex.stream;
+  config.attrs = &overlap;
+  config.numAttrs = ex.kernels_overlap ? 1 : 0;
+  PetscCallCUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class F> __global__ void each_kernel(std::int64_t n, F f)
 {
+  wait_for_kernels_before();
   const std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (i < n) f(i);
 }
@@ -204,12 +234,14 @@ template <class F> __global__ void each_kernel(std::int64_t n, F f)
 template <int Registers, class F>
 __global__ void __launch_bounds__(threads, 65536 / threads / Registers) registers_kernel(std::int64_t n, F f)
 {
+  wait_for_kernels_before();
   const std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (i < n) f(i);
 }
 
 template <int Lanes, class F> __global__ void rows_kernel(std::int64_t n, F f)
 {
+  wait_for_kernels_before();
   auto tile = cooperative_groups::tiled_partition<Lanes>(cooperative_groups::this_thread_block());
   const std::int64_t row = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / Lanes;
   if (row < n) f(CudaTeam<Lanes>{tile}, row);
@@ -220,6 +252,7 @@ template <int Lanes, class First, class Then>
 __global__ void rows_then_kernel(std::int64_t n, First first, int m, Then then, unsigned *arrived)
 {
   __shared__ bool last;
+  wait_for_kernels_before();
   const CudaTeam<Lanes> team{cooperative_groups::tiled_partition<Lanes>(cooperative_groups::this_thread_block())};
   const int teams = static_cast<int>(blockDim.x) / Lanes, mine = static_cast<int>(threadIdx.x) / Lanes;
   const std::int64_t row = blockIdx.x * static_cast<std::int64_t>(teams) + mine;
@@ -236,6 +269,7 @@ __global__ void rows_then_kernel(std::int64_t n, First first, int m, Then then, 
 template <int Lanes, int Threads, class S, class F> __global__ void rows_with_kernel(std::int64_t n, F f)
 {
   __shared__ S scratch[Threads / Lanes];
+  wait_for_kernels_before();
   auto tile = cooperative_groups::tiled_partition<Lanes>(cooperative_groups::this_thread_block());
   const std::int64_t row = (blockIdx.x * static_cast<std::int64_t>(Threads) + threadIdx.x) / Lanes;
   if (row < n) f(CudaTeam<Lanes>{tile}, row, scratch[threadIdx.x / Lanes]);
@@ -290,8 +324,7 @@ template <class F> PetscErrorCode for_each(Cuda &ex, std::int64_t n, F f)
 {
   PetscFunctionBegin;
   if (n > 0) {
-    detail::each_kernel<<<detail::blocks(n, detail::threads), detail::threads, 0, ex.stream>>>(n, f);
-    PetscCallCUDA(cudaGetLastError());
+    PetscCall(detail::launch(ex, detail::blocks(n, detail::threads), detail::threads, detail::each_kernel<F>, n, f));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -300,8 +333,7 @@ template <int Registers, class F> PetscErrorCode for_each(Cuda &ex, std::int64_t
 {
   PetscFunctionBegin;
   if (n > 0) {
-    detail::registers_kernel<Registers><<<detail::blocks(n, detail::threads), detail::threads, 0, ex.stream>>>(n, f);
-    PetscCallCUDA(cudaGetLastError());
+    PetscCall(detail::launch(ex, detail::blocks(n, detail::threads), detail::threads, detail::registers_kernel<Registers, F>, n, f));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -310,8 +342,7 @@ template <int Lanes, class F> PetscErrorCode for_rows(Cuda &ex, std::int64_t n, 
 {
   PetscFunctionBegin;
   if (n > 0) {
-    detail::rows_kernel<Lanes><<<detail::blocks(n * Lanes, detail::threads), detail::threads, 0, ex.stream>>>(n, f);
-    PetscCallCUDA(cudaGetLastError());
+    PetscCall(detail::launch(ex, detail::blocks(n * Lanes, detail::threads), detail::threads, detail::rows_kernel<Lanes, F>, n, f));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -326,8 +357,7 @@ template <int Lanes, class First, class Then> PetscErrorCode for_rows_then(Cuda 
     PetscCall(for_rows<Lanes>(ex, m, then));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  detail::rows_then_kernel<Lanes><<<blocks, detail::threads, 0, ex.stream>>>(n, first, m, then, ex.arrived);
-  PetscCallCUDA(cudaGetLastError());
+  PetscCall(detail::launch(ex, blocks, detail::threads, detail::rows_then_kernel<Lanes, First, Then>, n, first, m, then, ex.arrived));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -340,8 +370,7 @@ template <int Lanes, class S, class F> PetscErrorCode for_rows_with(Cuda &ex, st
 
   PetscFunctionBegin;
   if (n > 0) {
-    detail::rows_with_kernel<Lanes, threads, S><<<detail::blocks(n * Lanes, threads), threads, 0, ex.stream>>>(n, f);
-    PetscCallCUDA(cudaGetLastError());
+    PetscCall(detail::launch(ex, detail::blocks(n * Lanes, threads), threads, detail::rows_with_kernel<Lanes, threads, S, F>, n, f));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -151,7 +151,7 @@ struct Allowed {
   bool stencil;
   int constants; // for each entry of the longest row
 };
-constexpr Allowed nothing_else{false, 0}, of_rows{true, 2}, of_nodes{false, 4};
+constexpr Allowed nothing_else{false, 0}, of_rows{true, 2}, of_nodes{false, 8};
 // Of the slice with these rows
 inline Positions positions_of_slice(const HostCsr &A, const std::vector<int> &rows, const Allowed &allowed)
 {

@@ -156,7 +156,7 @@ struct SliceKinds {
   bool stencil;
   int most_constants;
 };
-constexpr SliceKinds kinds_of_rows{true, 2}, kinds_of_nodes{false, 4};
+constexpr SliceKinds kinds_of_rows{true, 2}, kinds_of_nodes{false, 8};
 
 template <class Team>
 AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, const SliceKinds &kinds)
