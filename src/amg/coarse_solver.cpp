@@ -120,8 +120,8 @@ PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Operator &A, const Smoother<Ex> &
 
   PetscFunctionBegin;
   if (smooths()) {
-    if (smoother.flips(sweeps_, true) % 2 == 1) std::swap(iterate.here, iterate.there);
-    PetscCall(smoother.apply(ex, A, sweeps_, true, b, iterate));
+    if (smoother.flips(sweeps_, Guess::zero) % 2 == 1) std::swap(iterate.here, iterate.there);
+    PetscCall(smoother.apply(ex, A, sweeps_, Guess::zero, b, iterate));
   } else if (!gather_) {
     PetscCall(apply_inverse(ex, transposed, b, x));
   } else {

@@ -18,16 +18,17 @@ public:
         after_(transposed ? parameters_.sweeps_before() : parameters_.sweeps_after())
   {}
 
-  // x = one cycle of this kind for A x = b on level l
-  PetscErrorCode visit(std::size_t l, CycleKind kind, const V *b, V *x)
+  // x = one cycle of this kind for A x = b on level l. guess: zero, or that first_step() has been taken
+  PetscErrorCode visit(std::size_t l, CycleKind kind, Guess guess, const V *b, V *x)
   {
-    return levels_[l]->transfer ? smooth_and_correct(l, kind, b, x) : solve_coarsest(l, b, x);
+    return levels_[l]->transfer ? smooth_and_correct(l, kind, guess, b, x) : solve_coarsest(l, b, x);
   }
 
   // What level l asks of the levels below.
   PetscErrorCode solve_below(std::size_t l, CycleKind kind)
   {
-    return solve(l + 1, kind, vectors_[l + 1].b.template as<V>(), vectors_[l + 1].x.template as<V>());
+    V *b = vectors_[l + 1].b.template as<V>(), *x = vectors_[l + 1].x.template as<V>();
+    return solve(l + 1, kind, guess_of(step_below(l)), b, x);
   }
 
 private:
@@ -40,34 +41,53 @@ private:
   }
   V *work(std::size_t l) { return vectors_[l].work.template as<V>(); }
 
+  // Where the iterate of level l begins, so that it ends in x.
+  Iterate<V> iterate_to(std::size_t l, V *x)
+  {
+    const Smoother<Ex> &smoother = levels_[l]->smoother;
+    const bool odd = (smoother.flips(before_, Guess::zero) + smoother.flips(after_, Guess::given)) % 2 != 0;
+    return odd ? Iterate<V>{work(l), x} : Iterate<V>{x, work(l)};
+  }
+  // What visit(l, kind, Guess::first_step, b, x) wants to find done by whoever made b.
+  FirstStep<V> first_step(std::size_t l, V *x)
+  {
+    if (transposed || !levels_[l]->transfer) return {};
+    return levels_[l]->smoother.first_step(levels_[l]->A.rows, before_, iterate_to(l, x).here);
+  }
+  // The same of level l + 1, whose right-hand side level l restricts to, unless it goes to other ranks.
+  FirstStep<V> step_below(std::size_t l)
+  {
+    if (levels_[l]->move || l + 1 == levels_.size()) return {};
+    return first_step(l + 1, vectors_[l + 1].x.template as<V>());
+  }
+  static Guess guess_of(const FirstStep<V> &step) { return step.d ? Guess::first_step : Guess::zero; }
+
   PetscErrorCode solve_coarsest(std::size_t l, const V *b, V *x)
   {
     const LogPhase logged(Phase::coarse);
     return cycle_.hierarchy_.coarse_solver.solve(ex_, matrix(l), levels_[l]->smoother, b, x, work(l));
   }
 
-  PetscErrorCode smooth(std::size_t l, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x)
+  PetscErrorCode smooth(std::size_t l, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x)
   {
     const LogPhase logged(Phase::smooth);
-    return levels_[l]->smoother.apply(ex_, matrix(l), sweeps, zero_guess, b, x);
+    return levels_[l]->smoother.apply(ex_, matrix(l), sweeps, guess, b, x);
   }
 
-  PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, const V *b, V *x)
+  PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, Guess guess, const V *b, V *x)
   {
-    const Smoother<Ex> &smoother = levels_[l]->smoother;
     const V *r = b;
-    Iterate<V> iterate{x, work(l)};
-    if ((smoother.flips(before_, true) + smoother.flips(after_, false)) % 2 != 0) std::swap(iterate.here, iterate.there);
+    Iterate<V> iterate = iterate_to(l, x);
 
     PetscFunctionBegin;
-    PetscCall(smooth(l, before_, true, b, iterate));
+    PetscCall(smooth(l, before_, guess, b, iterate));
     if (before_ > 0) {
       const LogPhase logged(Phase::transfer);
       PetscCall(matrix(l).residual(ex_, b, iterate.here, iterate.there));
       r = iterate.there;
     }
     PetscCall(correct(l, kind, r, iterate.here));
-    PetscCall(smooth(l, after_, false, b, iterate));
+    PetscCall(smooth(l, after_, Guess::given, b, iterate));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -82,7 +102,7 @@ private:
     PetscFunctionBegin;
     {
       const LogPhase logged(Phase::transfer);
-      PetscCall(restrict_residual(*levels_[l]->transfer, r, way ? way->template part<V>() : b));
+      PetscCall(restrict_residual(*levels_[l]->transfer, r, way ? way->template part<V>() : b, step_below(l)));
       if (way) PetscCall(way->collect(ex_, b));
     }
     if (shares && !transposed && cycle_.recorded_below_ == l && cycle_.choice_below_ == CycleChoice{kind, std::is_same_v<V, float>})
@@ -94,12 +114,12 @@ private:
     PetscCall(add_correction(*levels_[l]->transfer, way ? way->template part<V>() : e, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode restrict_residual(Transfer<Ex> &transfer, const V *r, V *b)
+  PetscErrorCode restrict_residual(Transfer<Ex> &transfer, const V *r, V *b, const FirstStep<V> &step)
   {
     if constexpr (transposed)
       return transfer.restrict_transposed(ex_, r, b);
     else
-      return transfer.restrict_residual(ex_, r, b);
+      return transfer.restrict_residual(ex_, r, b, step);
   }
   PetscErrorCode add_correction(Transfer<Ex> &transfer, const V *e, V *x)
   {
@@ -109,57 +129,58 @@ private:
       return transfer.add_correction(ex_, e, x);
   }
 
-  // x ~ A⁻¹ b on a coarse level, as the kind of cycle has it. b is overwritten.
-  PetscErrorCode solve(std::size_t l, CycleKind kind, V *b, V *x)
+  // x ~ A⁻¹ b on a coarse level, as the kind of cycle has it; guess as in visit(). b is overwritten.
+  PetscErrorCode solve(std::size_t l, CycleKind kind, Guess guess, V *b, V *x)
   {
-    if (!levels_[l]->transfer) return visit(l, kind, b, x);
-    if (static_cast<PetscInt>(l) > parameters_.kcycle_levels) return visit(l, CycleKind::v, b, x);
+    if (!levels_[l]->transfer) return visit(l, kind, guess, b, x);
+    if (static_cast<PetscInt>(l) > parameters_.kcycle_levels) return visit(l, CycleKind::v, guess, b, x);
     switch (kind) {
     case CycleKind::w:
-      return twice(l, CycleKind::w, CycleKind::w, b, x);
+      return twice(l, CycleKind::w, CycleKind::w, guess, b, x);
     case CycleKind::f:
-      return transposed ? twice(l, CycleKind::v, CycleKind::f, b, x) : twice(l, CycleKind::f, CycleKind::v, b, x);
+      return transposed ? twice(l, CycleKind::v, CycleKind::f, guess, b, x) : twice(l, CycleKind::f, CycleKind::v, guess, b, x);
     case CycleKind::k:
-      if constexpr (!transposed) return krylov(l, b, x);
+      if constexpr (!transposed) return krylov(l, guess, b, x);
       break;
     case CycleKind::v:
     case CycleKind::automatic:
       break;
     }
-    return visit(l, CycleKind::v, b, x);
+    return visit(l, CycleKind::v, guess, b, x);
   }
 
   // With the two visits' operators F and S: x = (F + S (I - A F)) b, whose transpose is S' + F' (I - A' S').
-  PetscErrorCode twice(std::size_t l, CycleKind first, CycleKind second, V *b, V *x)
+  PetscErrorCode twice(std::size_t l, CycleKind first, CycleKind second, Guess guess, V *b, V *x)
   {
     V *c = vectors_[l].kcycle.c.template as<V>();
 
     PetscFunctionBegin;
-    PetscCall(visit(l, first, b, x));
+    PetscCall(visit(l, first, guess, b, x));
     PetscCall(matrix(l).residual(ex_, b, x, b));
-    PetscCall(visit(l, second, b, c));
+    PetscCall(visit(l, second, Guess::zero, b, c));
     PetscCall(add(ex_, matrix(l).rows, c, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode krylov(std::size_t l, V *r, V *x)
+  PetscErrorCode krylov(std::size_t l, Guess guess, V *r, V *x)
   {
     DistMatrix<Ex> &A = levels_[l]->A;
     KCycle<Ex> &k = vectors_[l].kcycle;
     const bool gcr = cycle_.gcr_;
     V *c1 = x, *v1 = k.v.template as<V>(), *c2 = k.c.template as<V>(), *v2 = work(l);
     double *parts = k.work.data(), *sums = k.sums.data();
+    const FirstStep<V> second = first_step(l, c2);
 
     PetscFunctionBegin;
-    PetscCall(visit(l, CycleKind::k, r, c1));
+    PetscCall(visit(l, CycleKind::k, guess, r, c1));
     {
       const LogPhase logged(Phase::krylov);
       PetscCall(A.multiply(ex_, c1, v1));
       PetscCall(kcycle_first(ex_, A.rows, gcr ? v1 : c1, v1, r, parts, sums));
       PetscCall(sum_over_ranks(ex_, A.comm, kcycle_first_sums, sums));
-      PetscCall(kcycle_residual(ex_, A.rows, v1, sums, r));
+      PetscCall(kcycle_residual(ex_, A.rows, v1, sums, r, second));
     }
-    PetscCall(visit(l, CycleKind::k, r, c2));
+    PetscCall(visit(l, CycleKind::k, guess_of(second), r, c2));
     const LogPhase logged(Phase::krylov);
     PetscCall(A.multiply(ex_, c2, v2));
     PetscCall(kcycle_second(ex_, A.rows, gcr ? v2 : c2, v1, v2, r, parts, sums));
@@ -333,7 +354,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, 
     PetscCall(from_single(ex, A.rows, norm1, A.global_rows(), x_single, x));
   } else {
     if (choice != recorded_for_) PetscCall(record(ex, choice));
-    PetscCall(Visits<Ex, DistMatrix<Ex>, double>(ex, *this).visit(0, choice.kind, b, x));
+    PetscCall(Visits<Ex, DistMatrix<Ex>, double>(ex, *this).visit(0, choice.kind, Guess::zero, b, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -342,7 +363,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, 
 {
   PetscFunctionBegin;
   if (choice != recorded_for_) PetscCall(record(ex, choice));
-  PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).visit(0, choice.kind, b, x));
+  PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).visit(0, choice.kind, Guess::zero, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -351,7 +372,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply_transposed(Ex &ex, CycleKind
   PetscFunctionBegin;
   if (!transposes_made_) PetscCall(attempt(hierarchy_.comm(), [&] { return make_transposes(ex); }));
   transposes_made_ = true;
-  PetscCall(Visits<Ex, TransposedMatrix<Ex>, double>(ex, *this).visit(0, kind, b, x));
+  PetscCall(Visits<Ex, TransposedMatrix<Ex>, double>(ex, *this).visit(0, kind, Guess::zero, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,7 +6,7 @@
 // but x = (alpha_1 / rho_1) c_1 if |r_2| <= 0.25 |r_1|.
 // Notay, Vassilevski: Recursive Krylov-based multigrid cycles, 2008; Emans, algorithm 2. All scalars stay in the space's memory.
 #pragma once
-#include "base/array.hpp"
+#include "sparse/formats/spmv.hpp"
 
 namespace amgkit
 {
@@ -24,8 +24,9 @@ template <class Ex> struct KCycle {
 // Of vectors in float or double, V; the sums are taken in double. sums[0..4] of this rank's rows = u·v, u·r, r·r, r·v, v·v
 template <class Ex, class V>
 PetscErrorCode kcycle_first(Ex &, std::int64_t n, const V *u, const V *v, const V *r, double *work, double *sums);
-// r_1 becomes r_2
-template <class Ex, class V> PetscErrorCode kcycle_residual(Ex &, std::int64_t n, const V *v, const double *sums, V *r);
+// r_1 becomes r_2; and step, of r_2
+template <class Ex, class V>
+PetscErrorCode kcycle_residual(Ex &, std::int64_t n, const V *v, const double *sums, V *r, const FirstStep<V> &step);
 // sums[5..7] of this rank's rows = u_2·v_1, u_2·v_2, u_2·r_2
 template <class Ex, class V>
 PetscErrorCode kcycle_second(Ex &, std::int64_t n, const V *u, const V *v1, const V *v2, const V *r, double *work, double *sums);

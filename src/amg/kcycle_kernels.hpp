@@ -56,9 +56,15 @@ PetscErrorCode kcycle_first(Ex &ex, std::int64_t n, const V *u, const V *v, cons
       work, sums);
 }
 
-template <class Ex, class V> PetscErrorCode kcycle_residual(Ex &ex, std::int64_t n, const V *v, const double *sums, V *r)
+template <class Ex, class V>
+PetscErrorCode kcycle_residual(Ex &ex, std::int64_t n, const V *v, const double *sums, V *r, const FirstStep<V> &first)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { r[i] = static_cast<V>(r[i] - first_step(sums) * v[i]); });
+  const FirstStep<V> step = first;
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    const V r_i = static_cast<V>(r[i] - first_step(sums) * v[i]);
+    r[i] = r_i;
+    step(i, r_i);
+  });
 }
 
 template <class Ex, class V>
@@ -85,7 +91,7 @@ using Space = AMGKIT_SPACE;
 template struct KCycle<Space>;
 #define INSTANTIATE(V)                                                                                                                     \
   template PetscErrorCode kcycle_first(Space &, std::int64_t, const V *, const V *, const V *, double *, double *);                        \
-  template PetscErrorCode kcycle_residual(Space &, std::int64_t, const V *, const double *, V *);                                          \
+  template PetscErrorCode kcycle_residual(Space &, std::int64_t, const V *, const double *, V *, const FirstStep<V> &);                    \
   template PetscErrorCode kcycle_second(Space &, std::int64_t, const V *, const V *, const V *, const V *, double *, double *);            \
   template PetscErrorCode kcycle_combine(Space &, std::int64_t, const double *, const V *, V *);
 INSTANTIATE(float)

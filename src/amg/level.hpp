@@ -24,15 +24,15 @@ public:
   Transfer(const Transfer &) = delete;
   Transfer &operator=(const Transfer &) = delete;
   virtual ~Transfer() = default;
-  // b = R r
-  virtual PetscErrorCode restrict_residual(Ex &, const double *r, double *b) = 0;
-  virtual PetscErrorCode restrict_residual(Ex &, const float *r, float *b) = 0;
+  // b = R r; and step, of b
+  virtual PetscErrorCode restrict_residual(Ex &, const double *r, double *b, const FirstStep<double> &step) = 0;
+  virtual PetscErrorCode restrict_residual(Ex &, const float *r, float *b, const FirstStep<float> &step) = 0;
   // x += P e
   virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) = 0;
   virtual PetscErrorCode add_correction(Ex &, const float *e, float *x) = 0;
   // The same for Aᵀ: b = Pᵀ r, x += Rᵀ e. These two and restricts_by_transpose() are overridden where R is not Pᵀ; MatrixTransfer does it
   // for a method that gives R, which none of today's does.
-  virtual PetscErrorCode restrict_transposed(Ex &ex, const double *r, double *b) { return restrict_residual(ex, r, b); }
+  virtual PetscErrorCode restrict_transposed(Ex &ex, const double *r, double *b) { return restrict_residual(ex, r, b, {}); }
   virtual PetscErrorCode add_transposed(Ex &ex, const double *e, double *x) { return add_correction(ex, e, x); }
   virtual bool restricts_by_transpose() const { return true; }
   // Local, before the first of those with floats. *fits is true on entry; false: the entries of R and P are not for floats.

@@ -20,8 +20,14 @@ public:
   // As create(), after renew() and, with P.values_change reweight().
   PetscErrorCode refresh(Ex &, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) final;
 
-  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) override { return Rt().multiply_transposed(ex, r, b); }
-  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b) override { return Rt().multiply_transposed(ex, r, b); }
+  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b, const FirstStep<double> &step) override
+  {
+    return restrict_and_step(ex, r, b, step);
+  }
+  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b, const FirstStep<float> &step) override
+  {
+    return restrict_and_step(ex, r, b, step);
+  }
   PetscErrorCode add_correction(Ex &ex, const double *e, double *x) override { return P.add_product(ex, e, x); }
   PetscErrorCode add_correction(Ex &ex, const float *e, float *x) override { return P.add_product(ex, e, x); }
   PetscErrorCode restrict_transposed(Ex &ex, const double *r, double *b) override { return P.multiply_transposed(ex, r, b); }
@@ -44,6 +50,13 @@ protected:
 
 private:
   PetscErrorCode check_coarse(Ex &, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) const;
+  template <class V> PetscErrorCode restrict_and_step(Ex &ex, const V *r, V *b, const FirstStep<V> &step)
+  {
+    PetscFunctionBegin;
+    PetscCall(Rt().multiply_transposed(ex, r, b));
+    if (step.d) PetscCall(scale(ex, step.rows, step.factor, step.d, static_cast<const V *>(b), step.x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   Prolongator<Ex> &Rt() { return R_transposed ? *R_transposed : P; }
   // Local: f of P, and of Rᵀ where that is another matrix.
   template <class F> PetscErrorCode for_each(F f)

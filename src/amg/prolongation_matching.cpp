@@ -17,10 +17,13 @@ namespace
 {
 template <class Ex> class AggregationTransfer final : public Transfer<Ex> {
 public:
-  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b) override { return restrict_sum(ex, aggregation, p.data(), r, b); }
-  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b) override
+  PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b, const FirstStep<double> &step) override
   {
-    return restrict_sum(ex, aggregation, p_single.data(), r, b);
+    return restrict_sum(ex, aggregation, p.data(), r, b, step);
+  }
+  PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b, const FirstStep<float> &step) override
+  {
+    return restrict_sum(ex, aggregation, p_single.data(), r, b, step);
   }
   PetscErrorCode add_correction(Ex &ex, const double *e, double *x) override { return prolongate_add(ex, aggregation, p.data(), e, x); }
   PetscErrorCode add_correction(Ex &ex, const float *e, float *x) override

@@ -82,22 +82,32 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_single(Ex &ex, bool *fi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscInt Smoother<Ex>::flips(PetscInt sweeps, bool zero_guess) const
+template <class Ex> PetscInt Smoother<Ex>::flips(PetscInt sweeps, Guess guess) const
 {
-  return sweeps == 0 || has_factors() ? 0 : sweeps * static_cast<PetscInt>(steps_.size()) - (zero_guess ? 1 : 0);
+  return sweeps == 0 || has_factors() ? 0 : sweeps * static_cast<PetscInt>(steps_.size()) - (guess == Guess::given ? 0 : 1);
+}
+
+template <class Ex> template <class V> FirstStep<V> Smoother<Ex>::first_step(int rows, PetscInt sweeps, V *x) const
+{
+  if (sweeps == 0 || has_factors()) return {};
+  if constexpr (std::is_same_v<V, double>)
+    return {rows, steps_[0].factor, d_.data(), x};
+  else
+    return {rows, steps_[0].factor, single_.data(), x};
 }
 
 template <class Ex>
 template <class Operator, class D, class V>
-PetscErrorCode Smoother<Ex>::apply_scaled(Ex &ex, Operator &A, const D *d, PetscInt sweeps, bool zero_guess, const V *b,
-                                          Iterate<V> &x) const
+PetscErrorCode Smoother<Ex>::apply_scaled(Ex &ex, Operator &A, const D *d, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x) const
 {
+  const bool zero_guess = guess != Guess::given;
+
   PetscFunctionBegin;
   if (sweeps == 0 && zero_guess) PetscCall(fill(ex, A.rows, 0, x.here));
   for (PetscInt s = 0; s < sweeps; s++) {
     for (std::size_t k = 0; k < steps_.size(); k++) {
       if (zero_guess && s == 0 && k == 0) {
-        PetscCall(scale(ex, A.rows, steps_[0].factor, d, b, x.here));
+        if (guess == Guess::zero) PetscCall(scale(ex, A.rows, steps_[0].factor, d, b, x.here));
         continue;
       }
       const bool from_zero = zero_guess && s == 0 && k == 1;
@@ -110,9 +120,10 @@ PetscErrorCode Smoother<Ex>::apply_scaled(Ex &ex, Operator &A, const D *d, Petsc
 
 template <class Ex>
 template <class Operator, class V>
-PetscErrorCode Smoother<Ex>::apply_factors(Ex &ex, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const
+PetscErrorCode Smoother<Ex>::apply_factors(Ex &ex, Operator &A, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x) const
 {
   constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
+  const bool zero_guess = guess == Guess::zero;
 
   PetscFunctionBegin;
   if (sweeps == 0 && zero_guess) PetscCall(fill(ex, A.rows, 0, x.here));
@@ -130,20 +141,22 @@ PetscErrorCode Smoother<Ex>::apply_factors(Ex &ex, Operator &A, PetscInt sweeps,
 
 template <class Ex>
 template <class Operator, class V>
-PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const
+PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x) const
 {
-  if (has_factors()) return apply_factors(ex, A, sweeps, zero_guess, b, x);
+  if (has_factors()) return apply_factors(ex, A, sweeps, guess, b, x);
   if constexpr (std::is_same_v<V, double>) {
-    if (d_.size() > 0) return apply_scaled(ex, A, d_.data(), sweeps, zero_guess, b, x);
+    if (d_.size() > 0) return apply_scaled(ex, A, d_.data(), sweeps, guess, b, x);
   }
-  return apply_scaled(ex, A, single_.data(), sweeps, zero_guess, b, x);
+  return apply_scaled(ex, A, single_.data(), sweeps, guess, b, x);
 }
 
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Smoother<Ex>;                                                                                                             \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, bool, const float *, Iterate<float> &) const;              \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, bool, const double *, Iterate<double> &) const;            \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, TransposedMatrix<Ex> &, PetscInt, bool, const double *, Iterate<double> &) const;
+  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, Guess, const float *, Iterate<float> &) const;             \
+  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, Guess, const double *, Iterate<double> &) const;           \
+  template PetscErrorCode Smoother<Ex>::apply(Ex &, TransposedMatrix<Ex> &, PetscInt, Guess, const double *, Iterate<double> &) const;     \
+  template FirstStep<float> Smoother<Ex>::first_step(int, PetscInt, float *) const;                                                        \
+  template FirstStep<double> Smoother<Ex>::first_step(int, PetscInt, double *) const;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace amgkit

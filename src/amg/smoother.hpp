@@ -29,6 +29,9 @@ template <class V> struct Iterate {
   V *here, *there;
 };
 
+// What x.here holds on entry: nothing, which stands for zeros; the first step from zeros; or a guess.
+enum class Guess { zero, first_step, given };
+
 template <class Ex> class Smoother {
 public:
   // Whether D⁻¹ is sign(a_ii) / sum_j |a_ij|; else it is 1 / a_ii.
@@ -56,13 +59,14 @@ public:
   // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it: *fits = false then. Needed for vectors
   // of floats.
   PetscErrorCode prepare_single(Ex &, bool *fits);
-  // sweeps sweeps on A x = b from x.here to x.here. zero_guess: what x.here holds on entry is not read, it stands for zeros.
+  // sweeps sweeps on A x = b from x.here to x.here.
   // Operator: DistMatrix, or TransposedMatrix of the matrix prepared for: as p(D⁻¹ A) D⁻¹ transposed is p(D⁻¹ Aᵀ) D⁻¹, and with factors
   // p((L U)⁻ᵀ Aᵀ) (L U)⁻ᵀ, that smoother is the transpose of this one. V: double, or float for a DistMatrix where prepare_single() fitted.
-  template <class Operator, class V>
-  PetscErrorCode apply(Ex &, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const;
+  template <class Operator, class V> PetscErrorCode apply(Ex &, Operator &A, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
+  // The first step from a zero guess into x, of rows rows, for whoever makes b; none where it is more than that, or V is not D⁻¹'s type.
+  template <class V> FirstStep<V> first_step(int rows, PetscInt sweeps, V *x) const;
   // How often apply() lets the two arrays change places.
-  PetscInt flips(PetscInt sweeps, bool zero_guess) const;
+  PetscInt flips(PetscInt sweeps, Guess) const;
   double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; } // of D⁻¹ A; 0 when it was not needed
   const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
   std::string trouble() const { return ilu_ ? ilu_->trouble() : ""; }          // why the smoother is not the one that was asked for
@@ -70,10 +74,10 @@ public:
 
 private:
   template <class Operator, class D, class V>
-  PetscErrorCode apply_scaled(Ex &, Operator &A, const D *d, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const;
+  PetscErrorCode apply_scaled(Ex &, Operator &A, const D *d, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
 
   template <class Operator, class V>
-  PetscErrorCode apply_factors(Ex &, Operator &A, PetscInt sweeps, bool zero_guess, const V *b, Iterate<V> &x) const;
+  PetscErrorCode apply_factors(Ex &, Operator &A, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
   bool has_factors() const { return ilu_ && ilu_->good(); }
 
   Array<double, Ex> d_;

@@ -109,7 +109,7 @@ template <class Ex> struct Smoothed {
     const auto first = whole.begin() + matrix.A.range.first();
     return {first, first + matrix.A.rows};
   }
-  PetscErrorCode sweep(Ex &ex, bool of_transposed, PetscInt sweeps, bool zero_guess, const std::vector<double> &b, std::vector<double> &x)
+  PetscErrorCode sweep(Ex &ex, bool of_transposed, PetscInt sweeps, Guess guess, const std::vector<double> &b, std::vector<double> &x)
   {
     Array<double, Ex> B, here, there;
     PetscFunctionBegin;
@@ -119,11 +119,11 @@ template <class Ex> struct Smoothed {
     Iterate<double> iterate{here.data(), there.data()};
     if (of_transposed) PetscCall(smoother.prepare_transposed(ex, matrix.A));
     if (of_transposed)
-      PetscCall(smoother.apply(ex, transposed, sweeps, zero_guess, B.data(), iterate));
+      PetscCall(smoother.apply(ex, transposed, sweeps, guess, B.data(), iterate));
     else
-      PetscCall(smoother.apply(ex, matrix.A, sweeps, zero_guess, B.data(), iterate));
+      PetscCall(smoother.apply(ex, matrix.A, sweeps, guess, B.data(), iterate));
     if (matrix.A.rows > 0) {
-      EXPECT_EQ(iterate.here == here.data(), smoother.flips(sweeps, zero_guess) % 2 == 0);
+      EXPECT_EQ(iterate.here == here.data(), smoother.flips(sweeps, guess) % 2 == 0);
     }
     PetscCall(download(ex, iterate.here, matrix.A.rows, x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -196,7 +196,7 @@ TYPED_TEST(BlockIlus, SweepsAreTheFormula)
           for (const PetscInt sweeps : {0, 1, 3}) {
             std::vector<double> expected(b.size(), zero_guess ? 0 : 0.25), x(level.mine(b).size(), zero_guess ? NAN : 0.25);
             for (PetscInt s = 0; s < sweeps; s++) textbook.sweep(transposed, b, expected);
-            OK(level.sweep(this->ex, transposed, sweeps, zero_guess, level.mine(b), x));
+            OK(level.sweep(this->ex, transposed, sweeps, zero_guess ? Guess::zero : Guess::given, level.mine(b), x));
             const auto part = level.mine(expected);
             for (std::size_t i = 0; i < part.size(); i++) {
               ASSERT_NEAR(x[i], part[i], 1e-12 * (1 + largest(expected))) << name << ", row " << i << transposed << zero_guess << sweeps;
@@ -225,8 +225,8 @@ TYPED_TEST(BlockIlus, FactorsThatAreNoGoodAreRefusedOnAllRanks)
         EXPECT_EQ(level.smoother.bytes(), jacobi.smoother.bytes());
         const auto b = level.mine(wave(M.rows));
         std::vector<double> x = b, y = b;
-        OK(level.sweep(this->ex, false, 2, true, b, x));
-        OK(jacobi.sweep(this->ex, false, 2, true, b, y));
+        OK(level.sweep(this->ex, false, 2, Guess::zero, b, x));
+        OK(jacobi.sweep(this->ex, false, 2, Guess::zero, b, y));
         if (std::string(c.name) != "NaN") {
           EXPECT_EQ(x, y);
           for (const double x_i : x) EXPECT_TRUE(std::isfinite(x_i)) << c.name;
@@ -268,12 +268,12 @@ TYPED_TEST(BlockIlus, NewValuesOnTheSamePattern)
     const auto b = kept.mine(wave(first.rows));
     for (const bool transposed : {true, false}) {
       std::vector<double> x = b, y = b;
-      OK(kept.sweep(this->ex, transposed, 1, true, b, x)); // makes the transposes
+      OK(kept.sweep(this->ex, transposed, 1, Guess::zero, b, x)); // makes the transposes
       std::swap(kept.matrix.A.diag, anew.matrix.A.diag);
       OK(kept.prepare(this->ex));
-      OK(kept.sweep(this->ex, transposed, 1, true, b, x));
+      OK(kept.sweep(this->ex, transposed, 1, Guess::zero, b, x));
       std::swap(kept.matrix.A.diag, anew.matrix.A.diag);
-      OK(anew.sweep(this->ex, transposed, 1, true, b, y));
+      OK(anew.sweep(this->ex, transposed, 1, Guess::zero, b, y));
       EXPECT_EQ(x, y) << transposed;
     }
   }

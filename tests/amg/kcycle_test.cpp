@@ -35,10 +35,13 @@ PetscErrorCode two_steps(Ex &ex, const HostCsr &A, bool gcr, const Vector &r, co
 {
   const int n = A.rows;
   KCycle<Ex> k;
-  Array<double, Ex> R, X, V1, C2, V2;
+  Array<double, Ex> R, X, V1, C2, V2, D, first;
+  Vector stepped, after;
 
   PetscFunctionBegin;
   PetscCall(k.allocate(ex, n));
+  PetscCall(upload(ex, wave(n, 0.2), D));
+  PetscCall(first.allocate(ex, n));
   PetscCall(upload(ex, r, R));
   PetscCall(upload(ex, c1, X));
   PetscCall(upload(ex, times(A, c1), V1));
@@ -46,7 +49,10 @@ PetscErrorCode two_steps(Ex &ex, const HostCsr &A, bool gcr, const Vector &r, co
   PetscCall(upload(ex, times(A, c2), V2));
   double *sums = k.sums.data(), *work = k.work.data();
   PetscCall(kcycle_first(ex, n, gcr ? V1.data() : X.data(), V1.data(), R.data(), work, sums));
-  PetscCall(kcycle_residual(ex, n, V1.data(), sums, R.data()));
+  PetscCall(kcycle_residual(ex, n, V1.data(), sums, R.data(), {n, 0.75, D.data(), first.data()}));
+  PetscCall(download(ex, first.data(), n, stepped));
+  PetscCall(download(ex, R.data(), n, after));
+  for (int i = 0; i < n; i++) EXPECT_EQ(stepped[i], 0.75 * wave(n, 0.2)[i] * after[i]) << i;
   PetscCall(kcycle_second(ex, n, gcr ? V2.data() : C2.data(), V1.data(), V2.data(), R.data(), work, sums));
   PetscCall(kcycle_combine(ex, n, sums, C2.data(), X.data()));
   PetscCall(download(ex, X.data(), n, *x));

@@ -1,7 +1,7 @@
 // A partition of rows into aggregates, some rows perhaps in none, and the prolongator with one entry a row that goes with it:
 // P has p_i in row i and column id[i], and nothing in the rows that belong to no aggregate.
 #pragma once
-#include "base/array.hpp"
+#include "sparse/formats/spmv.hpp"
 
 namespace amgkit
 {
@@ -13,8 +13,9 @@ template <class Ex> struct Aggregation {
   std::size_t bytes() const { return id.bytes() + ptr.bytes() + member.bytes(); }
 };
 
-// b = Pᵀ r, V float or double
-template <class Ex, class V> PetscErrorCode restrict_sum(Ex &, const Aggregation<Ex> &, const V *p, const V *r, V *b);
+// b = Pᵀ r, V float or double; and step, of b
+template <class Ex, class V>
+PetscErrorCode restrict_sum(Ex &, const Aggregation<Ex> &, const V *p, const V *r, V *b, const FirstStep<V> &step);
 // x += P e
 template <class Ex, class V> PetscErrorCode prolongate_add(Ex &, const Aggregation<Ex> &, const V *p, const V *e, V *x);
 } // namespace amgkit

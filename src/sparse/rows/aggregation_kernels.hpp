@@ -3,13 +3,16 @@
 
 namespace amgkit
 {
-template <class Ex, class V> PetscErrorCode restrict_sum(Ex &ex, const Aggregation<Ex> &aggregation, const V *p, const V *r, V *b)
+template <class Ex, class V>
+PetscErrorCode restrict_sum(Ex &ex, const Aggregation<Ex> &aggregation, const V *p, const V *r, V *b, const FirstStep<V> &first)
 {
+  const FirstStep<V> step = first;
   const int *ptr = aggregation.ptr.data(), *member = aggregation.member.data();
   return for_each(ex, aggregation.coarse, [=] AMGKIT_FN(std::int64_t c) {
     V s = 0;
     for (int k = ptr[c]; k < ptr[c + 1]; k++) s += p[member[k]] * r[member[k]];
     b[c] = s;
+    step(c, s);
   });
 }
 
@@ -23,7 +26,7 @@ template <class Ex, class V> PetscErrorCode prolongate_add(Ex &ex, const Aggrega
 
 using Space = AMGKIT_SPACE;
 #define INSTANTIATE(V)                                                                                                                     \
-  template PetscErrorCode restrict_sum(Space &, const Aggregation<Space> &, const V *, const V *, V *);                                    \
+  template PetscErrorCode restrict_sum(Space &, const Aggregation<Space> &, const V *, const V *, V *, const FirstStep<V> &);              \
   template PetscErrorCode prolongate_add(Space &, const Aggregation<Space> &, const V *, const V *, V *);
 INSTANTIATE(float)
 INSTANTIATE(double)

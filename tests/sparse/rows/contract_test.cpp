@@ -101,12 +101,15 @@ TYPED_TEST(Contract, RestrictionIsTheTransposeOfProlongation)
   for (int i = 0; i < n; i++) r[i] = std::cos(i);
   for (int c = 0; c < rows.coarse; c++) e[c] = std::sin(c);
   auto p = this->to_space(rows.p), R = this->to_space(r), E = this->to_space(e), x = this->to_space(std::vector<double>(n, 1.0));
-  auto b = this->to_space(std::vector<double>(rows.coarse, NAN));
-  OK(restrict_sum(this->ex, aggregation, p.data(), R.data(), b.data()));
+  auto b = this->to_space(std::vector<double>(rows.coarse, NAN)), step = this->to_space(std::vector<double>(rows.coarse, NAN));
+  const FirstStep<double> first = {rows.coarse, 0.75, E.data(), step.data()};
+  OK(restrict_sum(this->ex, aggregation, p.data(), R.data(), b.data(), first));
   OK(prolongate_add(this->ex, aggregation, p.data(), E.data(), x.data()));
   const auto B = this->to_host(b), X = this->to_host(x);
   double left = 0, right = 0;
   for (int c = 0; c < rows.coarse; c++) left += B[c] * e[c];
+  const auto stepped = this->to_host(step);
+  for (int c = 0; c < rows.coarse; c++) EXPECT_EQ(stepped[c], 0.75 * e[c] * B[c]);
   for (int i = 0; i < n; i++) right += r[i] * (X[i] - 1);
   EXPECT_NEAR(left, right, 1e-12);
 }
