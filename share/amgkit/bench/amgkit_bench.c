@@ -1,5 +1,7 @@
 static char help[] = "Times PETSc preconditioners on model problems of an n x n x n grid.\n\
-  -system 7|27|aniso|jump|elasticity : which matrix (default 7); elasticity has 3 unknowns a point\n\
+  -system 7|27|aniso|jump|elasticity|file : which matrix (default 7); elasticity has 3 unknowns a point\n\
+  -f <file>               : -system file: the matrix, in PETSc's binary format; -n is not used\n\
+  -rhs <file>             : -system file: the right-hand side, likewise (default: ones)\n\
   -n <n>                  : grid points a side (default 64)\n\
   -shuffle                : rows and columns in a random order, as of an unstructured grid; not for elasticity\n\
   -weak                   : n is for each rank: the grid is n x n x (n ranks)\n\
@@ -22,6 +24,7 @@ Options outside the list hold for every entry; an entry's own options win. On a 
   start; every setup is of a fresh KSP. The true residual is computed anew after the solve.
 */
 #include "elasticity_problem.h"
+#include "file_problem.h"
 #include "memory_watch.h"
 #include "model_problem.h"
 #include "results_csv.h"
@@ -32,13 +35,13 @@ Options outside the list hold for every entry; an entry's own options win. On a 
   #include <petscdevice_cuda.h>
 #endif
 
-enum { SYSTEM_ELASTICITY = SYSTEM_COUNT, ALL_SYSTEMS };
-static const char *const all_names[ALL_SYSTEMS] = {"7", "27", "aniso", "jump", "elasticity"};
+enum { SYSTEM_ELASTICITY = SYSTEM_COUNT, SYSTEM_FILE, ALL_SYSTEMS };
+static const char *const all_names[ALL_SYSTEMS] = {"7", "27", "aniso", "jump", "elasticity", "file"};
 
 typedef struct {
   PetscInt system, n, repeat;
   PetscBool shuffle, weak, peers, resetup, memory, check_symmetry;
-  char pcs[8192], csv[PETSC_MAX_PATH_LEN];
+  char pcs[8192], csv[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN], rhs[PETSC_MAX_PATH_LEN];
   Mat A;
   PetscBool on_device;
 } Bench;
@@ -67,6 +70,8 @@ static PetscErrorCode BenchOptions(Bench *bench)
   bench->repeat = 3;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "amgkit_bench", NULL);
   PetscCall(PetscOptionsEList("-system", "The matrix", NULL, all_names, ALL_SYSTEMS, all_names[bench->system], &bench->system, NULL));
+  PetscCall(PetscOptionsString("-f", "The matrix's file", NULL, bench->file, bench->file, sizeof(bench->file), NULL));
+  PetscCall(PetscOptionsString("-rhs", "The right-hand side's file", NULL, bench->rhs, bench->rhs, sizeof(bench->rhs), NULL));
   PetscCall(PetscOptionsInt("-n", "Grid points a side", NULL, bench->n, &bench->n, NULL));
   PetscCall(PetscOptionsBool("-shuffle", "Rows and columns in a random order", NULL, bench->shuffle, &bench->shuffle, NULL));
   PetscCall(PetscOptionsBool("-weak", "n is for each rank", NULL, bench->weak, &bench->weak, NULL));
@@ -119,13 +124,15 @@ static PetscErrorCode BenchSetUp(Bench *bench)
   const PetscInt nz = bench->weak ? bench->n * size : bench->n;
   if (bench->system == SYSTEM_ELASTICITY)
     PetscCall(ElasticityCreateMat(PETSC_COMM_WORLD, bench->n, nz, &bench->A));
+  else if (bench->system == SYSTEM_FILE)
+    PetscCall(FileProblemLoadMat(PETSC_COMM_WORLD, bench->file, &bench->A));
   else
     PetscCall(ModelProblemCreateMat(PETSC_COMM_WORLD, (System)bench->system, bench->n, nz, &bench->A));
   if (bench->shuffle) PetscCall(ModelProblemShuffle(&bench->A));
   if (bench->check_symmetry) {
     PetscBool symmetric;
 
-    PetscCall(MatIsSymmetric(bench->A, bench->system == SYSTEM_ELASTICITY ? 1e-15 : 0.0, &symmetric)); /* sums in another order */
+    PetscCall(MatIsSymmetric(bench->A, bench->system < SYSTEM_ELASTICITY ? 0.0 : 1e-15, &symmetric)); /* sums in another order */
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# the matrix is %ssymmetric\n", symmetric ? "" : "NOT "));
   }
   PetscCall(MatSetOption(bench->A, MAT_SPD, PETSC_TRUE));
@@ -180,6 +187,7 @@ static PetscErrorCode RoundRun(const Bench *bench, Round *round, PetscBool timed
   PetscCall(VecDuplicate(round->b, &round->x));
   PetscCall(VecDuplicate(round->b, &round->r));
   PetscCall(VecSet(round->b, 1.0));
+  if (bench->rhs[0]) PetscCall(FileProblemLoadVec(bench->rhs, round->b));
   PetscCall(VecSet(round->x, 0.0));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &round->ksp));
   PetscCall(KSPSetOperators(round->ksp, bench->A, bench->A));
