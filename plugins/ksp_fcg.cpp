@@ -253,7 +253,7 @@ PetscErrorCode can_apply(KSP ksp, Mat A, const FcgSteps &steps, const FcgVectors
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
+PetscErrorCode solve_fcg(KSP ksp)
 {
   FcgData &data = fcg_data(ksp);
   Preconditioner *product = nullptr;
@@ -274,6 +274,8 @@ PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode KSPSolve_AMGFCG(KSP ksp) { return solve_beside_operator(ksp, solve_fcg); }
 } // namespace
 
 PetscErrorCode KSPCreate_AMGFCG(KSP ksp)

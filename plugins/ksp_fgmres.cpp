@@ -212,7 +212,7 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp)
+PetscErrorCode solve_fgmres(KSP ksp)
 {
   FgmresData &data = fgmres_data(ksp);
   Preconditioner *product = nullptr;
@@ -233,6 +233,8 @@ PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp) { return solve_beside_operator(ksp, solve_fgmres); }
 } // namespace
 
 PetscErrorCode KSPCreate_AMGFGMRES(KSP ksp)

@@ -1,12 +1,39 @@
 #include "plugins/ksp_shared.hpp"
 
+#include "dist/mat_view.hpp"
+#include "dist/vec_view.hpp"
 #include "plugins/pc_plugin.hpp"
 
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
+#include <utility>
 
 namespace amgkit
 {
+PetscErrorCode solve_beside_operator(KSP ksp, PetscErrorCode (*solve)(KSP))
+{
+  Vec b = ksp->vec_rhs, x = ksp->vec_sol;
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(ksp, &A, nullptr));
+  if (!on_cuda(A) || on_cuda(x)) {
+    PetscCall(solve(ksp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatCreateVecs(A, &ksp->vec_sol, &ksp->vec_rhs));
+  PetscCall(VecCopy(b, ksp->vec_rhs));
+  PetscCall(VecCopy(x, ksp->vec_sol));
+  const PetscErrorCode code = solve(ksp);
+  std::swap(b, ksp->vec_rhs);
+  std::swap(x, ksp->vec_sol);
+  if (!code) PetscCall(VecCopy(x, ksp->vec_sol));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode record_norm(KSP ksp, PetscReal norm)
 {
   PetscFunctionBegin;

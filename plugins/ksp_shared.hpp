@@ -6,6 +6,10 @@
 
 namespace amgkit
 {
+// solve(ksp) with b and x on the GPU where the operator is there and they are not, as PETSc's products need it: b goes up and x comes down
+// once.
+PetscErrorCode solve_beside_operator(KSP ksp, PetscErrorCode (*solve)(KSP));
+
 // Records and shows the norm of iteration ksp->its.
 PetscErrorCode record_norm(KSP ksp, PetscReal norm);
 // ksp->reason says whether the iteration with this norm is the last.

@@ -60,7 +60,7 @@ private:
     if (levels_[l]->move || l + 1 == levels_.size()) return {};
     return first_step(l + 1, vectors_[l + 1].x.template as<V>());
   }
-  static Guess guess_of(const FirstStep<V> &step) { return step.d ? Guess::first_step : Guess::zero; }
+  static Guess guess_of(const FirstStep<V> &step) { return step.x ? Guess::first_step : Guess::zero; }
 
   PetscErrorCode solve_coarsest(std::size_t l, const V *b, V *x)
   {
@@ -265,11 +265,12 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_precision(Ex &ex)
 {
   const DistMatrix<Ex> &A = hierarchy_.levels.front()->A;
   const auto ranks = static_cast<PetscInt>(A.range.size()) - 1;
-  const bool pays = !Ex::on_device || A.global_rows() / ranks >= parameters_.rows_worth_single;
-  int all = Ex::sliced_rows && hierarchy_.statistics.size() > 1 && pays;
+  const PetscInt rows = Ex::on_device ? A.global_rows() / ranks : PETSC_MAX_INT;
+  int all = Ex::sliced_rows && hierarchy_.statistics.size() > 1 && rows >= parameters_.rows_worth_single;
 
   PetscFunctionBegin;
   single_ = false;
+  rounding_pays_ = rows >= parameters_.rows_worth_rounding;
   for (const auto &look : {&Cycle::representable, &Cycle::prepare_single}) {
     if (!all) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks
     bool fits = true;
@@ -309,11 +310,11 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare_single(Ex &ex, bool *fits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible) const
+template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible, bool of_floats) const
 {
   const auto kind = parameters_.cycle_type;
   const CycleKind automatic = flexible ? CycleKind::k : CycleKind::w;
-  return {kind == CycleKind::automatic ? automatic : kind, flexible && single_};
+  return {kind == CycleKind::automatic ? automatic : kind, flexible && single_ && (of_floats || rounding_pays_)};
 }
 
 template <class Ex> PetscErrorCode Cycle<Ex>::record(Ex &ex, CycleChoice choice)

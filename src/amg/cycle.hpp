@@ -35,8 +35,9 @@ public:
   // After each setup of the hierarchy: the form of the k-cycle, the precision and, the first time, the vectors. Takes hold of the user's
   // matrix itself.
   PetscErrorCode prepare(Ex &);
-  // The cycle for a method that allows the preconditioner to change from one application to the next, or does not.
-  CycleChoice choose(bool flexible) const;
+  // The cycle for a method that allows the preconditioner to change from one application to the next, or does not, and has vectors of
+  // floats, or of doubles.
+  CycleChoice choose(bool flexible, bool of_floats) const;
   // Whether the vectors may be in single precision.
   bool single() const { return single_; }
   // The next two need the finest matrix's memory; x must not be b. x = B b; the choice is not automatic, and only single where it may be.
@@ -76,7 +77,7 @@ private:
   Hierarchy<Ex> &hierarchy_;
   const AmgParameters &parameters_;
   std::vector<Vectors> vectors_; // of the hierarchy's levels
-  bool gcr_ = false, single_ = false, transposes_made_ = false;
+  bool gcr_ = false, single_ = false, rounding_pays_ = false, transposes_made_ = false;
   Array<double, Ex> norm1_work_, norm1_; // for amg/single_precision.hpp, where vectors may be in single precision
   CycleChoice recorded_for_;             // what apply() was asked for when it was recorded; automatic: nothing is
   Recording<Ex> recording_;              // what this cycle does below level recorded_below_, where there is such a level

@@ -54,7 +54,7 @@ private:
   {
     PetscFunctionBegin;
     PetscCall(Rt().multiply_transposed(ex, r, b));
-    if (step.d) PetscCall(scale(ex, step.rows, step.factor, step.d, static_cast<const V *>(b), step.x));
+    if (step.x) PetscCall(take(ex, step, static_cast<const V *>(b)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   Prolongator<Ex> &Rt() { return R_transposed ? *R_transposed : P; }

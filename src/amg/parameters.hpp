@@ -26,9 +26,9 @@ struct AmgParameters {
   PetscInt coarse_sweeps = 20;
   PetscBool reuse_interpolation = PETSC_TRUE;
   Storage storage = Storage::in_single;
-  // With fewer rows a GPU the passes into single precision and out of it take longer than vectors of half the size save: see
-  // share/amgkit/bench/NOTES.md. No option; tests set it.
-  PetscInt rows_worth_single = 2000000;
+  // With fewer rows a GPU a solve is launches, whatever the vectors are; and for vectors of doubles the passes into single precision and
+  // out of it take longer than vectors of half the size save: see share/amgkit/bench/NOTES.md. No options; tests set them.
+  PetscInt rows_worth_single = 300000, rows_worth_rounding = 2000000;
   PetscBool cuda_graph = PETSC_TRUE;
   PetscBool export_mg = PETSC_FALSE;
   SpaceKind space = SpaceKind::automatic;

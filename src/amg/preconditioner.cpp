@@ -47,13 +47,14 @@ public:
   PetscErrorCode apply(Vec x, Vec y) override
   {
     Cycle<Ex> &cycle = solver_->cycle;
-    return this->with_arrays(false, x, y, [&](const double *b, double *u) { return cycle.apply(this->ex, cycle.choose(flexible_), b, u); });
+    return this->with_arrays(false, x, y,
+                             [&](const double *b, double *u) { return cycle.apply(this->ex, cycle.choose(flexible_, false), b, u); });
   }
 
   PetscErrorCode apply_transpose(Vec x, Vec y) override
   {
     Cycle<Ex> &cycle = solver_->cycle;
-    const CycleKind kind = cycle.choose(false).kind;
+    const CycleKind kind = cycle.choose(false, false).kind;
     MPI_Comm comm = solver_->hierarchy.comm();
 
     PetscFunctionBegin;
@@ -68,11 +69,11 @@ public:
   PetscErrorCode multiply(const double *x, double *y, bool as_set_up) override { return multiply_user(x, y, as_set_up); }
   bool in_single() const override { return user().A.stored.single(); }
   PetscErrorCode multiply(const float *x, float *y) override { return multiply_user(x, y, true); }
-  bool applies_in_single() const override { return solver_->cycle.choose(flexible_).single; }
+  bool applies_in_single() const override { return solver_->cycle.choose(flexible_, true).single; }
   PetscErrorCode apply_in_single(const float *b, float *x) override
   {
     Cycle<Ex> &cycle = solver_->cycle;
-    return this->with_matrix([&](DistMatrix<Ex> &) { return cycle.apply(this->ex, cycle.choose(flexible_), b, x); });
+    return this->with_matrix([&](DistMatrix<Ex> &) { return cycle.apply(this->ex, cycle.choose(flexible_, true), b, x); });
   }
 
   PetscErrorCode export_to(MatType type, LevelMats &out) override { return export_levels(this->ex, solver_->hierarchy, type, out); }

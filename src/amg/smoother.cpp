@@ -90,10 +90,7 @@ template <class Ex> PetscInt Smoother<Ex>::flips(PetscInt sweeps, Guess guess) c
 template <class Ex> template <class V> FirstStep<V> Smoother<Ex>::first_step(int rows, PetscInt sweeps, V *x) const
 {
   if (sweeps == 0 || has_factors()) return {};
-  if constexpr (std::is_same_v<V, double>)
-    return {rows, steps_[0].factor, d_.data(), x};
-  else
-    return {rows, steps_[0].factor, single_.data(), x};
+  return {rows, steps_[0].factor, d_.data(), single_.size() > 0 ? single_.data() : nullptr, x};
 }
 
 template <class Ex>

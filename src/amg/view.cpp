@@ -33,7 +33,9 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
     if (const std::string trouble = level->smoother.trouble(); !trouble.empty())
       PetscCall(PetscViewerASCIIPrintf(viewer, "smoother of level %d: %s\n", level->number, trouble.c_str()));
   }
-  if (cycle.single()) PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with flexible methods\n"));
+  if (cycle.single())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with %s\n",
+                                     cycle.choose(true, false).single ? "flexible methods" : "amgfcg in mixed precision"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "coarsest level: %s\n", hierarchy.coarse_solver.description().c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory of the hierarchy: %.1f MB, %.2f of the matrix's\n", bytes / 1e6,
                                    fine.entries > 0 ? bytes / (12 * fine.entries + 4 * static_cast<double>(fine.rows)) : 0));

@@ -5,6 +5,7 @@
 //                                      fewer that nvcc may choose
 //   for_rows<Lanes>(ex, n, f)          f(team, i): Lanes threads share index i (one thread on the host)
 //   for_rows(ex, n, average, f)        the same, Lanes chosen from the average number of things a team shares
+//   for_rows_of(ex, n, lanes, f)       the same, lanes a power of two up to 32; the team has rank(), lanes() and sum()
 //   for_rows_with<Lanes, S>(ex, n, f)  f(team, i, s): the same with an S of scratch per team, uninitialised
 //   for_rows_then<Lanes>(ex, n, f, m, g)   f(team, i) for 0 <= i < n; when all are done, and they are seen, g(team, k) for 0 <= k < m
 //   reduce(ex, n, f, init, op, &r)     r = op over f(i); waits
@@ -48,6 +49,13 @@ struct Min {
 };
 struct Or {
   template <class T> AMGKIT_FN T operator()(T a, T b) const { return a | b; }
+};
+
+// A team of one thread, as for_rows_of() has teams.
+struct Alone {
+  AMGKIT_FN static int rank() { return 0; }
+  AMGKIT_FN static int lanes() { return 1; }
+  template <class T> AMGKIT_FN static T sum(T x) { return x; }
 };
 
 struct Term {

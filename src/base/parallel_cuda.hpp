@@ -191,6 +191,20 @@ private:
   }
 };
 
+// Lanes that follow one another in a warp.
+struct CudaLanes {
+  int of_team;
+
+  __device__ int rank() const { return static_cast<int>(threadIdx.x) & (of_team - 1); }
+  __device__ int lanes() const { return of_team; }
+  template <class T> __device__ T sum(T x) const
+  {
+    const unsigned first = (threadIdx.x & 31U) & ~static_cast<unsigned>(of_team - 1), team = (0xffffffffU >> (32 - of_team)) << first;
+    for (int step = of_team / 2; step > 0; step /= 2) x += __shfl_xor_sync(team, x, step);
+    return x;
+  }
+};
+
 namespace detail
 {
 inline constexpr int threads = 256;
@@ -208,6 +222,7 @@ __device__ inline void wait_for_kernels_before()
 template <class... Parameters, class... Arguments>
 PetscErrorCode launch(Cuda &ex, unsigned blocks, int threads_of_block, void (*kernel)(Parameters...), Arguments... arguments)
 {
+  constexpr unsigned few = 4096; // for which launching takes a part of the time that is worth it
   cudaLaunchAttribute overlap{};
   cudaLaunchConfig_t config{};
 
@@ -218,7 +233,7 @@ PetscErrorCode launch(Cuda &ex, unsigned blocks, int threads_of_block, void (*ke
   config.blockDim = dim3(static_cast<unsigned>(threads_of_block));
   config.stream = ex.stream;
   config.attrs = &overlap;
-  config.numAttrs = ex.kernels_overlap ? 1 : 0;
+  config.numAttrs = ex.kernels_overlap && blocks <= few ? 1 : 0;
   PetscCallCUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -237,6 +252,13 @@ __global__ void __launch_bounds__(threads, 65536 / threads / Registers) register
   wait_for_kernels_before();
   const std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (i < n) f(i);
+}
+
+template <class F> __global__ void rows_of_kernel(std::int64_t n, int lanes, F f)
+{
+  wait_for_kernels_before();
+  const std::int64_t row = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / lanes;
+  if (row < n) f(CudaLanes{lanes}, row);
 }
 
 template <int Lanes, class F> __global__ void rows_kernel(std::int64_t n, F f)
@@ -344,6 +366,14 @@ template <int Lanes, class F> PetscErrorCode for_rows(Cuda &ex, std::int64_t n, 
   if (n > 0) {
     PetscCall(detail::launch(ex, detail::blocks(n * Lanes, detail::threads), detail::threads, detail::rows_kernel<Lanes, F>, n, f));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class F> PetscErrorCode for_rows_of(Cuda &ex, std::int64_t n, int lanes, F f)
+{
+  PetscFunctionBegin;
+  if (n > 0)
+    PetscCall(detail::launch(ex, detail::blocks(n * lanes, detail::threads), detail::threads, detail::rows_of_kernel<F>, n, lanes, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -100,6 +100,11 @@ template <int Lanes, class Ex, class F> PetscErrorCode for_rows(Ex &ex, std::int
   return PETSC_SUCCESS;
 }
 
+template <class Ex, class F> PetscErrorCode for_rows_of(Ex &ex, std::int64_t n, int, F f)
+{
+  return for_each(ex, n, [=](std::int64_t i) { f(Alone{}, i); });
+}
+
 template <int Lanes, class Ex, class First, class Then> PetscErrorCode for_rows_then(Ex &ex, std::int64_t n, First first, int m, Then then)
 {
   PetscFunctionBegin;

@@ -38,7 +38,7 @@ template <class Ex> struct Solver : AmgSolver<Ex> {
   {
     return AmgSolver<Ex>::create(ex, M, p, *make_matching_prolongation<Ex>({}));
   }
-  CycleKind kind() const { return this->cycle.choose(false).kind; }
+  CycleKind kind() const { return this->cycle.choose(false, false).kind; }
   PetscErrorCode apply(Ex &ex, const std::vector<double> &b, std::vector<double> &x)
   {
     return AmgSolver<Ex>::apply(ex, {kind(), single}, b, x);

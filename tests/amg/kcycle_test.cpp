@@ -49,7 +49,7 @@ PetscErrorCode two_steps(Ex &ex, const HostCsr &A, bool gcr, const Vector &r, co
   PetscCall(upload(ex, times(A, c2), V2));
   double *sums = k.sums.data(), *work = k.work.data();
   PetscCall(kcycle_first(ex, n, gcr ? V1.data() : X.data(), V1.data(), R.data(), work, sums));
-  PetscCall(kcycle_residual(ex, n, V1.data(), sums, R.data(), {n, 0.75, D.data(), first.data()}));
+  PetscCall(kcycle_residual(ex, n, V1.data(), sums, R.data(), {n, 0.75, D.data(), nullptr, first.data()}));
   PetscCall(download(ex, first.data(), n, stepped));
   PetscCall(download(ex, R.data(), n, after));
   for (int i = 0; i < n; i++) EXPECT_EQ(stepped[i], 0.75 * wave(n, 0.2)[i] * after[i]) << i;

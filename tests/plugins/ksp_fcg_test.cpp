@@ -37,6 +37,8 @@ TEST_F(FlexibleCG, TakesTheIterationsOfPETScsMethods)
 
 TEST_F(FlexibleCG, MayBeSetUpEarlyResetAndReplaced) { set_up_early_reset_and_replace("amgfcg", {"cg", "gmres", "bcgs", "richardson"}); }
 
+TEST_F(FlexibleCG, TakesVectorsOfEitherSide) { take_vectors_of_either_side("amgfcg", grid7(12, 11, 10)); }
+
 TEST_F(FlexibleCG, KnowsTheNormsAndTheGuess)
 {
   solve("-ksp_type amgfcg -pc_type jacobi -ksp_norm_type natural");

@@ -133,31 +133,8 @@ TEST_F(FlexibleGMRES, TakesVectorsWithGhosts)
   EXPECT_LE(solution.residual, 1.01e-9);
 }
 
-// One side's matrix with the other side's vectors
 TEST_F(FlexibleGMRES, TakesVectorsOfEitherSide)
 {
-  for (const char *vectors : {"standard", "cuda"}) {
-    if (!have_gpu() && std::string(vectors) == "cuda") continue;
-    for (const bool on_device : {false, true}) {
-      OwnedMat M;
-      OwnedVec y, f, g;
-      if (on_device && !have_gpu()) continue;
-      OK(distribute(convection_diffusion(3, 11, 10, Wind::rotating), on_device, M.out()));
-      OK(make_system(M, y.out(), f.out()));
-      OwnedVec of_type[2];
-      for (OwnedVec &vector : of_type) {
-        PetscInt rows;
-        OK(VecGetLocalSize(f, &rows));
-        OK(VecCreate(PETSC_COMM_WORLD, vector.out()));
-        OK(VecSetSizes(vector, rows, PETSC_DETERMINE));
-        OK(VecSetType(vector, vectors));
-      }
-      OK(VecCopy(f, of_type[0]));
-      OK(VecSet(of_type[1], 0));
-      OK(solve_alone(M, of_type[0], of_type[1], "-ksp_type amgfgmres -pc_type amgsa -pc_amgsa_coarse_eq_limit 50", &solution));
-      EXPECT_TRUE(solution.converged()) << vectors << on_device;
-      EXPECT_LE(solution.residual, 1.01e-8) << vectors << on_device;
-    }
-  }
+  take_vectors_of_either_side("amgfgmres", convection_diffusion(3, 11, 10, Wind::rotating));
 }
 } // namespace amgkit::test

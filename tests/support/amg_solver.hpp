@@ -17,7 +17,7 @@ template <class Ex> struct AmgSolver {
   {
     PetscFunctionBegin;
     parameters = p;
-    parameters.rows_worth_single = 0;
+    parameters.rows_worth_single = parameters.rows_worth_rounding = 0;
     PetscCall(distribute(M, Ex::on_device, A.out()));
     PetscCall(hierarchy.build(ex, A, parameters, prolongation));
     PetscCall(cycle.prepare(ex));

@@ -40,6 +40,10 @@ template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double>
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// So many lanes share two rows, which changes the order of sums.
+template <class Ex, class T> void set_lanes(Sell<T, Ex> &S, int lanes) { S.lanes = lanes; }
+template <class Ex, class T> void set_lanes(BlockSell<T, Ex> &S, int lanes) { S.nodes.lanes = lanes; }
+
 // How many allocations work has, each of which fails once; the last time none does. Local.
 inline int failing_allocations(Debug &ex, const std::function<PetscErrorCode()> &work)
 {
@@ -79,6 +83,17 @@ void check_products(Ex &ex, const HostCsr &A, int block, double tolerance, const
   OK(upload(ex, rounded<V>(wave(n, 0.9)), before));
   OK(y.allocate(ex, n));
   OK(z.allocate(ex, n));
+  for (int lanes = 1; lanes <= 32; lanes *= 2) {
+    set_lanes(S, lanes);
+    OK(upload(ex, std::vector<V>(n, V(NAN)), y));
+    OK(spmv(ex, S.view(), x.data(), y.data()));
+    OK(spmv(ex, M.view(), x.data(), z.data()));
+    std::vector<V> got, expected;
+    OK(download(ex, y.data(), n, got));
+    OK(download(ex, z.data(), n, expected));
+    expect_close(rounded<double>(got), rounded<double>(expected), tolerance, name);
+  }
+  set_lanes(S, n % 3 == 0 ? 4 : 1);
   auto expect_same = [&] {
     std::vector<V> got, expected;
     OK(download(ex, y.data(), n, got));
@@ -128,6 +143,20 @@ template <class T> std::vector<double> product(const HostCsr &A, const std::vect
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) y[i] += static_cast<double>(static_cast<T>(A.val[k])) * x[A.col[k]];
   }
   return y;
+}
+
+// To the rounding of sums in another order, of entries of one size
+inline void expect_products(const std::vector<double> &got, const std::vector<double> &expected)
+{
+  double largest = 0;
+  for (const double y : expected) largest = std::isfinite(y) ? std::max(largest, std::abs(y)) : largest;
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); i++) {
+    if (std::isfinite(expected[i]))
+      ASSERT_NEAR(got[i], expected[i], 1e-13 * largest) << "row " << i;
+    else
+      ASSERT_FALSE(std::isfinite(got[i])) << "row " << i;
+  }
 }
 
 // Of all slices' positions; wide: of slices with a position whose columns do not lie within 65536
@@ -266,6 +295,7 @@ void check_bits_and_bytes(Ex &ex, HostCsr A, int block, const std::string &name,
   const auto x = wave(A.cols, 0.7);
   Array<double, Ex> X, Y;
   std::vector<double> got;
+  set_lanes(S, 1);
   OK(upload(ex, x, X));
   OK(upload(ex, std::vector<double>(A.rows, NAN), Y));
   OK(spmv(ex, S.view(), X.data(), Y.data()));
@@ -274,6 +304,7 @@ void check_bits_and_bytes(Ex &ex, HostCsr A, int block, const std::string &name,
   for (double &v : A.val) v = 1 / (3 + v * v);
   OK(upload(ex, A, M));
   OK(store_values(ex, M.view(), S, &kept));
+  set_lanes(S, 1);
   OK(spmv(ex, S.view(), X.data(), Y.data()));
   OK(download(ex, Y.data(), A.rows, got));
   EXPECT_EQ(got, product<T>(A, x)) << name << ", new values";

@@ -28,7 +28,7 @@ template <int N> constexpr int quads_of_block = (N * N + 3) / 4;
 
 // T: float or double. start to list: SellView's members of the nodes' matrix, constant as list. constant: the blocks of the lists' elements
 template <class T> struct BlockSellView {
-  int rows = 0, block = 0;
+  int rows = 0, block = 0, lanes = 1;
   const SellStart *start = nullptr;
   const int *base = nullptr, *high_start = nullptr;
   const SellPair<std::uint16_t> *low = nullptr, *high = nullptr;
@@ -39,8 +39,8 @@ template <class T> struct BlockSellView {
 
 template <class T, class Ex> struct BlockSell {
   int rows = 0, block = 0;
-  SellPattern<Ex> nodes;
-  Array<int, Ex> ptr; // of the nodes' blocks
+  SellPattern<Ex> nodes; // lanes: threads that share two rows, or a node
+  Array<int, Ex> ptr;    // of the nodes' blocks
   Array<SellPair<T>, Ex> val;
   Array<SellQuad<double>, Ex> exact;
   Array<SellQuad<float>, Ex> rounded; // where T is float
@@ -61,6 +61,7 @@ private:
   {
     return {rows,
             block,
+            nodes.lanes,
             nodes.start.data(),
             nodes.base.data(),
             nodes.high_start.data(),

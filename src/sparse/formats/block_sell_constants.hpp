@@ -122,15 +122,15 @@ template <int N, class T> AMGKIT_FN BlockValues<N, T> block_at(const SellQuad<T>
 }
 
 // y_i = f(f.read(i), (A x)_i) for the rows i of node I, which lies in a constant slice
-template <int N, class T, class V, class F>
-AMGKIT_FN void store_node(const BlockSellView<T> &A, std::int64_t I, const V *x, V *y, const F &f)
+template <int N, class Team, class T, class V, class F>
+AMGKIT_FN void store_node(const Team &team, const BlockSellView<T> &A, std::int64_t I, const V *x, V *y, const F &f)
 {
   const int node = static_cast<int>(I % sell_rows), head = A.start[I / sell_rows].constant, end = head + 1 + A.list[head].offset;
   const std::uint32_t bit = std::uint32_t{1} << node % sell_threads;
   typename F::Read read[N];
   SumOf<T, V> s[N] = {};
   for (int r = 0; r < N; r++) read[r] = f.read(N * I + r);
-  for (int at = head + 1; at < end; at++) {
+  for (int at = head + 1 + team.rank(); at < end; at += team.lanes()) {
     const SellConstant here = A.list[at];
     const std::uint32_t nodes = here.mask.of[node / sell_threads];
     if (nodes == 0) continue; // none of the threads that follow one another
@@ -143,6 +143,8 @@ AMGKIT_FN void store_node(const BlockSellView<T> &A, std::int64_t I, const V *x,
       for (int c = 0; c < N; c++) s[r] += static_cast<SumOf<T, V>>(a.of[N * r + c]) * x_at[c];
     }
   }
+  for (int r = 0; r < N; r++) s[r] = team.sum(s[r]);
+  if (team.rank() > 0) return;
   for (int r = 0; r < N; r++) y[N * I + r] = f(read[r], static_cast<V>(s[r]));
 }
 } // namespace amgkit::block_sell

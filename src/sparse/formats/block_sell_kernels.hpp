@@ -134,35 +134,38 @@ AMGKIT_FN void add_batch(const BlockSellView<T> &A, int position, int high, int 
   }
 }
 
-// (A x)_i of the two rows of a thread of a slice with positions begin to end - 1
-template <int N, bool Wide, class T, class V>
-AMGKIT_FN SellPair<V> rows_times(const BlockSellView<T> &A, int begin, int end, int high, const Thread &thread, const V *x)
+// (A x)_i of the two rows of a thread of a slice with positions begin to end - 1; a team's lanes take batches in turn
+template <int N, bool Wide, class Team, class T, class V>
+AMGKIT_FN SellPair<V> rows_times(const Team &team, const BlockSellView<T> &A, int begin, int end, int high, const Thread &thread,
+                                 const V *x)
 {
   constexpr int batch = batch_columns / N;
   SellPair<V> s{{0, 0}};
-  int p = begin;
-  for (; p + batch <= end; p += batch) add_batch<N, Wide, true>(A, p, high + p - begin, batch, thread, x, s);
+  int p = begin + batch * team.rank();
+  for (; p + batch <= end; p += batch * team.lanes()) add_batch<N, Wide, true>(A, p, high + p - begin, batch, thread, x, s);
   if (p < end) add_batch<N, Wide, false>(A, p, high + p - begin, end - p, thread, x, s);
   return s;
 }
 
 // y_i = f(f.read(i), (A x)_i) for both rows i of thread t of all slices' threads
-template <int N, class T, class V, class F>
-AMGKIT_FN void store_products(const BlockSellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
+template <int N, class Team, class T, class V, class F>
+AMGKIT_FN void store_products(const Team &team, const BlockSellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
 {
   constexpr int threads = sell_threads * N;
   const int slice = static_cast<int>(t) / threads, row = static_cast<int>(t) % threads;
   if (A.list && A.start[slice].constant >= 0) {
     const std::int64_t I = std::int64_t{slice} * sell_rows + row;
-    if (row < sell_rows && N * I < A.rows) store_node<N>(A, I, x, y, f);
+    if (row < sell_rows && N * I < A.rows) store_node<N>(team, A, I, x, y, f);
     return;
   }
   const Thread thread{row / N, row};
   const std::int64_t i = std::int64_t{slice} * sell_rows * N + row;
   const int begin = A.start[slice].pair, end = A.start[slice + 1].pair;
   const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
-  const SellPair<V> s =
-      high < high_end ? rows_times<N, true>(A, begin, end, high, thread, x) : rows_times<N, false>(A, begin, end, 0, thread, x);
+  SellPair<V> s =
+      high < high_end ? rows_times<N, true>(team, A, begin, end, high, thread, x) : rows_times<N, false>(team, A, begin, end, 0, thread, x);
+  for (int h = 0; h < 2; h++) s.of[h] = team.sum(s.of[h]);
+  if (team.rank() > 0) return;
   const SellPair<std::int64_t> rows{{i, i + threads}};
   store_two(A.rows, rows, f, read_two(A.rows, rows, f), s, y);
 }
@@ -171,13 +174,12 @@ template <int N, class Ex, class T, class V, class F>
 PetscErrorCode for_products(Ex &ex, const BlockSellView<T> &view, const V *x, V *y, F f)
 {
   const BlockSellView<T> A = view;
-  return for_each<batch_registers>(ex, sell_slices(A.rows / N) * sell_threads * N,
-                                   [=] AMGKIT_FN(std::int64_t t) { store_products<N>(A, t, x, y, f); });
+  const std::int64_t threads = sell_slices(A.rows / N) * sell_threads * N;
+  if (A.lanes > 1)
+    return for_rows_of(ex, threads, A.lanes, [=] AMGKIT_FN(auto team, std::int64_t t) { store_products<N>(team, A, t, x, y, f); });
+  return for_each<batch_registers>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_products<N>(Alone{}, A, t, x, y, f); });
 }
-} // namespace block_sell
 
-namespace block_sell
-{
 // Everything but values. Constant slices only if asked for, as two blocks may have the same number.
 template <int N, class Ex, class T>
 PetscErrorCode find_pattern(Ex &ex, CsrView<double> A, bool constants, BlockSell<T, Ex> &out, bool *fits)
@@ -196,6 +198,7 @@ PetscErrorCode find_pattern(Ex &ex, CsrView<double> A, bool constants, BlockSell
   out.block = N;
   out.ptr = std::move(ptr);
   out.nodes.exact.release(); // the numbers
+  if (Ex::on_device) out.nodes.lanes = lanes_of_rows(sell_slices(nodes.rows) * sell_threads * N, nodes.average() * N / batch_columns);
   PetscCall(out.val.allocate(ex, out.nodes.low.size() * N * N));
   const std::int64_t elements = out.nodes.constant.size();
   if (elements == 0) PetscFunctionReturn(PETSC_SUCCESS);

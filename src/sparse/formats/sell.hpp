@@ -61,9 +61,9 @@ struct alignas(16) SellConstant {
   SellMask mask;
 };
 
-// T: float or double. base: of a stencil, its offsets
+// T: float or double. lanes: threads that share two rows. base: of a stencil, its offsets
 template <class T> struct SellView {
-  int rows = 0;
+  int rows = 0, lanes = 1;
   const SellStart *start = nullptr;
   const int *base = nullptr, *high_start = nullptr;
   const SellPair<std::uint16_t> *low = nullptr, *high = nullptr;
@@ -76,7 +76,7 @@ template <class T> struct SellView {
 
 // Where the entries are.
 template <class Ex> struct SellPattern {
-  int rows = 0;
+  int rows = 0, lanes = 1;
   Array<SellStart, Ex> start;
   Array<int, Ex> base, high_start;
   Array<SellPair<std::uint16_t>, Ex> low, high, order;
@@ -104,8 +104,8 @@ template <class T, class Ex> struct Sell : SellPattern<Ex> {
 private:
   template <class U> SellView<U> view_of(const SellPair<U> *values) const
   {
-    return {this->rows, this->start.data(), this->base.data(), this->high_start.data(), this->low.data(),  this->high.data(),
-            values,     this->order.data(), this->mask.data(), this->constant.data(),   this->exact.data()};
+    return {this->rows,        this->lanes, this->start.data(), this->base.data(), this->high_start.data(), this->low.data(),
+            this->high.data(), values,      this->order.data(), this->mask.data(), this->constant.data(),   this->exact.data()};
   }
 };
 

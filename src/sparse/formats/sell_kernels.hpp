@@ -267,6 +267,7 @@ PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPatter
   out.rows = A.rows;
   PetscCall(out.base.allocate(ex, all.pair));
   if (all.low > 0) PetscCall(plain_slices(ex, A, all.low, out));
+  if (Ex::on_device) out.lanes = lanes_of_rows(slices * sell_threads, A.average() / sell_batch);
   if (all.mask + all.constant > 0) PetscCall(sell_offsets(ex, A, all, owner.data(), out));
   if (owners) *owners = std::move(owner);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -404,7 +405,9 @@ PetscErrorCode for_products(Ex &ex, Rows rows, SellView<T> A, const V *x, V *y, 
   const std::int64_t threads = sell_slices(A.rows) * sell_threads;
   if (A.constant && !A.base)
     return for_each<constant_registers<V>>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_constant_products(A, t, x, y, f); });
-  return for_each<sell_registers>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_products(rows, A, t, x, y, f); });
+  if (A.lanes > 1)
+    return for_rows_of(ex, threads, A.lanes, [=] AMGKIT_FN(auto team, std::int64_t t) { store_products(team, rows, A, t, x, y, f); });
+  return for_each<sell_registers>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_products(Alone{}, rows, A, t, x, y, f); });
 }
 
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, SellView<T> A, const V *x, V *y)

@@ -42,15 +42,18 @@ AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const Sel
   }
 }
 
+// A team shares two rows, whose batches its lanes take in turn; what a lane has is a part of the sum.
 // (A x)_i of the two rows of a thread of a plain slice
-template <bool Wide, class T, class V>
-AMGKIT_FN SellPair<SumOf<T, V>> plain_times(const SellView<T> &A, const SellStart &from, int positions, int high, int thread, const V *x)
+template <bool Wide, class Team, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> plain_times(const Team &team, const SellView<T> &A, const SellStart &from, int positions, int high,
+                                            int thread, const V *x)
 {
   const SellPlace at{std::int64_t{from.pair} * sell_threads + thread, std::int64_t{from.low} * sell_threads + thread,
                      std::int64_t{high} * sell_threads + thread};
   SellPair<SumOf<T, V>> s{{0, 0}};
-  int p = 0;
-  for (; p + sell_batch <= positions; p += sell_batch) add_batch<Wide, true>(A, from.pair + p, sell_batch, at.after(p), x, s);
+  int p = sell_batch * team.rank();
+  for (; p + sell_batch <= positions; p += sell_batch * team.lanes())
+    add_batch<Wide, true>(A, from.pair + p, sell_batch, at.after(p), x, s);
   if (p < positions) add_batch<Wide, false>(A, from.pair + p, positions - p, at.after(p), x, s);
   return s;
 }
@@ -93,34 +96,37 @@ AMGKIT_FN void add_offsets(int left, std::uint32_t thread, const SellPair<const 
 }
 
 // (A x)_i of the two rows of a thread of a stencil or constant slice
-template <class S, class V, class At>
-AMGKIT_FN SellPair<S> offsets_times(int positions, int thread, const SellPair<const V *> &x_row, At at)
+template <class S, class Team, class V, class At>
+AMGKIT_FN SellPair<S> offsets_times(const Team &team, int positions, int thread, const SellPair<const V *> &x_row, At at)
 {
   const std::uint32_t bit = std::uint32_t{1} << thread;
   SellPair<S> s{{0, 0}};
-  int p = 0;
-  for (; p + sell_batch <= positions; p += sell_batch) add_offsets<true>(sell_batch, bit, x_row, s, [&](int j) { return at(p + j); });
+  int p = sell_batch * team.rank();
+  for (; p + sell_batch <= positions; p += sell_batch * team.lanes())
+    add_offsets<true>(sell_batch, bit, x_row, s, [&](int j) { return at(p + j); });
   if (p < positions) add_offsets<false>(positions - p, bit, x_row, s, [&](int j) { return at(p + j); });
   return s;
 }
-template <class T, class V>
-AMGKIT_FN SellPair<SumOf<T, V>> constant_times(const SellView<T> &A, int list, int thread, const SellPair<const V *> &x_row)
+template <class Team, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> constant_times(const Team &team, const SellView<T> &A, int list, int thread,
+                                               const SellPair<const V *> &x_row)
 {
   if (list < 0) return {{0, 0}}; // a slice without entries
-  return offsets_times<SumOf<T, V>>(A.constant[list].offset, thread, x_row, [&](int p) { return constant_at(A, list + 1 + p); });
+  return offsets_times<SumOf<T, V>>(team, A.constant[list].offset, thread, x_row, [&](int p) { return constant_at(A, list + 1 + p); });
 }
-template <class T, class V>
-AMGKIT_FN SellPair<SumOf<T, V>> stencil_times(const SellView<T> &A, const SellStart &from, int positions, int thread,
+template <class Team, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> stencil_times(const Team &team, const SellView<T> &A, const SellStart &from, int positions, int thread,
                                               const SellPair<const V *> &x_row)
 {
-  return offsets_times<SumOf<T, V>>(positions, thread, x_row, [&](int p) {
+  return offsets_times<SumOf<T, V>>(team, positions, thread, x_row, [&](int p) {
     return SellOffset<T>{A.base[from.pair + p], A.mask[from.mask + p], A.val[(std::int64_t{from.pair} + p) * sell_threads + thread]};
   });
 }
 
 // (A x)_i of the rows i of thread t of all slices' threads
-template <class Rows, class T, class V>
-AMGKIT_FN SellPair<SumOf<T, V>> rows_times(const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i, const V *x)
+template <class Rows, class Team, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> rows_times(const Team &team, const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i,
+                                           const V *x)
 {
   const std::int64_t slice = t / sell_threads;
   const int thread = static_cast<int>(t % sell_threads);
@@ -128,19 +134,22 @@ AMGKIT_FN SellPair<SumOf<T, V>> rows_times(const SellView<T> &A, std::int64_t t,
   const int positions = to.pair - from.pair;
   if constexpr (std::is_same_v<Rows, KeptRows>) {
     const SellPair<const V *> x_row{{x + i.of[0], x + i.of[1]}};
-    if (from.constant >= 0) return constant_times(A, from.constant, thread, x_row);
-    if (from.mask < to.mask) return stencil_times(A, from, positions, thread, x_row);
+    if (from.constant >= 0) return constant_times(team, A, from.constant, thread, x_row);
+    if (from.mask < to.mask) return stencil_times(team, A, from, positions, thread, x_row);
   }
   const int high = A.high_start ? A.high_start[slice] : 0, high_end = A.high_start ? A.high_start[slice + 1] : 0;
-  return high < high_end ? plain_times<true>(A, from, positions, high, thread, x) : plain_times<false>(A, from, positions, 0, thread, x);
+  return high < high_end ? plain_times<true>(team, A, from, positions, high, thread, x)
+                         : plain_times<false>(team, A, from, positions, 0, thread, x);
 }
 
 // y_i = f(f.read(i), (A x)_i) for both rows i of thread t of all slices' threads
-template <class Rows, class T, class V, class F>
-AMGKIT_FN void store_products(const Rows &rows, const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
+template <class Rows, class Team, class T, class V, class F>
+AMGKIT_FN void store_products(const Team &team, const Rows &rows, const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
 {
   const SellPair<std::int64_t> i = rows.pair(t);
-  const auto s = rows_times<Rows>(A, t, i, x);
+  auto s = rows_times<Rows>(team, A, t, i, x);
+  for (int h = 0; h < 2; h++) s.of[h] = team.sum(s.of[h]);
+  if (team.rank() > 0) return;
   store_two(A.rows, i, f, read_two(A.rows, i, f), s, y);
 }
 // The same where all slices are constant. What f reads is on its way meanwhile.
@@ -150,7 +159,7 @@ AMGKIT_FN void store_constant_products(const SellView<T> &A, std::int64_t t, con
   const SellPair<std::int64_t> i = KeptRows{}.pair(t);
   const auto read = read_two(A.rows, i, f);
   const int list = A.start[t / sell_threads].constant;
-  const auto s = constant_times(A, list, static_cast<int>(t % sell_threads), SellPair<const V *>{{x + i.of[0], x + i.of[1]}});
+  const auto s = constant_times(Alone{}, A, list, static_cast<int>(t % sell_threads), SellPair<const V *>{{x + i.of[0], x + i.of[1]}});
   store_two(A.rows, i, f, read, s, y);
 }
 } // namespace amgkit

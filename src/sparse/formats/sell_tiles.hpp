@@ -76,6 +76,15 @@ inline int teams_of_slice(std::int64_t slices, double average)
       std::clamp<std::int64_t>(static_cast<std::int64_t>(average) / tile_positions, 1, std::max<std::int64_t>(wanted, 1)));
 }
 
+// How many lanes share what one thread would do in so many steps one after the other: few threads would leave the GPU waiting for memory.
+inline int lanes_of_rows(std::int64_t threads, double steps)
+{
+  constexpr std::int64_t enough = 1 << 17;
+  int lanes = 1;
+  while (lanes < 32 && 2 * lanes <= steps && 2 * lanes * threads <= enough) lanes *= 2;
+  return lanes;
+}
+
 // Which of the teams of a slice it is.
 struct TeamOfSlice {
   int number, all;

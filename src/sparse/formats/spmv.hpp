@@ -29,17 +29,20 @@ template <class Ex, class D, class V>
 PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 // x = factor D b: the first step on a zero guess
 template <class Ex, class D, class V> PetscErrorCode scale(Ex &, std::int64_t n, double factor, const D *d, const V *b, V *x);
-// The same step taken by what makes b, entry by entry: one launch and one reading of b fewer. With d = nullptr nothing is done.
+// The same step taken by what makes b, entry by entry: one launch and one reading of b fewer. D has entries of one kind; with x = nullptr
+// nothing is done.
 template <class V> struct FirstStep {
   int rows = 0;
   double factor = 0;
-  const V *d = nullptr;
+  const double *d = nullptr;
+  const float *rounded = nullptr;
   V *x = nullptr;
   AMGKIT_FN void operator()(std::int64_t i, V b) const
   {
-    if (d) x[i] = static_cast<V>(factor * d[i] * b);
+    if (x) x[i] = static_cast<V>(factor * (rounded ? rounded[i] : d[i]) * b);
   }
 };
+template <class Ex, class V> PetscErrorCode take(Ex &, const FirstStep<V> &step, const V *b);
 // y += x
 template <class Ex, class V> PetscErrorCode add(Ex &, std::int64_t n, const V *x, V *y);
 // to[k] = from[index[k]]

@@ -56,6 +56,12 @@ template <class Ex, class D, class V> PetscErrorCode scale(Ex &ex, std::int64_t 
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<V>(factor * d[i] * b[i]); });
 }
 
+template <class Ex, class V> PetscErrorCode take(Ex &ex, const FirstStep<V> &first, const V *b)
+{
+  const FirstStep<V> step = first;
+  return for_each(ex, step.rows, [=] AMGKIT_FN(std::int64_t i) { step(i, b[i]); });
+}
+
 template <class Ex, class V> PetscErrorCode add(Ex &ex, std::int64_t n, const V *x, V *y)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { y[i] += x[i]; });
@@ -102,6 +108,7 @@ INSTANTIATE_MATRIX(double, double)
 #undef INSTANTIATE_MATRIX
 #define INSTANTIATE(V)                                                                                                                     \
   template PetscErrorCode residual(Space &, CsrView<double>, const V *, const V *, V *);                                                   \
+  template PetscErrorCode take(Space &, const FirstStep<V> &, const V *);                                                                  \
   template PetscErrorCode add(Space &, std::int64_t, const V *, V *);                                                                      \
   template PetscErrorCode gather(Space &, std::int64_t, const int *, const V *, V *);                                                      \
   template PetscErrorCode fill(Space &, std::int64_t, double, V *);

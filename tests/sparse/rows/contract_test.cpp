@@ -102,7 +102,7 @@ TYPED_TEST(Contract, RestrictionIsTheTransposeOfProlongation)
   for (int c = 0; c < rows.coarse; c++) e[c] = std::sin(c);
   auto p = this->to_space(rows.p), R = this->to_space(r), E = this->to_space(e), x = this->to_space(std::vector<double>(n, 1.0));
   auto b = this->to_space(std::vector<double>(rows.coarse, NAN)), step = this->to_space(std::vector<double>(rows.coarse, NAN));
-  const FirstStep<double> first = {rows.coarse, 0.75, E.data(), step.data()};
+  const FirstStep<double> first = {rows.coarse, 0.75, E.data(), nullptr, step.data()};
   OK(restrict_sum(this->ex, aggregation, p.data(), R.data(), b.data(), first));
   OK(prolongate_add(this->ex, aggregation, p.data(), E.data(), x.data()));
   const auto B = this->to_host(b), X = this->to_host(x);
