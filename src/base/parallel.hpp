@@ -7,7 +7,6 @@
 //   for_rows(ex, n, average, f)        the same, Lanes chosen from the average number of things a team shares
 //   for_rows_of(ex, n, lanes, f)       the same, lanes a power of two up to 32; the team has rank(), lanes() and sum()
 //   for_rows_with<Lanes, S>(ex, n, f)  f(team, i, s): the same with an S of scratch per team, uninitialised
-//   for_rows_then<Lanes>(ex, n, f, m, g)   f(team, i) for 0 <= i < n; when all are done, and they are seen, g(team, k) for 0 <= k < m
 //   reduce(ex, n, f, init, op, &r)     r = op over f(i); waits
 //   sum_into<N>(ex, n, f, work, sums)  sums[k] = sum of f(i).of[k], k < N, left in the space's memory; neither waits nor allocates
 //   exclusive_scan(ex, n, x, &total)   x[i] <- x[0] + ... + x[i-1] for 0 <= i <= n; x has room for n + 1; waits
@@ -58,6 +57,18 @@ struct Alone {
   template <class T> AMGKIT_FN static T sum(T x) { return x; }
 };
 
+// N sums that are taken together.
+template <int N> struct Sums {
+  double of[N];
+};
+// The ranges of indices that sum_into() sums, by n alone: the same bits in every run of a space.
+struct SumRanges {
+  std::int64_t n, length;
+  explicit SumRanges(std::int64_t terms) : n(terms), length(std::max<std::int64_t>(sum_least, (terms + sum_parts - 1) / sum_parts)) {}
+  std::int64_t count() const { return (n + length - 1) / length; }
+  AMGKIT_FN std::int64_t end_of(std::int64_t begin) const { return begin + length < n ? begin + length : n; }
+};
+
 struct Term {
   int position;
   double value;
@@ -104,67 +115,5 @@ template <class Ex, class F> PetscErrorCode for_rows(Ex &ex, std::int64_t n, dou
     if (average <= 96) return for_rows<16>(ex, n, f);
     return for_rows<32>(ex, n, f);
   }
-}
-
-// N sums that are taken together.
-template <int N> struct Sums {
-  double of[N];
-};
-
-namespace detail
-{
-// Part t of the sums: over the indices t * length <= i < (t + 1) * length.
-template <int N, class F> struct PartialSums {
-  F f;
-  std::int64_t n, length;
-  double *parts;
-  template <class Team> AMGKIT_FN void operator()(const Team &team, std::int64_t t) const
-  {
-    const std::int64_t begin = t * length, end = begin + length < n ? begin + length : n;
-    Sums<N> mine{};
-    const auto add = [&](Sums<N> &to, std::int64_t i) {
-      const Sums<N> term = f(i);
-      for (int k = 0; k < N; k++) to.of[k] += term.of[k];
-    };
-    if constexpr (teams_are_threads) { // four sums that do not wait for one another
-      Sums<N> four[4]{};
-      std::int64_t i = begin;
-      for (; i + 4 <= end; i += 4) {
-        for (int j = 0; j < 4; j++) add(four[j], i + j);
-      }
-      for (; i < end; i++) add(mine, i);
-      for (int k = 0; k < N; k++) mine.of[k] += (four[0].of[k] + four[1].of[k]) + (four[2].of[k] + four[3].of[k]);
-    } else {
-      for (int i : team.share(static_cast<int>(begin), static_cast<int>(end))) add(mine, i);
-    }
-    for (int k = 0; k < N; k++) {
-      const double s = team.sum(mine.of[k]);
-      team.once([&] { parts[t * N + k] = s; });
-    }
-  }
-};
-template <int N> struct AddParts {
-  int count;
-  const double *parts;
-  double *sums;
-  template <class Team> AMGKIT_FN void operator()(const Team &team, std::int64_t k) const
-  {
-    double mine = 0;
-    for (int t : team.share(0, count)) mine += parts[t * N + k];
-    mine = team.sum(mine);
-    team.once([&] { sums[k] = mine; });
-  }
-};
-} // namespace detail
-
-// The same bits in every run of a space: the parts depend on n alone.
-template <int N, class Ex, class F> PetscErrorCode sum_into(Ex &ex, std::int64_t n, F f, double *work, double *sums)
-{
-  const std::int64_t length = std::max<std::int64_t>(sum_least, (n + sum_parts - 1) / sum_parts), count = (n + length - 1) / length;
-
-  PetscFunctionBegin;
-  PetscCall(for_rows_then<32>(ex, count, detail::PartialSums<N, F>{f, n, length, work}, N,
-                              detail::AddParts<N>{static_cast<int>(count), work, sums}));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

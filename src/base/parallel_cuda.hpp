@@ -269,23 +269,52 @@ template <int Lanes, class F> __global__ void rows_kernel(std::int64_t n, F f)
   if (row < n) f(CudaTeam<Lanes>{tile}, row);
 }
 
-// The block that arrives last does what comes then, and sees what all the others wrote; *arrived is 0 again afterwards.
-template <int Lanes, class First, class Then>
-__global__ void rows_then_kernel(std::int64_t n, First first, int m, Then then, unsigned *arrived)
+__device__ inline double warp_sum(double x)
 {
+  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(0xffffffffU, x, step);
+  return x;
+}
+
+// A warp sums a range, a block the sums of its warps, in parts, and the block that arrives last those of all blocks: it sees what the
+// others wrote. *arrived is 0 again afterwards; without it the parts are left.
+template <int N, class F> __global__ void sums_kernel(SumRanges ranges, F f, double *parts, double *sums, unsigned *arrived)
+{
+  constexpr int warps = threads / 32;
+  __shared__ double of_warp[warps][N];
   __shared__ bool last;
   wait_for_kernels_before();
-  const CudaTeam<Lanes> team{cooperative_groups::tiled_partition<Lanes>(cooperative_groups::this_thread_block())};
-  const int teams = static_cast<int>(blockDim.x) / Lanes, mine = static_cast<int>(threadIdx.x) / Lanes;
-  const std::int64_t row = blockIdx.x * static_cast<std::int64_t>(teams) + mine;
-  if (row < n) first(team, row);
-  __threadfence();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const std::int64_t begin = (blockIdx.x * std::int64_t{warps} + warp) * ranges.length, end = ranges.end_of(begin);
+  Sums<N> mine{};
+#pragma unroll 4
+  for (std::int64_t i = begin + lane; i < end; i += 32) {
+    const Sums<N> term = f(i);
+    for (int k = 0; k < N; k++) mine.of[k] += term.of[k];
+  }
+  for (int k = 0; k < N; k++) {
+    const double s = warp_sum(mine.of[k]);
+    if (lane == 0) of_warp[warp][k] = s;
+  }
+  __syncthreads();
+  if (threadIdx.x < N) {
+    double s = 0;
+    for (int w = 0; w < warps; w++) s += of_warp[w][threadIdx.x];
+    (gridDim.x == 1 && arrived ? sums : parts + blockIdx.x * std::int64_t{N})[threadIdx.x] = s;
+    __threadfence();
+  }
+  if (gridDim.x == 1 || !arrived) return;
   __syncthreads();
   if (threadIdx.x == 0) last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
   __syncthreads();
   if (!last) return;
   __threadfence();
-  for (int k = mine; k < m; k += teams) then(team, k);
+  for (int k = warp; k < N; k += warps) {
+    double s = 0;
+#pragma unroll 4
+    for (unsigned t = lane; t < gridDim.x; t += 32) s += parts[t * N + k];
+    s = warp_sum(s);
+    if (lane == 0) sums[k] = s;
+  }
 }
 
 template <int Lanes, int Threads, class S, class F> __global__ void rows_with_kernel(std::int64_t n, F f)
@@ -377,17 +406,19 @@ template <class F> PetscErrorCode for_rows_of(Cuda &ex, std::int64_t n, int lane
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int Lanes, class First, class Then> PetscErrorCode for_rows_then(Cuda &ex, std::int64_t n, First first, int m, Then then)
+template <int N, class F> PetscErrorCode sum_into(Cuda &ex, std::int64_t n, F f, double *work, double *sums)
 {
-  const unsigned blocks = detail::blocks(std::max<std::int64_t>(n, 1) * Lanes, detail::threads);
+  const SumRanges ranges(n);
+  const unsigned blocks = std::max(detail::blocks(ranges.count(), detail::threads / 32), 1U);
 
   PetscFunctionBegin;
-  if (!ex.arrived) {
-    PetscCall(for_rows<Lanes>(ex, n, first));
-    PetscCall(for_rows<Lanes>(ex, m, then));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(detail::launch(ex, blocks, detail::threads, detail::rows_then_kernel<Lanes, First, Then>, n, first, m, then, ex.arrived));
+  PetscCall(detail::launch(ex, blocks, detail::threads, detail::sums_kernel<N, F>, ranges, f, work, sums, ex.arrived));
+  if (ex.arrived) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(for_each(ex, N, [=] AMGKIT_FN(std::int64_t k) {
+    double s = 0;
+    for (unsigned t = 0; t < blocks; t++) s += work[t * N + k];
+    sums[k] = s;
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -105,11 +105,24 @@ template <class Ex, class F> PetscErrorCode for_rows_of(Ex &ex, std::int64_t n, 
   return for_each(ex, n, [=](std::int64_t i) { f(Alone{}, i); });
 }
 
-template <int Lanes, class Ex, class First, class Then> PetscErrorCode for_rows_then(Ex &ex, std::int64_t n, First first, int m, Then then)
+template <int N, class Ex, class F> PetscErrorCode sum_into(Ex &ex, std::int64_t n, F f, double *work, double *sums)
 {
+  const SumRanges ranges(n);
+
   PetscFunctionBegin;
-  PetscCall(for_rows<Lanes>(ex, n, first));
-  PetscCall(for_rows<Lanes>(ex, m, then));
+  PetscCall(for_each(ex, ranges.count(), [=](std::int64_t t) {
+    const std::int64_t begin = t * ranges.length, end = ranges.end_of(begin);
+    Sums<N> four[4]{}; // that do not wait for one another
+    for (std::int64_t i = begin; i < end; i++) {
+      const Sums<N> term = f(i);
+      for (int k = 0; k < N; k++) four[(i - begin) % 4].of[k] += term.of[k];
+    }
+    for (int k = 0; k < N; k++) work[t * N + k] = (four[0].of[k] + four[1].of[k]) + (four[2].of[k] + four[3].of[k]);
+  }));
+  PetscCall(for_each(ex, N, [=](std::int64_t k) {
+    sums[k] = 0;
+    for (std::int64_t t = 0; t < ranges.count(); t++) sums[k] += work[t * N + k];
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -51,7 +51,7 @@ struct Cuda {
   static constexpr std::size_t host_scalars_bytes = 256;
   void *scratch = nullptr; // see scratch_memory()
   std::size_t scratch_bytes = 0;
-  unsigned *arrived = nullptr;  // 0 between launches, or no memory was left for it; see for_rows_then()
+  unsigned *arrived = nullptr;  // 0 between launches, or no memory was left for it; see sum_into()
   bool kernels_overlap = false; // whether a kernel may be launched before the one before it has ended; see launch()
 };
 

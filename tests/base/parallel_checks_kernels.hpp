@@ -151,16 +151,16 @@ template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &ex, int n, int *o
   });
 }
 
-template <class Ex> PetscErrorCode check_rows_then(Ex &ex, std::int64_t n, int m, int round, std::int64_t *place, std::int64_t *sums)
+template <int N, class Ex> PetscErrorCode check_sums(Ex &ex, std::int64_t n, int round, double *work, double *sums)
 {
-  return for_rows_then<32>(
-      ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) { team.once([&] { place[i] = i + round; }); }, m,
-      [=] AMGKIT_FN(auto team, std::int64_t k) {
-        std::int64_t mine = 0;
-        for (int i : team.share(0, static_cast<int>(n))) mine += i % m == k ? place[i] : 0;
-        mine = team.sum(mine);
-        team.once([&] { sums[k] = mine; });
-      });
+  return sum_into<N>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        Sums<N> term;
+        for (int k = 0; k < N; k++) term.of[k] = static_cast<double>(i % (k + 2) + round);
+        return term;
+      },
+      work, sums);
 }
 
 template <class Ex> PetscErrorCode check_or(Ex &ex, std::int64_t n, unsigned *bits)
@@ -271,7 +271,9 @@ template PetscErrorCode check_chosen<4>(Space &, int, int *);
 template PetscErrorCode check_chosen<32>(Space &, int, int *);
 template PetscErrorCode check_sorted<4>(Space &, int, int *);
 template PetscErrorCode check_sorted<32>(Space &, int, int *);
-template PetscErrorCode check_rows_then(Space &, std::int64_t, int, int, std::int64_t *, std::int64_t *);
+template PetscErrorCode check_sums<1>(Space &, std::int64_t, int, double *, double *);
+template PetscErrorCode check_sums<5>(Space &, std::int64_t, int, double *, double *);
+template PetscErrorCode check_sums<17>(Space &, std::int64_t, int, double *, double *);
 template PetscErrorCode check_or(Space &, std::int64_t, unsigned *);
 template PetscErrorCode check_atomic_add(Space &, std::int64_t, int, int *);
 template PetscErrorCode check_reduce(Space &, std::int64_t, std::int64_t *, int *);

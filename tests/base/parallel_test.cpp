@@ -175,16 +175,24 @@ TYPED_TEST(Parallel, ForSortedNumbersInOrder)
   }
 }
 
-TYPED_TEST(Parallel, RowsThenSeesAllRows)
+TYPED_TEST(Parallel, SumsManyTogether)
 {
-  for (auto n : sizes) {
-    for (int m : {1, 5, 20}) {
-      auto place = this->to_space(std::vector<std::int64_t>(n, 0)), sums = this->to_space(std::vector<std::int64_t>(m, -1));
-      for (int round = 1; round <= 3; round++) OK(check_rows_then(this->ex, n, m, round, place.data(), sums.data()));
-      std::vector<std::int64_t> expected(m);
-      for (std::int64_t i = 0; i < n; i++) expected[i % m] += i + 3;
-      ASSERT_EQ(this->to_host(sums), expected) << n << " in " << m;
+  const auto expect_sums = [&]<int N>(std::integral_constant<int, N>, std::int64_t n) {
+    auto work = this->to_space(std::vector<double>(static_cast<std::size_t>(N * sum_parts_of(n)), NAN));
+    auto sums = this->to_space(std::vector<double>(N, NAN));
+    for (int round = 1; round <= 3; round++) OK(check_sums<N>(this->ex, n, round, work.data(), sums.data()));
+    std::vector<double> expected(N);
+    for (std::int64_t i = 0; i < n; i++) {
+      for (int k = 0; k < N; k++) expected[static_cast<std::size_t>(k)] += static_cast<double>(i % (k + 2) + 3);
     }
+    ASSERT_EQ(this->to_host(sums), expected) << n; // whole numbers, whose sums are exact
+  };
+  std::vector<std::int64_t> all(std::begin(sizes), std::end(sizes));
+  all.insert(all.end(), {0, 63, 64, 65, 511, 512, 513, 262144, 1000003});
+  for (const std::int64_t n : all) {
+    expect_sums(std::integral_constant<int, 1>{}, n);
+    expect_sums(std::integral_constant<int, 5>{}, n);
+    expect_sums(std::integral_constant<int, 17>{}, n);
   }
 }
 
