@@ -22,7 +22,7 @@ const char *const precisions[] = {"double", "mixed", "Precision", "", nullptr};
 
 // ksp->data
 struct FcgData {
-  PetscEnum precision = static_cast<PetscEnum>(in_double); // what the options say
+  PetscEnum precision = static_cast<PetscEnum>(in_mixed); // what the options say
   std::unique_ptr<FcgSteps> steps;                         // from the first solve on, in the space of the solution vector
 };
 FcgData &fcg_data(KSP ksp) { return *static_cast<FcgData *>(ksp->data); }

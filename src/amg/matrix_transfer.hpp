@@ -22,11 +22,11 @@ public:
 
   PetscErrorCode restrict_residual(Ex &ex, const double *r, double *b, const FirstStep<double> &step) override
   {
-    return restrict_and_step(ex, r, b, step);
+    return Rt().multiply_transposed(ex, r, b, step);
   }
   PetscErrorCode restrict_residual(Ex &ex, const float *r, float *b, const FirstStep<float> &step) override
   {
-    return restrict_and_step(ex, r, b, step);
+    return Rt().multiply_transposed(ex, r, b, step);
   }
   PetscErrorCode add_correction(Ex &ex, const double *e, double *x) override { return P.add_product(ex, e, x); }
   PetscErrorCode add_correction(Ex &ex, const float *e, float *x) override { return P.add_product(ex, e, x); }
@@ -50,13 +50,6 @@ protected:
 
 private:
   PetscErrorCode check_coarse(Ex &, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) const;
-  template <class V> PetscErrorCode restrict_and_step(Ex &ex, const V *r, V *b, const FirstStep<V> &step)
-  {
-    PetscFunctionBegin;
-    PetscCall(Rt().multiply_transposed(ex, r, b));
-    if (step.x) PetscCall(take(ex, step, static_cast<const V *>(b)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   Prolongator<Ex> &Rt() { return R_transposed ? *R_transposed : P; }
   // Local: f of P, and of Rᵀ where that is another matrix.
   template <class F> PetscErrorCode for_each(F f)

@@ -190,8 +190,11 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::add_produ
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::multiply_transposed(Ex &ex, const V *r, V *b)
+template <class Ex>
+template <class V>
+PetscErrorCode Prolongator<Ex>::multiply_transposed(Ex &ex, const V *r, V *b, const FirstStep<V> &step)
 {
+  const bool in_floats_alone = single_own_.size() > 0, step_beside = in_floats_alone && !halo.active();
   HaloExchange<Ex> exchange(halo);
 
   PetscFunctionBegin;
@@ -200,20 +203,21 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::multiply_
     PetscCall(spmv(ex, to_ghosts.view(), r, halo.template to_return<V>()));
     PetscCall(exchange.template begin_back<V>());
   }
-  if (single_own_.size() > 0)
-    PetscCall(spmv(ex, in_floats(to_own.view(), single_own_.data()), r, b));
+  if (in_floats_alone)
+    PetscCall(spmv(ex, in_floats(to_own.view(), single_own_.data()), r, b, step_beside ? step : FirstStep<V>{}));
   else
     PetscCall(stored_transposed_.multiply(ex, to_own.view(), r, b));
   if (halo.active()) {
     PetscCall(exchange.end());
     PetscCall(subtract_rows(ex, arrivals.view(), receiving.size(), receiving.data(), -1, unscaled<V>, halo.template returned<V>(), b));
   }
+  if (step.x && !step_beside) PetscCall(take(ex, step, static_cast<const V *>(b)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode Prolongator<Ex>::add_product(Ex &, const V *, V *);                                                              \
-  template PetscErrorCode Prolongator<Ex>::multiply_transposed(Ex &, const V *, V *);
+  template PetscErrorCode Prolongator<Ex>::multiply_transposed(Ex &, const V *, V *, const FirstStep<V> &);
 #define INSTANTIATE(Ex)                                                                                                                    \
   template struct Prolongator<Ex>;                                                                                                         \
   INSTANTIATE_VECTORS(Ex, float)                                                                                                           \

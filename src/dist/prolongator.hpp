@@ -55,8 +55,8 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   PetscErrorCode fits_single(Ex &, bool *fits) const;
   // Collective; V is float or double. x += P e
   template <class V> PetscErrorCode add_product(Ex &, const V *e, V *x);
-  // b = Pᵀ r
-  template <class V> PetscErrorCode multiply_transposed(Ex &, const V *r, V *b);
+  // b = Pᵀ r; and step, of b
+  template <class V> PetscErrorCode multiply_transposed(Ex &, const V *r, V *b, const FirstStep<V> &step = {});
 
 private:
   PetscErrorCode representable(Ex &, bool *all) const;

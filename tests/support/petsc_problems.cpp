@@ -151,10 +151,21 @@ PetscErrorCode size_of_application(const HostCsr &A, const Use &use, const std::
 
 PetscErrorCode true_residual(Mat A, Vec b, Vec x, PetscReal *relative)
 {
-  OwnedVec r;
+  OwnedVec r, x_there, b_there;
   PetscReal of_b;
+  PetscBool there;
+  VecType type;
 
   PetscFunctionBegin;
+  PetscCall(MatGetVecType(A, &type));
+  PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(x), &there, VECSEQCUDA, VECMPICUDA, ""));
+  if (std::string(type) == VECCUDA && !there) { // PETSc's products with a matrix on a GPU want vectors there
+    PetscCall(MatCreateVecs(A, x_there.out(), b_there.out()));
+    PetscCall(VecCopy(x, x_there));
+    PetscCall(VecCopy(b, b_there));
+    x = x_there;
+    b = b_there;
+  }
   PetscCall(VecDuplicate(b, r.out()));
   PetscCall(MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1, b));

@@ -43,6 +43,8 @@ template <class V> struct FirstStep {
   }
 };
 template <class Ex, class V> PetscErrorCode take(Ex &, const FirstStep<V> &step, const V *b);
+// y = A x; and step, of y
+template <class Ex, class V> PetscErrorCode spmv(Ex &, CsrView<float> A, const V *x, V *y, const FirstStep<V> &step);
 // y += x
 template <class Ex, class V> PetscErrorCode add(Ex &, std::int64_t n, const V *x, V *y);
 // to[k] = from[index[k]]

@@ -22,6 +22,18 @@ template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, CsrView<T> A, 
   });
 }
 
+template <class Ex, class V> PetscErrorCode spmv(Ex &ex, CsrView<float> A, const V *x, V *y, const FirstStep<V> &first)
+{
+  const FirstStep<V> step = first;
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const V s = static_cast<V>(row_times(team, A, i, x));
+    team.once([&] {
+      y[i] = s;
+      step(i, s);
+    });
+  });
+}
+
 template <class Ex, class T, class V> PetscErrorCode add_product(Ex &ex, CsrView<T> A, const V *x, V *y)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
@@ -109,6 +121,7 @@ INSTANTIATE_MATRIX(double, double)
 #define INSTANTIATE(V)                                                                                                                     \
   template PetscErrorCode residual(Space &, CsrView<double>, const V *, const V *, V *);                                                   \
   template PetscErrorCode take(Space &, const FirstStep<V> &, const V *);                                                                  \
+  template PetscErrorCode spmv(Space &, CsrView<float>, const V *, V *, const FirstStep<V> &);                                             \
   template PetscErrorCode add(Space &, std::int64_t, const V *, V *);                                                                      \
   template PetscErrorCode gather(Space &, std::int64_t, const int *, const V *, V *);                                                      \
   template PetscErrorCode fill(Space &, std::int64_t, double, V *);
