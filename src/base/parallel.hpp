@@ -9,6 +9,9 @@
 //   for_rows_with<Lanes, S>(ex, n, f)  f(team, i, s): the same with an S of scratch per team, uninitialised
 //   reduce(ex, n, f, init, op, &r)     r = op over f(i); waits
 //   sum_into<N>(ex, n, f, work, sums)  sums[k] = sum of f(i).of[k], k < N, left in the space's memory; neither waits nor allocates
+//   for_many(ex, n, f)                 f(i, rows) for the rows i, ..., i + rows.count - 1: one on Cuda, many on the host, where f's loops
+//                                      over them read memory in long pieces and use vector registers (Pack)
+//   sum_many_into<N>(ex, n, f, work, sums)   sum_into() of such an f, which returns the sums of its rows
 //   exclusive_scan(ex, n, x, &total)   x[i] <- x[0] + ... + x[i-1] for 0 <= i <= n; x has room for n + 1; waits
 //   stable_sort_pairs(ex, n, key, val, bits)   by the low `bits` bits of the keys, of 32 or 64; takes as much memory as the pairs on Cuda
 //   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
@@ -61,10 +64,14 @@ struct Alone {
 template <int N> struct Sums {
   double of[N];
 };
-// The ranges of indices that sum_into() sums, by n alone: the same bits in every run of a space.
+// The ranges of indices that sum_into() sums, of a multiple of so many, by n alone: the same bits in every run of a space.
 struct SumRanges {
   std::int64_t n, length;
-  explicit SumRanges(std::int64_t terms) : n(terms), length(std::max<std::int64_t>(sum_least, (terms + sum_parts - 1) / sum_parts)) {}
+  explicit SumRanges(std::int64_t terms, std::int64_t multiple = 1)
+      : n(terms), length(std::max<std::int64_t>(sum_least, (terms + sum_parts - 1) / sum_parts))
+  {
+    length = (length + multiple - 1) / multiple * multiple;
+  }
   std::int64_t count() const { return (n + length - 1) / length; }
   AMGKIT_FN std::int64_t end_of(std::int64_t begin) const { return begin + length < n ? begin + length : n; }
 };
@@ -92,6 +99,14 @@ struct Strided {
   };
   AMGKIT_FN Iterator begin() const { return {first, last, step}; }
   AMGKIT_FN Iterator end() const { return {last, last, step}; }
+};
+} // namespace amgkit
+
+namespace amgkit
+{
+// So many consecutive rows, for for_many().
+template <int Count> struct Rows {
+  static constexpr int count = Count;
 };
 } // namespace amgkit
 

@@ -14,6 +14,12 @@ namespace amgkit
 {
 inline constexpr bool teams_are_threads = false; // whatever their lanes
 
+inline constexpr int most_rows = 1; // see for_many()
+template <class Rows> using Pack = double;
+template <class P> __device__ P load_pack(const double *from) { return *from; }
+__device__ inline void store_pack(double pack, double *to) { *to = pack; }
+__device__ inline double sum_of_pack(double pack) { return pack; }
+
 template <int Lanes> struct CudaTeam {
   cooperative_groups::thread_block_tile<Lanes, cooperative_groups::thread_block> tile;
 
@@ -389,6 +395,11 @@ template <int Registers, class F> PetscErrorCode for_each(Cuda &ex, std::int64_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class F> PetscErrorCode for_many(Cuda &ex, std::int64_t n, F f)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { f(i, Rows<1>{}); });
+}
+
 template <int Lanes, class F> PetscErrorCode for_rows(Cuda &ex, std::int64_t n, F f)
 {
   PetscFunctionBegin;
@@ -420,6 +431,12 @@ template <int N, class F> PetscErrorCode sum_into(Cuda &ex, std::int64_t n, F f,
     sums[k] = s;
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int N, class F> PetscErrorCode sum_many_into(Cuda &ex, std::int64_t n, F f, double *work, double *sums)
+{
+  return sum_into<N>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return f(i, Rows<1>{}); }, work, sums);
 }
 
 // As many teams a block as 24 KiB of shared memory hold, so that two blocks share a multiprocessor's default carve-out.

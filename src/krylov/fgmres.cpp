@@ -203,7 +203,7 @@ private:
       for (int c = 0; c < count; c++) block.vector[c] = first + c < k ? basis_[first + c].data() : u;
       PetscCall(fgmres_dots(ex_, n_, count, block, u, w, work_.data(), sums_.data() + first / fgmres_block * fgmres_sums));
     }
-    PetscCall(sum_over_ranks(ex_, comm_, (k / fgmres_block + 1) * fgmres_sums, sums_.data()));
+    PetscCall(sum_over_ranks(ex_, comm_, k / fgmres_block * fgmres_sums + 1 + 2 * (k % fgmres_block + 1), sums_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode read_column(int k, FgmresColumn *column)

@@ -24,8 +24,8 @@ inline constexpr int fgmres_block = 8;
 struct FgmresBlock {
   const double *vector[fgmres_block];
 };
-// How many doubles the sums of one block take: {v·u, v·w} for each, and w·w.
-inline constexpr int fgmres_sums = 2 * fgmres_block + 1;
+// How many doubles the sums of one block take: w·w, and {v·u, v·w} for each.
+inline constexpr int fgmres_sums = 1 + 2 * fgmres_block;
 // What an iteration leaves in the space's memory: these numbers, then {s_c, h_c} for c < k, and {ν, h_k}.
 struct FgmresNumbers {
   double sigma, w_w, u_u; // σ, w·w, u_{k+1}·u_{k+1}
@@ -40,7 +40,7 @@ template <class Ex>
 PetscErrorCode fgmres_residual(Ex &, std::int64_t n, const double *b, const double *w, double *u, double *work, double *sum);
 // u /= norm
 template <class Ex> PetscErrorCode fgmres_normalise(Ex &, std::int64_t n, double norm, double *u);
-// {v·u, v·w} of the block's first `count` vectors, 0 for the others; and w·w
+// w·w, and {v·u, v·w} of the block's first `count` vectors; one pair more may be written
 template <class Ex>
 PetscErrorCode fgmres_dots(Ex &, std::int64_t n, int count, const FgmresBlock &, const double *u, const double *w, double *work,
                            double *sums);

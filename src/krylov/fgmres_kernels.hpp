@@ -21,33 +21,71 @@ template <class Ex> PetscErrorCode fgmres_normalise(Ex &ex, std::int64_t n, doub
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { u[i] /= norm; });
 }
 
+namespace
+{
+// The first Width vectors of a block
+template <int Width, class Ex>
+PetscErrorCode dots_of(Ex &ex, std::int64_t n, const FgmresBlock &v, const double *u, const double *w, double *work, double *sums)
+{
+  return sum_many_into<1 + 2 * Width>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i, auto rows) {
+        using Numbers = Pack<decltype(rows)>;
+        constexpr int together = sizeof(Numbers) / sizeof(double);
+        Numbers v_u[Width] = {}, v_w[Width] = {}, w_w = {};
+        for (int r = 0; r < rows.count; r += together) {
+          const auto u_r = load_pack<Numbers>(u + i + r), w_r = load_pack<Numbers>(w + i + r);
+          for (int c = 0; c < Width; c++) {
+            const auto v_r = load_pack<Numbers>(v.vector[c] + i + r);
+            v_u[c] += v_r * u_r;
+            v_w[c] += v_r * w_r;
+          }
+          w_w += w_r * w_r;
+        }
+        Sums<1 + 2 * Width> sums_of_rows;
+        sums_of_rows.of[0] = sum_of_pack(w_w);
+        for (int c = 0; c < Width; c++) {
+          sums_of_rows.of[1 + 2 * c] = sum_of_pack(v_u[c]);
+          sums_of_rows.of[2 + 2 * c] = sum_of_pack(v_w[c]);
+        }
+        return sums_of_rows;
+      },
+      work, sums);
+}
+} // namespace
+
+// Where the number of vectors is odd, u takes part once more: it is read in any case.
 template <class Ex>
 PetscErrorCode fgmres_dots(Ex &ex, std::int64_t n, int count, const FgmresBlock &block, const double *u, const double *w, double *work,
                            double *sums)
 {
-  const FgmresBlock v = block;
-  return sum_into<fgmres_sums>(
-      ex, n,
-      [=] AMGKIT_FN(std::int64_t i) {
-        const double u_i = u[i], w_i = w[i];
-        Sums<fgmres_sums> terms;
-        for (int c = 0; c < fgmres_block; c++) {
-          const double v_i = c < count ? v.vector[c][i] : 0;
-          terms.of[2 * c] = v_i * u_i;
-          terms.of[2 * c + 1] = v_i * w_i;
-        }
-        terms.of[2 * fgmres_block] = w_i * w_i;
-        return terms;
-      },
-      work, sums);
+  static_assert(fgmres_block == 8);
+  FgmresBlock v = block;
+  if (count % 2 == 1) v.vector[count] = u;
+  if (count <= 2) return dots_of<2>(ex, n, v, u, w, work, sums);
+  if (count <= 4) return dots_of<4>(ex, n, v, u, w, work, sums);
+  if (count <= 6) return dots_of<6>(ex, n, v, u, w, work, sums);
+  return dots_of<8>(ex, n, v, u, w, work, sums);
 }
+
+namespace
+{
+// f(vectors, c) for the vectors c, ..., c + vectors.count - 1 of `count`: four, whose entries are on their way at once, or fewer
+template <class F> AMGKIT_FN void by_fours(int count, F f)
+{
+  int c = 0;
+  for (; c + 4 <= count; c += 4) f(Rows<4>{}, c);
+  if (c + 2 <= count) f(Rows<2>{}, c);
+  if (count % 2 == 1) f(Rows<1>{}, count - 1);
+}
+} // namespace
 
 // A difference of squares below the rounding of the first one is no number to divide by. Neither hides a NaN: w·w and ||u|| are that then.
 template <class Ex> PetscErrorCode fgmres_coefficients(Ex &ex, int k, const double *sums, FgmresNumbers *numbers, FgmresPair *pairs)
 {
   return for_rows<32>(ex, 1, [=] AMGKIT_FN(auto team, std::int64_t) {
     constexpr double least = 2.2e-16;
-    const auto dots = [=](int c) { return sums + c / fgmres_block * fgmres_sums + 2 * (c % fgmres_block); };
+    const auto dots = [=](int c) { return sums + c / fgmres_block * fgmres_sums + 1 + 2 * (c % fgmres_block); };
     double s_s = 0, s_h = 0, h_h = 0;
     for (int c : team.share(0, k)) {
       const double s = dots(c)[0], h = dots(c)[1];
@@ -59,7 +97,7 @@ template <class Ex> PetscErrorCode fgmres_coefficients(Ex &ex, int k, const doub
     s_s = team.sum(s_s);
     s_h = team.sum(s_h);
     h_h = team.sum(h_h);
-    const double u_u = dots(k)[0], u_w = dots(k)[1], w_w = sums[k / fgmres_block * fgmres_sums + 2 * fgmres_block];
+    const double u_u = dots(k)[0], u_w = dots(k)[1], w_w = sums[0];
     const double nu = sqrt(u_u - s_s > least * u_u ? u_u - s_s : least * u_u), h = (u_w - s_h) / nu;
     const double rest = w_w - h_h - h * h;
     team.once([&] {
@@ -74,26 +112,40 @@ template <class Ex>
 PetscErrorCode fgmres_orthogonalise(Ex &ex, std::int64_t n, int k, double *const *basis, const double *w, double *u, double *work,
                                     FgmresNumbers *numbers, const FgmresPair *pairs)
 {
-  return sum_into<1>(
+  return sum_many_into<1>(
       ex, n,
-      [=] AMGKIT_FN(std::int64_t i) {
-        constexpr int together = 4; // that are on their way at once
-        double v_i = u[i], u_i = w[i], x[together];
-        const auto subtract = [&](int c, double x_i) {
-          v_i -= pairs[c].s * x_i;
-          u_i -= pairs[c].h * x_i;
-        };
-        int c = 0;
-        for (; c + together <= k; c += together) {
-          for (int t = 0; t < together; t++) x[t] = basis[c + t][i];
-          for (int t = 0; t < together; t++) subtract(c + t, x[t]);
+      [=] AMGKIT_FN(std::int64_t i, auto rows) {
+        using Numbers = Pack<decltype(rows)>;
+        constexpr int together = sizeof(Numbers) / sizeof(double), packs = decltype(rows)::count / together;
+        Numbers v_i[packs], u_i[packs], squares{};
+        for (int r = 0; r < packs; r++) {
+          v_i[r] = load_pack<Numbers>(u + i + together * r);
+          u_i[r] = load_pack<Numbers>(w + i + together * r);
         }
-        for (; c < k; c++) subtract(c, basis[c][i]);
-        v_i /= pairs[k].s;
-        u_i = (u_i - pairs[k].h * v_i) / numbers->sigma;
-        basis[k][i] = v_i;
-        u[i] = u_i;
-        return Sums<1>{{u_i * u_i}};
+        by_fours(k, [&](auto vectors, int c) {
+          constexpr int count = decltype(vectors)::count;
+          const double *x[count];
+          FgmresPair pair[count];
+          for (int t = 0; t < count; t++) x[t] = basis[c + t] + i;
+          for (int t = 0; t < count; t++) pair[t] = pairs[c + t];
+          for (int r = 0; r < packs; r++) {
+            Numbers v_r = v_i[r], u_r = u_i[r], x_r[count];
+            for (int t = 0; t < count; t++) x_r[t] = load_pack<Numbers>(x[t] + together * r);
+            for (int t = 0; t < count; t++) v_r -= pair[t].s * x_r[t];
+            for (int t = 0; t < count; t++) u_r -= pair[t].h * x_r[t];
+            v_i[r] = v_r;
+            u_i[r] = u_r;
+          }
+        });
+        const double nu = pairs[k].s, h = pairs[k].h, sigma = numbers->sigma;
+        double *to = basis[k] + i;
+        for (int r = 0; r < packs; r++) {
+          const Numbers v_r = v_i[r] / nu, u_r = (u_i[r] - h * v_r) / sigma;
+          store_pack(v_r, to + together * r);
+          store_pack(u_r, u + i + together * r);
+          squares += u_r * u_r;
+        }
+        return Sums<1>{{sum_of_pack(squares)}};
       },
       work, &numbers->u_u);
 }
@@ -101,16 +153,24 @@ PetscErrorCode fgmres_orthogonalise(Ex &ex, std::int64_t n, int k, double *const
 template <class Ex>
 PetscErrorCode fgmres_correct(Ex &ex, std::int64_t n, int count, const double *y, const double *const *z, const double *x, double *to)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
-    constexpr int together = 4;
-    double sum = 0, z_i[together];
-    int c = 0;
-    for (; c + together <= count; c += together) {
-      for (int t = 0; t < together; t++) z_i[t] = z[c + t][i];
-      for (int t = 0; t < together; t++) sum += y[c + t] * z_i[t];
-    }
-    for (; c < count; c++) sum += y[c] * z[c][i];
-    to[i] = x[i] + sum;
+  return for_many(ex, n, [=] AMGKIT_FN(std::int64_t i, auto rows) {
+    using Numbers = Pack<decltype(rows)>;
+    constexpr int together = sizeof(Numbers) / sizeof(double), packs = decltype(rows)::count / together;
+    Numbers sum[packs] = {};
+    by_fours(count, [&](auto vectors, int c) {
+      constexpr int here = decltype(vectors)::count;
+      const double *z_c[here];
+      double y_c[here];
+      for (int t = 0; t < here; t++) z_c[t] = z[c + t] + i;
+      for (int t = 0; t < here; t++) y_c[t] = y[c + t];
+      for (int r = 0; r < packs; r++) {
+        Numbers sum_r = sum[r], z_r[here];
+        for (int t = 0; t < here; t++) z_r[t] = load_pack<Numbers>(z_c[t] + together * r);
+        for (int t = 0; t < here; t++) sum_r += y_c[t] * z_r[t];
+        sum[r] = sum_r;
+      }
+    });
+    for (int r = 0; r < packs; r++) store_pack(load_pack<Numbers>(x + i + together * r) + sum[r], to + i + together * r);
   });
 }
 

@@ -29,6 +29,8 @@ template <int Lanes, class Ex> PetscErrorCode check_single_lanes(Ex &, int n, in
 template <int Lanes, class Ex> PetscErrorCode check_chosen(Ex &, int n, int *out);
 // out[i n + t]: the t-th smallest of the numbers (7 k) mod n - 3, 0 <= k < i; n is no multiple of 7
 template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &, int n, int *out);
+// out[i] = 2 x[i] + i for i < n; sums: of x, and n
+template <class Ex> PetscErrorCode check_many(Ex &, std::int64_t n, const double *x, double *out, double *work, double *sums);
 // sums[k] = the sum of i mod (k + 2) + round over 0 <= i < n, for k < N; N: 1, 5 or 17
 template <int N, class Ex> PetscErrorCode check_sums(Ex &, std::int64_t n, int round, double *work, double *sums);
 // bits |= 1 << i mod 32 for 0 <= i < n, i mod 3 = 0

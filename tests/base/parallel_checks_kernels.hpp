@@ -151,6 +151,28 @@ template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &ex, int n, int *o
   });
 }
 
+template <class Ex> PetscErrorCode check_many(Ex &ex, std::int64_t n, const double *x, double *out, double *work, double *sums)
+{
+  PetscFunctionBegin;
+  PetscCall(for_many(ex, n, [=] AMGKIT_FN(std::int64_t i, auto rows) {
+    using Numbers = Pack<decltype(rows)>;
+    constexpr int together = sizeof(Numbers) / sizeof(double);
+    for (int r = 0; r < rows.count; r += together) store_pack(2 * load_pack<Numbers>(x + i + r), out + i + r);
+    for (int r = 0; r < rows.count; r++) out[i + r] += static_cast<double>(i + r);
+  }));
+  PetscCall(sum_many_into<2>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i, auto rows) {
+        using Numbers = Pack<decltype(rows)>;
+        constexpr int together = sizeof(Numbers) / sizeof(double);
+        Numbers sum{};
+        for (int r = 0; r < rows.count; r += together) sum += load_pack<Numbers>(x + i + r);
+        return Sums<2>{{sum_of_pack(sum), static_cast<double>(rows.count)}};
+      },
+      work, sums));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <int N, class Ex> PetscErrorCode check_sums(Ex &ex, std::int64_t n, int round, double *work, double *sums)
 {
   return sum_into<N>(
@@ -271,6 +293,7 @@ template PetscErrorCode check_chosen<4>(Space &, int, int *);
 template PetscErrorCode check_chosen<32>(Space &, int, int *);
 template PetscErrorCode check_sorted<4>(Space &, int, int *);
 template PetscErrorCode check_sorted<32>(Space &, int, int *);
+template PetscErrorCode check_many(Space &, std::int64_t, const double *, double *, double *, double *);
 template PetscErrorCode check_sums<1>(Space &, std::int64_t, int, double *, double *);
 template PetscErrorCode check_sums<5>(Space &, std::int64_t, int, double *, double *);
 template PetscErrorCode check_sums<17>(Space &, std::int64_t, int, double *, double *);

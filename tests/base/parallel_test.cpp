@@ -175,6 +175,23 @@ TYPED_TEST(Parallel, ForSortedNumbersInOrder)
   }
 }
 
+// Also in fewer rows than there are at once, and in more parts than there may be for small ones
+TYPED_TEST(Parallel, ManyRowsAreEachTakenOnce)
+{
+  for (const std::int64_t n : {0, 1, 7, 8, 127, 129, 2047, 2048, 5003, 1000003}) {
+    std::vector<double> x(n), expected(n);
+    for (std::int64_t i = 0; i < n; i++) {
+      x[i] = static_cast<double>(i % 1000);
+      expected[i] = 2 * x[i] + static_cast<double>(i);
+    }
+    auto in = this->to_space(x), out = this->to_space(std::vector<double>(n, -1)), sums = this->to_space(std::vector<double>(2, -1)),
+         work = this->to_space(std::vector<double>(2 * sum_parts_of(n), -1));
+    OK(check_many(this->ex, n, in.data(), out.data(), work.data(), sums.data()));
+    ASSERT_EQ(this->to_host(out), expected) << n;
+    ASSERT_EQ(this->to_host(sums), (std::vector<double>{std::accumulate(x.begin(), x.end(), 0.0), static_cast<double>(n)})) << n;
+  }
+}
+
 TYPED_TEST(Parallel, SumsManyTogether)
 {
   const auto expect_sums = [&]<int N>(std::integral_constant<int, N>, std::int64_t n) {

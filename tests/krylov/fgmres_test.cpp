@@ -84,8 +84,8 @@ std::vector<Vector> waves(int count, int n)
 
 TYPED_TEST(FgmresTest, DotsAreThoseOfPlainLoops)
 {
-  for (const int n : {0, 1, 31, 1000, 300000}) {
-    for (const int count : {1, 3, fgmres_block}) {
+  for (const int n : {0, 1, 31, 1000, 30000}) {
+    for (int count = 1; count <= fgmres_block; count++) {
       const auto v = waves(count, n);
       const Vector u = wave(n, 1.1), w = wave(n, 0.2);
       FgmresState<TypeParam> state(this->ex);
@@ -94,11 +94,11 @@ TYPED_TEST(FgmresTest, DotsAreThoseOfPlainLoops)
       for (int c = 0; c < count; c++) block.vector[c] = state.basis[c].data();
       OK(fgmres_dots(this->ex, n, count, block, state.u.data(), state.w.data(), state.work.data(), state.sums.data()));
       const auto sums = this->to_host(state.sums);
-      for (int c = 0; c < fgmres_block; c++) {
-        ASSERT_NEAR(sums[2 * c], c < count ? product(v[c], u) : 0, 1e-12 * (1 + n)) << c;
-        ASSERT_NEAR(sums[2 * c + 1], c < count ? product(v[c], w) : 0, 1e-12 * (1 + n)) << c;
+      ASSERT_NEAR(sums[0], product(w, w), 1e-12 * (1 + n));
+      for (int c = 0; c < count; c++) {
+        ASSERT_NEAR(sums[1 + 2 * c], product(v[c], u), 1e-12 * (1 + n)) << c;
+        ASSERT_NEAR(sums[2 + 2 * c], product(v[c], w), 1e-12 * (1 + n)) << c;
       }
-      ASSERT_NEAR(sums[2 * fgmres_block], product(w, w), 1e-12 * (1 + n));
     }
   }
 }
