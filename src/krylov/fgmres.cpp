@@ -70,18 +70,19 @@ public:
 
   PetscErrorCode with_direction(int k, Vec z, const std::function<PetscErrorCode()> &f) override
   {
-    Array<double, Ex> &to = directions_[static_cast<std::size_t>(k)];
+    double *to = directions_[static_cast<std::size_t>(k)];
     bool plain;
 
     PetscFunctionBegin;
     PetscCall(is_plain(z, &plain));
     plain = plain && n_ > 0; // or there is no memory to place it in
-    if (plain) PetscCall(place(z, to.data()));
+    if (plain) PetscCall(place(z, to));
     const PetscErrorCode code = f();
     if (plain) PetscCall(take_back(z));
     PetscCall(code);
     if (!plain)
-      PetscCall(this->template with<1, 0>({z}, {}, [&](auto in, auto) { return memory_copy(ex_, to.data(), in[0], to.bytes()); }));
+      PetscCall(this->template with<1, 0>(
+          {z}, {}, [&](auto in, auto) { return memory_copy(ex_, to, in[0], static_cast<std::size_t>(n_) * sizeof(double)); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -138,6 +139,7 @@ private:
   {
     basis_.clear();
     directions_.clear();
+    vectors_.clear();
     table_.release();
     for (Array<double, Ex> *array : {&work_, &sums_, &column_, &y_}) array->release();
     ready_ = 0;
@@ -145,19 +147,21 @@ private:
   // Memory for so many iterations. After an error, also another rank's, all of it is still there that was there before.
   PetscErrorCode grow(int count)
   {
+    const int there = static_cast<int>(basis_.size());
     std::vector<double *> addresses;
     Array<double *, Ex> table;
     Array<double, Ex> sums, column, y;
 
     PetscFunctionBegin;
-    for (auto *vectors : {&basis_, &directions_}) {
-      while (static_cast<int>(vectors->size()) < count) {
-        Array<double, Ex> vector;
-        PetscCall(vector.allocate(ex_, n_));
-        vectors->push_back(std::move(vector));
-      }
-      for (int k = 0; k < count; k++) addresses.push_back((*vectors)[static_cast<std::size_t>(k)].data());
+    if (there < count) { // in one piece, for which a host has large pages
+      const std::int64_t stride = (n_ + 31) / 32 * 32;
+      Array<double, Ex> vectors;
+      PetscCall(vectors.allocate(ex_, 2 * (count - there) * stride));
+      for (int k = 0; k < count - there; k++) basis_.push_back(vectors.data() + k * stride);
+      for (int k = count - there; k < 2 * (count - there); k++) directions_.push_back(vectors.data() + k * stride);
+      vectors_.push_back(std::move(vectors));
     }
+    for (const auto *vectors : {&basis_, &directions_}) addresses.insert(addresses.end(), vectors->begin(), vectors->begin() + count);
     PetscCall(table.allocate(ex_, 2 * std::int64_t{count}));
     PetscCall(sums.allocate(ex_, std::int64_t{count / fgmres_block + 1} * fgmres_sums));
     PetscCall(column.allocate(ex_, 3 + 2 * std::int64_t{count}));
@@ -200,7 +204,7 @@ private:
     for (int first = 0; first <= k; first += fgmres_block) {
       const int count = std::min(fgmres_block, k + 1 - first);
       FgmresBlock block{};
-      for (int c = 0; c < count; c++) block.vector[c] = first + c < k ? basis_[first + c].data() : u;
+      for (int c = 0; c < count; c++) block.vector[c] = first + c < k ? basis_[first + c] : u;
       PetscCall(fgmres_dots(ex_, n_, count, block, u, w, work_.data(), sums_.data() + first / fgmres_block * fgmres_sums));
     }
     PetscCall(sum_over_ranks(ex_, comm_, k / fgmres_block * fgmres_sums + 1 + 2 * (k % fgmres_block + 1), sums_.data()));
@@ -227,9 +231,10 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  int ready_ = 0;                                     // iterations of a cycle that all ranks have memory for
-  std::vector<Array<double, Ex>> basis_, directions_; // v and z
-  Array<double *, Ex> table_;                         // where they stand: all v, then all z
+  int ready_ = 0;                            // iterations of a cycle that all ranks have memory for
+  std::vector<Array<double, Ex>> vectors_;   // the memory of
+  std::vector<double *> basis_, directions_; // v and z
+  Array<double *, Ex> table_;                // where they stand: all v, then all z
   Array<double, Ex> work_, sums_, column_, y_;
 };
 } // namespace
