@@ -13,9 +13,17 @@ namespace
 // Where the directions are exhausted, a cycle that has left more than this of the residual has got nowhere.
 constexpr PetscReal least_gain = 0.5;
 
+// What the user has called before each application of the preconditioner, to change it
+struct ModifyPC {
+  PetscErrorCode (*call)(KSP, PetscInt, PetscInt, PetscReal, void *) = nullptr;
+  void *context = nullptr;
+  DestroyContext *destroy = nullptr;
+};
+
 // ksp->data
 struct FgmresData {
   PetscInt restart = 30;
+  ModifyPC modify;
   std::unique_ptr<FgmresSteps> steps; // from the first solve on, in the space of the solution vector
   HessenbergProblem problem;          // of the cycle under way; no columns where there is none
 };
@@ -45,21 +53,13 @@ PetscErrorCode KSPReset_AMGFGMRES(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode compose(KSP ksp, PetscErrorCode (*set)(KSP, PetscInt), PetscErrorCode (*get)(KSP, PetscInt *))
+PetscErrorCode set_modify_pc(KSP ksp, decltype(ModifyPC::call) call, void *context, DestroyContext *destroy)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(ksp), "KSPGMRESSetRestart_C", set));
-  PetscCall(PetscObjectComposeFunction(reinterpret_cast<PetscObject>(ksp), "KSPGMRESGetRestart_C", get));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  ModifyPC &modify = fgmres_data(ksp).modify;
 
-PetscErrorCode KSPDestroy_AMGFGMRES(KSP ksp)
-{
   PetscFunctionBegin;
-  PetscCall(KSPReset_AMGFGMRES(ksp));
-  PetscCall(compose(ksp, nullptr, nullptr));
-  delete static_cast<FgmresData *>(ksp->data);
-  ksp->data = nullptr;
+  if (modify.destroy) PetscCall(destroy_context(modify.destroy, &modify.context));
+  modify = {call, context, destroy};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,6 +76,30 @@ PetscErrorCode get_restart(KSP ksp, PetscInt *restart)
 {
   *restart = fgmres_data(ksp).restart;
   return PETSC_SUCCESS;
+}
+
+// PETSc 3.24 has both names of one function, those before it the first one, and those after it the second one.
+PetscErrorCode compose(KSP ksp, bool there)
+{
+  auto *object = reinterpret_cast<PetscObject>(ksp);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(object, "KSPGMRESSetRestart_C", there ? set_restart : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "KSPGMRESGetRestart_C", there ? get_restart : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "KSPFGMRESSetModifyPC_C", there ? set_modify_pc : nullptr));
+  PetscCall(PetscObjectComposeFunction(object, "KSPFlexibleSetModifyPC_C", there ? set_modify_pc : nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDestroy_AMGFGMRES(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPReset_AMGFGMRES(ksp));
+  PetscCall(set_modify_pc(ksp, nullptr, nullptr, nullptr));
+  PetscCall(compose(ksp, false));
+  delete static_cast<FgmresData *>(ksp->data);
+  ksp->data = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPSetFromOptions_AMGFGMRES(KSP ksp, OptionItems PetscOptionsObject)
@@ -141,6 +165,21 @@ PetscErrorCode begin_cycle(KSP ksp, FgmresSolve &solve, bool x_is_zero)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The user's call, after which the preconditioner, and A, may be others.
+PetscErrorCode modify_pc(KSP ksp, FgmresSolve &solve)
+{
+  const ModifyPC &modify = fgmres_data(ksp).modify;
+  Preconditioner *product;
+  bool same_values;
+
+  PetscFunctionBegin;
+  if (!modify.call) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(modify.call(ksp, ksp->its, solve.problem.columns(), ksp->rnorm, modify.context));
+  PetscCall(find_product(ksp, &solve.A, &product, &same_values));
+  solve.by_product = product && solve.steps.has_product(*product);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The next column, from z = B u and w = A z
 PetscErrorCode next_column(KSP ksp, FgmresSolve &solve, FgmresColumn *column)
 {
@@ -148,6 +187,7 @@ PetscErrorCode next_column(KSP ksp, FgmresSolve &solve, FgmresColumn *column)
 
   PetscFunctionBegin;
   PetscCall(solve.steps.reserve(k));
+  PetscCall(modify_pc(ksp, solve));
   PetscCall(solve.steps.with_direction(k, solve.z, [&] {
     PetscFunctionBegin;
     PetscCall(KSP_PCApply(ksp, solve.u, solve.z));
@@ -251,7 +291,7 @@ PetscErrorCode KSPCreate_AMGFGMRES(KSP ksp)
   ksp->ops->destroy = KSPDestroy_AMGFGMRES;
   ksp->ops->buildsolution = KSPBuildSolution_AMGFGMRES;
   ksp->ops->buildresidual = KSPBuildResidualDefault;
-  PetscCall(compose(ksp, set_restart, get_restart));
+  PetscCall(compose(ksp, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

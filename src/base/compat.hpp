@@ -24,4 +24,13 @@ using OptionItems = PetscOptionItems *;
 #else
 using OptionItems = PetscOptionItems;
 #endif
+
+// What destroys a context that a user gave with a callback.
+#if PETSC_VERSION_LT(3, 23, 0)
+using DestroyContext = PetscErrorCode(void *);
+inline PetscErrorCode destroy_context(DestroyContext *destroy, void **context) { return destroy(*context); }
+#else
+using DestroyContext = PetscCtxDestroyFn;
+inline PetscErrorCode destroy_context(DestroyContext *destroy, void **context) { return destroy(context); }
+#endif
 } // namespace amgkit

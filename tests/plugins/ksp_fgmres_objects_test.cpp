@@ -44,7 +44,113 @@ PetscErrorCode take_shell(KSP ksp, Shell *shell)
   PetscCall(PCShellSetApply(pc, apply_shell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+// What a user's call before each application saw, and whether the KSP destroyed it. It changes the preconditioner now and then.
+struct Modifier {
+  std::vector<std::pair<PetscInt, PetscInt>> iterations; // of the solve, and of the cycle
+  std::vector<PetscReal> norms;
+  std::vector<const char *> types; // in turn
+  int destroyed = 0;
+};
+PetscErrorCode modify(KSP ksp, PetscInt its, PetscInt its_of_cycle, PetscReal norm, void *context)
+{
+  Modifier &modifier = *static_cast<Modifier *>(context);
+  const std::size_t call = modifier.norms.size(), count = modifier.types.size();
+  PC pc;
+
+  PetscFunctionBegin;
+  modifier.iterations.emplace_back(its, its_of_cycle);
+  modifier.norms.push_back(norm);
+  PetscCall(KSPGetPC(ksp, &pc));
+  if (call % 2 == 0) PetscCall(PCSetType(pc, modifier.types[call / 2 % count]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#if PETSC_VERSION_LT(3, 23, 0)
+PetscErrorCode destroy_modifier(void *context)
+{
+  static_cast<Modifier *>(context)->destroyed++;
+  return PETSC_SUCCESS;
+}
+#else
+PetscErrorCode destroy_modifier(void **context)
+{
+  static_cast<Modifier *>(*context)->destroyed++;
+  return PETSC_SUCCESS;
+}
+#endif
+PetscErrorCode set_modifier(KSP ksp, Modifier *modifier)
+{
+#if PETSC_VERSION_LT(3, 25, 0)
+  return KSPFGMRESSetModifyPC(ksp, modify, modifier, destroy_modifier);
+#else
+  return KSPFlexibleSetModifyPC(ksp, modify, modifier, destroy_modifier);
+#endif
+}
+// A solve with a KSP of its own that calls a modifier
+PetscErrorCode solve_modified(Mat A, Vec b, Vec x, const std::string &options, Modifier *modifier, Solution *solution)
+{
+  OwnedKSP ksp;
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+  PetscCall(replace_options(options));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 300));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(set_modifier(ksp, modifier));
+  PetscCall(VecSet(x, 0));
+  PetscCall(test::solve(ksp, b, x, solution));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
+
+// Called as PETSc's fgmres calls it
+TEST_F(FlexibleGMRES, LetsTheUserModifyThePreconditioner)
+{
+  Modifier ours, theirs;
+  Solution of_theirs;
+  ours.types = theirs.types = {"jacobi", "none", "bjacobi"};
+  OK(solve_modified(A, b, x, "-ksp_type fgmres -ksp_gmres_restart 7", &theirs, &of_theirs));
+  OK(solve_modified(A, b, x, "-ksp_type amgfgmres -ksp_amgfgmres_restart 7", &ours, &solution));
+  EXPECT_TRUE(solution.converged());
+  EXPECT_LE(solution.residual, 1.01e-9);
+  EXPECT_EQ(solution.iterations, of_theirs.iterations);
+  EXPECT_EQ(ours.iterations, theirs.iterations);
+  ASSERT_EQ(ours.norms.size(), static_cast<std::size_t>(solution.iterations));
+  for (std::size_t k = 0; k < ours.norms.size(); k++) EXPECT_NEAR(ours.norms[k], theirs.norms[k], 1e-6 * theirs.norms[k]) << k;
+  EXPECT_EQ(ours.destroyed, 1);
+}
+
+// With a product and without one, and with one in another space
+TEST_F(FlexibleGMRES, TakesTheProductOfThePreconditionerThatThereIs)
+{
+  Modifier modifier;
+  modifier.types = {"amgsa", "jacobi", "amgclassical", "amgsa", "ilu2level"};
+  for (const std::string &options : {in_debug("amgsa"), std::string()}) { // of the first one
+    OK(solve_modified(A, b, x, "-ksp_type amgfgmres -pc_type amgsa" + options, &modifier, &solution));
+    EXPECT_TRUE(solution.converged()) << options;
+    EXPECT_LE(solution.residual, 1.01e-9) << options;
+  }
+  EXPECT_EQ(modifier.destroyed, 2);
+}
+
+// Another call, another type or another solve
+TEST_F(FlexibleGMRES, DestroysWhatTheUserGaveOnce)
+{
+  Modifier first, second;
+  first.types = second.types = {"jacobi"};
+  OK(KSPSetType(ksp, "amgfgmres"));
+  OK(set_modifier(ksp, &first));
+  OK(set_modifier(ksp, &second));
+  EXPECT_EQ(first.destroyed, 1);
+  solve("-ksp_type amgfgmres -pc_type jacobi");
+  EXPECT_EQ(second.norms.size(), static_cast<std::size_t>(solution.iterations));
+  OK(KSPReset(ksp));
+  EXPECT_EQ(second.destroyed, 0);
+  solve("-ksp_type gmres -pc_type jacobi");
+  EXPECT_EQ(second.destroyed, 1);
+  solve("-ksp_type amgfgmres -pc_type jacobi");
+  EXPECT_TRUE(solution.converged());
+  EXPECT_EQ(second.destroyed, 1);
+}
 
 TEST_F(FlexibleGMRES, TakesAPreconditionerThatChanges)
 {
