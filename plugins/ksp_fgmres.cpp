@@ -25,7 +25,8 @@ struct FgmresData {
   PetscInt restart = 30;
   ModifyPC modify;
   std::unique_ptr<FgmresSteps> steps; // from the first solve on, in the space of the solution vector
-  HessenbergProblem problem;          // of the cycle under way; no columns where there is none
+  HessenbergProblem problem;          // of the last cycle
+  bool under_way = false;             // whether ksp->vec_sol is the solution of the cycle's beginning
 };
 FgmresData &fgmres_data(KSP ksp) { return *static_cast<FgmresData *>(ksp->data); }
 
@@ -132,7 +133,7 @@ PetscErrorCode KSPView_AMGFGMRES(KSP ksp, PetscViewer viewer)
 PetscErrorCode KSPBuildSolution_AMGFGMRES(KSP ksp, Vec v, Vec *out)
 {
   const FgmresData &data = fgmres_data(ksp);
-  const bool under_way = data.problem.columns() > 0;
+  const bool under_way = data.under_way && data.problem.columns() > 0;
   Vec to = v ? v : under_way ? ksp->work[2] : ksp->vec_sol;
 
   PetscFunctionBegin;
@@ -141,6 +142,29 @@ PetscErrorCode KSPBuildSolution_AMGFGMRES(KSP ksp, Vec v, Vec *out)
   else if (v)
     PetscCall(VecCopy(ksp->vec_sol, v));
   if (out) *out = to;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Of the cycle under way, or the last one
+PetscErrorCode KSPComputeExtremeSingularValues_AMGFGMRES(KSP ksp, PetscReal *most, PetscReal *least)
+{
+  return fgmres_data(ksp).problem.extreme_singular_values(most, least);
+}
+
+PetscErrorCode KSPComputeEigenvalues_AMGFGMRES(KSP ksp, PetscInt room, PetscReal *real, PetscReal *imaginary, PetscInt *count)
+{
+  const HessenbergProblem &problem = fgmres_data(ksp).problem;
+  std::vector<std::complex<double>> values;
+
+  PetscFunctionBegin;
+  PetscCheck(room >= problem.columns(), PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_SIZ,
+             "There are %d eigenvalues, and room for %" PetscInt_FMT, problem.columns(), room);
+  PetscCall(problem.eigenvalues(&values));
+  for (const auto &value : values) {
+    *real++ = value.real();
+    *imaginary++ = value.imag();
+  }
+  *count = problem.columns();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,7 +255,7 @@ PetscErrorCode end_cycle(KSP ksp, FgmresSolve &solve)
   PetscFunctionBegin;
   if (any && ksp->reason != KSP_DIVERGED_PC_FAILED) PetscCall(solve.steps.correct(solve.problem.solution(), ksp->vec_sol, ksp->vec_sol));
   if (!ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  solve.problem = {};
+  fgmres_data(ksp).under_way = false;
   if (any && ksp->reason != KSP_DIVERGED_PC_FAILED && ksp->reason != KSP_DIVERGED_NANORINF) PetscCall(record_norm(ksp, ksp->rnorm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -245,10 +269,14 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product)
   if (data.steps && std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0) PetscCall(KSPReset_AMGFGMRES(ksp));
   if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, 3));
   if (!data.steps) {
-    data.steps = make_fgmres_steps(ksp->vec_sol, product);
-    PetscCall(data.steps->create(ksp->vec_sol));
+    auto steps = make_fgmres_steps(ksp->vec_sol, product);
+    const PetscErrorCode code = steps->create(ksp->vec_sol);
+    if (code) PetscCall(steps->close()); // for the next solve to begin anew
+    PetscCall(code);
+    data.steps = std::move(steps);
   }
   data.problem = {};
+  data.under_way = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,6 +319,8 @@ PetscErrorCode KSPCreate_AMGFGMRES(KSP ksp)
   ksp->ops->destroy = KSPDestroy_AMGFGMRES;
   ksp->ops->buildsolution = KSPBuildSolution_AMGFGMRES;
   ksp->ops->buildresidual = KSPBuildResidualDefault;
+  ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_AMGFGMRES;
+  ksp->ops->computeeigenvalues = KSPComputeEigenvalues_AMGFGMRES;
   PetscCall(compose(ksp, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,6 +15,7 @@
 #pragma once
 #include "krylov/steps.hpp"
 
+#include <complex>
 #include <vector>
 
 namespace amgkit
@@ -74,6 +75,10 @@ public:
   bool singular() const { return !columns_.empty() && columns_.back().diagonal == 0; }
   // y for the columns that there are
   std::vector<double> solution() const;
+  // What the columns tell of A B, as PETSc's gmres says it: the extreme singular values of the triangular factor, 1 without a column, and
+  // the eigenvalues of H's square part, by their real parts.
+  PetscErrorCode extreme_singular_values(double *most, double *least) const;
+  PetscErrorCode eigenvalues(std::vector<std::complex<double>> *) const;
 
 private:
   struct Rotated {

@@ -1,6 +1,8 @@
 #include "krylov/fgmres.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <petscblaslapack.h>
 
 namespace amgkit
 {
@@ -73,5 +75,63 @@ std::vector<double> HessenbergProblem::solution() const
     y[k] = columns_[k].diagonal == 0 ? 0 : rest / columns_[k].diagonal;
   }
   return y;
+}
+
+PetscErrorCode HessenbergProblem::extreme_singular_values(double *most, double *least) const
+{
+  const std::size_t n = columns_.size();
+  std::vector<double> triangle(n * n), values(n), work(5 * n);
+  PetscBLASInt size = 0, work_size = 0, info = 0, one = 1;
+  double none = 0;
+
+  PetscFunctionBegin;
+  *most = *least = 1;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (std::size_t j = 0; j < n; j++) {
+    std::copy(columns_[j].above.begin(), columns_[j].above.end(), triangle.begin() + static_cast<std::ptrdiff_t>(j * n));
+    triangle[j * n + j] = columns_[j].diagonal;
+  }
+  PetscCall(PetscBLASIntCast(static_cast<PetscInt>(n), &size));
+  PetscCall(PetscBLASIntCast(static_cast<PetscInt>(work.size()), &work_size));
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
+  LAPACKgesvd_("N", "N", &size, &size, triangle.data(), &size, values.data(), &none, &one, &none, &one, work.data(), &work_size, &info);
+  PetscCall(PetscFPTrapPop());
+  PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK gesvd returned %d", static_cast<int>(info));
+  *most = values.front();
+  *least = values.back();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The rotations back give H's columns: their entries below the diagonal but one are 0.
+PetscErrorCode HessenbergProblem::eigenvalues(std::vector<std::complex<double>> *values) const
+{
+  const std::size_t n = columns_.size();
+  std::vector<double> H(n * n), real(n), imaginary(n), work(5 * n);
+  PetscBLASInt size = 0, work_size = 0, info = 0, one = 1;
+  double none = 0;
+
+  PetscFunctionBegin;
+  values->clear();
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (std::size_t j = 0; j < n; j++) {
+    std::vector<double> column = columns_[j].above;
+    column.push_back(columns_[j].diagonal);
+    column.push_back(0);
+    for (std::size_t i = j + 1; i-- > 0;) {
+      const double upper = column[i], lower = column[i + 1];
+      column[i] = columns_[i].cosine * upper - columns_[i].sine * lower;
+      column[i + 1] = columns_[i].sine * upper + columns_[i].cosine * lower;
+    }
+    std::copy_n(column.begin(), std::min(j + 2, n), H.begin() + static_cast<std::ptrdiff_t>(j * n));
+  }
+  PetscCall(PetscBLASIntCast(static_cast<PetscInt>(n), &size));
+  PetscCall(PetscBLASIntCast(static_cast<PetscInt>(work.size()), &work_size));
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
+  LAPACKgeev_("N", "N", &size, H.data(), &size, real.data(), imaginary.data(), &none, &one, &none, &one, work.data(), &work_size, &info);
+  PetscCall(PetscFPTrapPop());
+  PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK geev returned %d", static_cast<int>(info));
+  for (std::size_t k = 0; k < n; k++) values->emplace_back(real[k], imaginary[k]);
+  std::stable_sort(values->begin(), values->end(), [](const auto &a, const auto &b) { return a.real() < b.real(); });
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -260,6 +260,29 @@ TEST(Hessenberg, CorrectsTheColumnBefore)
   expect_close(problem.solution(), expected.solution(), 1e-14, "y");
 }
 
+// H = [3 1; 4 2; 0 1]: eigenvalues of [3 1; 4 2], and singular values of H
+TEST(Hessenberg, KnowsItsSingularValuesAndEigenvalues)
+{
+  HessenbergProblem problem;
+  double most = 0, least = 0;
+  std::vector<std::complex<double>> values;
+  problem.begin(1);
+  OK(problem.extreme_singular_values(&most, &least));
+  EXPECT_TRUE(most == 1 && least == 1);
+  OK(problem.eigenvalues(&values));
+  EXPECT_TRUE(values.empty());
+  problem.add(plain_column({3}, 4));
+  problem.add(plain_column({1, 2}, 1));
+  OK(problem.extreme_singular_values(&most, &least));
+  const double sum = 25 + 6, determinant = 25 * 6 - 11 * 11, root = std::sqrt(sum * sum - 4 * determinant); // of HᵀH
+  EXPECT_NEAR(most, std::sqrt((sum + root) / 2), 1e-14);
+  EXPECT_NEAR(least, std::sqrt((sum - root) / 2), 1e-14);
+  OK(problem.eigenvalues(&values));
+  ASSERT_EQ(values.size(), 2U);
+  EXPECT_NEAR(values[0].real(), (5 - std::sqrt(17.0)) / 2, 1e-14);
+  EXPECT_NEAR(values[1].real(), (5 + std::sqrt(17.0)) / 2, 1e-14);
+}
+
 TEST(Hessenberg, KnowsWhereNoDirectionIsLeft)
 {
   HessenbergProblem problem;

@@ -37,7 +37,64 @@ PetscErrorCode look(KSP ksp, PetscInt its, PetscReal norm, void *context)
   seen.is.push_back(is);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+// What the singular values and the eigenvalues are in each iteration, and after the solve
+struct Spectrum {
+  std::vector<std::array<PetscReal, 2>> extremes;
+  std::vector<PetscReal> real, imaginary;
+};
+PetscErrorCode watch_spectrum(KSP ksp, PetscInt, PetscReal, void *context)
+{
+  std::array<PetscReal, 2> extremes{};
+  PetscFunctionBegin;
+  PetscCall(KSPComputeExtremeSingularValues(ksp, &extremes[0], &extremes[1]));
+  static_cast<Spectrum *>(context)->extremes.push_back(extremes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode spectrum_of(Mat A, Vec b, Vec x, const std::string &options, Spectrum *spectrum)
+{
+  OwnedKSP ksp;
+  Solution solution;
+  PetscInt count;
+  std::array<PetscReal, 40> real{}, imaginary{};
+
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+  PetscCall(replace_options(options + " -pc_type jacobi"));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 400));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
+  PetscCall(KSPMonitorSet(ksp, watch_spectrum, spectrum, nullptr));
+  PetscCall(VecSet(x, 0));
+  PetscCall(solve(ksp, b, x, &solution));
+  PetscCall(watch_spectrum(ksp, 0, 0, spectrum));
+  PetscCall(KSPComputeEigenvalues(ksp, 40, real.data(), imaginary.data(), &count));
+  spectrum->real.assign(real.begin(), real.begin() + count);
+  for (PetscInt k = 0; k < count; k++) spectrum->imaginary.push_back(std::abs(imaginary[k])); // either of a pair comes first
+  EXPECT_NE(static_cast<int>(quietly([&] { return KSPComputeEigenvalues(ksp, count - 1, real.data(), imaginary.data(), &count); })), 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
+
+TEST_F(FlexibleGMRES, HasTheSingularValuesAndEigenvaluesOfPETScsFgmres)
+{
+  for (const std::string restart : {"30", "7"}) {
+    Spectrum ours, theirs;
+    OK(spectrum_of(A, b, x, "-ksp_type fgmres -ksp_gmres_cgs_refinement_type refine_always -ksp_gmres_restart " + restart, &theirs));
+    OK(spectrum_of(A, b, x, "-ksp_type amgfgmres -ksp_amgfgmres_restart " + restart, &ours));
+    ASSERT_EQ(ours.extremes.size(), theirs.extremes.size()) << restart;
+    for (std::size_t k = 0; k < ours.extremes.size(); k++) {
+      for (const std::size_t which : {0, 1})
+        EXPECT_NEAR(ours.extremes[k][which], theirs.extremes[k][which], 1e-6 * theirs.extremes[k][which]) << restart << ' ' << k;
+    }
+    ASSERT_EQ(ours.real.size(), theirs.real.size()) << restart;
+    for (std::size_t k = 0; k < ours.real.size(); k++) {
+      EXPECT_NEAR(ours.real[k], theirs.real[k], 1e-5) << restart << ' ' << k;
+      EXPECT_NEAR(ours.imaginary[k], theirs.imaginary[k], 1e-5) << restart << ' ' << k;
+    }
+  }
+}
 
 // On flows, with fixed and changing preconditioners and restarts.
 TEST_F(FlexibleGMRES, TakesTheIterationsOfPETScsFgmres)
