@@ -231,8 +231,11 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product, bool may_mix, FcgVector
     PetscCall(KSPReset_AMGFCG(ksp));
   if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, mixed ? 2 : 4));
   if (!data.steps) {
-    data.steps = make_fcg_steps(ksp->vec_sol, product, mixed);
-    PetscCall(data.steps->create(ksp->vec_sol));
+    auto steps = make_fcg_steps(ksp->vec_sol, product, mixed);
+    const PetscErrorCode code = steps->create(ksp->vec_sol);
+    if (code) PetscCall(steps->close()); // for the next solve to begin anew
+    PetscCall(code);
+    data.steps = std::move(steps);
   }
   *v = {ksp->vec_sol, ksp->work[0], ksp->work[1], mixed ? nullptr : ksp->work[2], mixed ? nullptr : ksp->work[3]};
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,109 @@
+// No allocation of a solve may fail without every rank's learning of it, and nothing may leak then: each one fails in turn, on one rank.
+#include "support/failing_allocations.hpp"
+#include "support/flexible_krylov.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace amgkit::test
+{
+namespace
+{
+// Stands before PETSc's allocator, and counts and fails what AMGKit's spaces on the host allocate.
+struct Watch {
+  Debug counter; // its numbers alone
+  std::int64_t live = 0;
+  decltype(PetscTrMalloc) allocate = PetscTrMalloc;
+  decltype(PetscTrFree) free = PetscTrFree;
+};
+Watch *watch = nullptr;
+
+bool is_ours(const char *file) { return file && std::strstr(file, "base/memory.cpp") != nullptr; }
+PetscErrorCode watched_malloc(std::size_t bytes, PetscBool clear, int line, const char function[], const char file[], void **p)
+{
+  const bool ours = is_ours(file);
+  if (ours && watch->counter.allocations++ == watch->counter.fail_at) return PETSC_ERR_MEM;
+  const PetscErrorCode code = watch->allocate(bytes, clear, line, function, file, p);
+  watch->live += ours && code == PETSC_SUCCESS;
+  return code;
+}
+PetscErrorCode watched_free(void *p, int line, const char function[], const char file[])
+{
+  watch->live -= is_ours(file) && p;
+  return watch->free(p, line, function, file);
+}
+
+class FailingSolves : public ::testing::Test {
+protected:
+  void SetUp() override
+  {
+    watch = &watched;
+    PetscTrMalloc = watched_malloc;
+    PetscTrFree = watched_free;
+  }
+  void TearDown() override
+  {
+    PetscTrMalloc = watched.allocate;
+    PetscTrFree = watched.free;
+    watch = nullptr;
+  }
+  Watch watched;
+};
+
+// How a solve ends in which an allocation fails: with an error, or, where that is one of the preconditioner's setup, with a reason, as
+// always if a setup fails; the same on every rank. The next solve works, after a failed setup once that is begun anew.
+void expect_a_solve_after(FailingAllocations &failing, Watch &watched, KSP ksp, Vec b, Vec x, const std::string &name, bool *more)
+{
+  KSPConvergedReason reason;
+  Solution solution;
+  failing.begin(watched.counter);
+  OK(VecSet(x, 0));
+  const PetscErrorCode code = quietly([&] { return KSPSolve(ksp, b, x); });
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_TRUE(code == PETSC_SUCCESS || code == PETSC_ERR_MEM) << static_cast<int>(code) << ' ' << name;
+  const bool no_setup = code == PETSC_SUCCESS && reason == KSP_DIVERGED_PC_FAILED;
+  EXPECT_TRUE(code || no_setup || reason > 0) << KSPConvergedReasons[reason] << ' ' << name;
+  std::array<int, 4> extremes = {code, -static_cast<int>(code), no_setup, -static_cast<int>(no_setup)};
+  MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 4, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
+  EXPECT_TRUE(extremes[0] == -extremes[1] && extremes[2] == -extremes[3]) << name;
+  *more = failing.next(watched.counter, code == PETSC_ERR_MEM || no_setup);
+  if (no_setup) {
+    Mat A;
+    OK(KSPGetOperators(ksp, &A, nullptr));
+    OK(KSPReset(ksp));
+    OK(KSPSetOperators(ksp, A, A));
+  }
+  OK(VecSet(x, 0));
+  OK(solve(ksp, b, x, &solution));
+  EXPECT_TRUE(solution.converged()) << KSPConvergedReasons[solution.reason] << ' ' << name;
+  EXPECT_LE(solution.residual, 1e-7) << name;
+}
+
+} // namespace
+
+TEST_F(FailingSolves, TellAllRanksAndTheNextOneWorks)
+{
+  OwnedMat A;
+  OwnedVec x, b;
+  OK(AMGKitRegister());
+  OK(distribute(grid7(6, 6, 6), false, A.out()));
+  OK(make_system(A, x.out(), b.out()));
+  for (const std::string pc : {"jacobi", "amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_space debug"}) {
+    for (const std::string type : {"amgfgmres", "amgfcg", "amgfcg -ksp_amgfcg_precision mixed"}) {
+      const std::string name = "-ksp_type " + type + " -pc_type " + pc;
+      const std::int64_t live = watched.live;
+      FailingAllocations failing(true);
+      for (bool more = true; more;) {
+        OwnedKSP ksp;
+        OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+        OK(replace_options("-ksp_rtol 1e-8 " + name));
+        OK(KSPSetOperators(ksp, A, A));
+        OK(KSPSetFromOptions(ksp));
+        expect_a_solve_after(failing, watched, ksp, b, x, name, &more);
+      }
+      EXPECT_EQ(watched.live, live) << name;
+      EXPECT_GE(failing.failures(), pc == "jacobi" ? 2 : 50) << name;
+    }
+  }
+}
+} // namespace amgkit::test
