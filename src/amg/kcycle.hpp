@@ -6,7 +6,8 @@
 // but x = (alpha_1 / rho_1) c_1 if |r_2| <= 0.25 |r_1|.
 // Notay, Vassilevski: Recursive Krylov-based multigrid cycles, 2008; Emans, algorithm 2. All scalars stay in the space's memory.
 #pragma once
-#include "sparse/formats/spmv.hpp"
+#include "base/array.hpp"
+#include "sparse/rows/first_step.hpp"
 
 namespace amgkit
 {

@@ -1,12 +1,12 @@
 // The parallel vocabulary on CUDA: see parallel.hpp. Reductions, scans, sorts and selections are CUB's.
 #pragma once
+#include "base/launch_cuda.hpp"
 #include "base/parallel.hpp"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_select.cuh>
-#include <cuda_runtime.h>
 #include <petscdevice_cuda.h>
 #include <thrust/iterator/counting_iterator.h>
 
@@ -16,6 +16,7 @@ inline constexpr bool teams_are_threads = false; // whatever their lanes
 
 inline constexpr int most_rows = 1; // see for_many()
 template <class Rows> using Pack = double;
+template <class Rows> inline constexpr int pack_size = 1;
 template <class P> __device__ P load_pack(const double *from) { return *from; }
 __device__ inline void store_pack(double pack, double *to) { *to = pack; }
 __device__ inline double sum_of_pack(double pack) { return pack; }
@@ -214,35 +215,6 @@ struct CudaLanes {
 namespace detail
 {
 inline constexpr int threads = 256;
-
-// First in every kernel that launch() launches: the next one may be launched from here on, and this one waits for the end of those before
-// it, whose results it then sees (programmatic dependent launch).
-__device__ inline void wait_for_kernels_before()
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
-}
-
-template <class... Parameters, class... Arguments>
-PetscErrorCode launch(Cuda &ex, unsigned blocks, int threads_of_block, void (*kernel)(Parameters...), Arguments... arguments)
-{
-  constexpr unsigned few = 4096; // for which launching takes a part of the time that is worth it
-  cudaLaunchAttribute overlap{};
-  cudaLaunchConfig_t config{};
-
-  PetscFunctionBegin;
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(static_cast<unsigned>(threads_of_block));
-  config.stream = ex.stream;
-  config.attrs = &overlap;
-  config.numAttrs = ex.kernels_overlap && blocks <= few ? 1 : 0;
-  PetscCallCUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 template <class F> __global__ void each_kernel(std::int64_t n, F f)
 {

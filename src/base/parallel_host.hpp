@@ -19,6 +19,7 @@ template <> struct PackOf<1> {
   using Type = double;
 };
 template <class Rows> using Pack = typename PackOf<Rows::count>::Type;
+template <class Rows> inline constexpr int pack_size = Rows::count == 1 ? 1 : 2;
 template <class P> P load_pack(const double *from)
 {
   P pack;

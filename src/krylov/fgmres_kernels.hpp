@@ -31,7 +31,7 @@ PetscErrorCode dots_of(Ex &ex, std::int64_t n, const FgmresBlock &v, const doubl
       ex, n,
       [=] AMGKIT_FN(std::int64_t i, auto rows) {
         using Numbers = Pack<decltype(rows)>;
-        constexpr int together = sizeof(Numbers) / sizeof(double);
+        constexpr int together = pack_size<decltype(rows)>;
         Numbers v_u[Width] = {}, v_w[Width] = {}, w_w = {};
         for (int r = 0; r < rows.count; r += together) {
           const auto u_r = load_pack<Numbers>(u + i + r), w_r = load_pack<Numbers>(w + i + r);
@@ -116,7 +116,7 @@ PetscErrorCode fgmres_orthogonalise(Ex &ex, std::int64_t n, int k, double *const
       ex, n,
       [=] AMGKIT_FN(std::int64_t i, auto rows) {
         using Numbers = Pack<decltype(rows)>;
-        constexpr int together = sizeof(Numbers) / sizeof(double), packs = decltype(rows)::count / together;
+        constexpr int together = pack_size<decltype(rows)>, packs = decltype(rows)::count / together;
         Numbers v_i[packs], u_i[packs], squares{};
         for (int r = 0; r < packs; r++) {
           v_i[r] = load_pack<Numbers>(u + i + together * r);
@@ -155,7 +155,7 @@ PetscErrorCode fgmres_correct(Ex &ex, std::int64_t n, int count, const double *y
 {
   return for_many(ex, n, [=] AMGKIT_FN(std::int64_t i, auto rows) {
     using Numbers = Pack<decltype(rows)>;
-    constexpr int together = sizeof(Numbers) / sizeof(double), packs = decltype(rows)::count / together;
+    constexpr int together = pack_size<decltype(rows)>, packs = decltype(rows)::count / together;
     Numbers sum[packs] = {};
     by_fours(count, [&](auto vectors, int c) {
       constexpr int here = decltype(vectors)::count;

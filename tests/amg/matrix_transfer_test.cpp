@@ -128,13 +128,6 @@ template <class Ex> struct Solver : AmgSolver<Ex> {
   }
 };
 
-// y += Pᵀ x or P x, on whole vectors
-void add_product(const HostCsr &P, bool transposed, const std::vector<double> &x, std::vector<double> &y)
-{
-  for (int i = 0; i < P.rows; i++) {
-    for (int k = P.ptr[i]; k < P.ptr[i + 1]; k++) y[transposed ? P.col[k] : i] += P.val[k] * x[transposed ? i : P.col[k]];
-  }
-}
 std::vector<double> part(const std::vector<double> &x, PetscInt first, int n) { return {x.begin() + first, x.begin() + first + n}; }
 
 // Both products with vectors of V.

@@ -156,7 +156,7 @@ template <class Ex> PetscErrorCode check_many(Ex &ex, std::int64_t n, const doub
   PetscFunctionBegin;
   PetscCall(for_many(ex, n, [=] AMGKIT_FN(std::int64_t i, auto rows) {
     using Numbers = Pack<decltype(rows)>;
-    constexpr int together = sizeof(Numbers) / sizeof(double);
+    constexpr int together = pack_size<decltype(rows)>;
     for (int r = 0; r < rows.count; r += together) store_pack(2 * load_pack<Numbers>(x + i + r), out + i + r);
     for (int r = 0; r < rows.count; r++) out[i + r] += static_cast<double>(i + r);
   }));
@@ -164,7 +164,7 @@ template <class Ex> PetscErrorCode check_many(Ex &ex, std::int64_t n, const doub
       ex, n,
       [=] AMGKIT_FN(std::int64_t i, auto rows) {
         using Numbers = Pack<decltype(rows)>;
-        constexpr int together = sizeof(Numbers) / sizeof(double);
+        constexpr int together = pack_size<decltype(rows)>;
         Numbers sum{};
         for (int r = 0; r < rows.count; r += together) sum += load_pack<Numbers>(x + i + r);
         return Sums<2>{{sum_of_pack(sum), static_cast<double>(rows.count)}};

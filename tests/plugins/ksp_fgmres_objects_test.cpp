@@ -64,19 +64,16 @@ PetscErrorCode modify(KSP ksp, PetscInt its, PetscInt its_of_cycle, PetscReal no
   if (call % 2 == 0) PetscCall(PCSetType(pc, modifier.types[call / 2 % count]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+// PETSc says the place of the context since 3.23, as void ** or void *.
+template <class Pointer> PetscErrorCode destroy_modifier(Pointer context)
+{
 #if PETSC_VERSION_LT(3, 23, 0)
-PetscErrorCode destroy_modifier(void *context)
-{
   static_cast<Modifier *>(context)->destroyed++;
-  return PETSC_SUCCESS;
-}
 #else
-PetscErrorCode destroy_modifier(void **context)
-{
-  static_cast<Modifier *>(*context)->destroyed++;
+  (*static_cast<Modifier **>(static_cast<void *>(context)))->destroyed++;
+#endif
   return PETSC_SUCCESS;
 }
-#endif
 PetscErrorCode set_modifier(KSP ksp, Modifier *modifier)
 {
 #if PETSC_VERSION_LT(3, 25, 0)

@@ -62,4 +62,11 @@ template <class Ex> PetscErrorCode download(Ex &ex, const Csr<double, Ex> &from,
   PetscCall(amgkit::download(ex, from.val.data(), from.val.size(), to.val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+// y += Pᵀ x or P x, on whole vectors
+inline void add_product(const HostCsr &P, bool transposed, const std::vector<double> &x, std::vector<double> &y)
+{
+  for (int i = 0; i < P.rows; i++) {
+    for (int k = P.ptr[i]; k < P.ptr[i + 1]; k++) y[transposed ? P.col[k] : i] += P.val[k] * x[transposed ? i : P.col[k]];
+  }
+}
 } // namespace amgkit::test

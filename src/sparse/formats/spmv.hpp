@@ -2,8 +2,7 @@
 // V: float or double, the type of the vectors; D: that of a diagonal matrix, not double with vectors of floats.
 #pragma once
 #include "base/array.hpp"
-
-#include <cstdint>
+#include "sparse/rows/first_step.hpp"
 
 #include <type_traits>
 
@@ -29,19 +28,7 @@ template <class Ex, class D, class V>
 PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 // x = factor D b: the first step on a zero guess
 template <class Ex, class D, class V> PetscErrorCode scale(Ex &, std::int64_t n, double factor, const D *d, const V *b, V *x);
-// The same step taken by what makes b, entry by entry: one launch and one reading of b fewer. D has entries of one kind; with x = nullptr
-// nothing is done.
-template <class V> struct FirstStep {
-  int rows = 0;
-  double factor = 0;
-  const double *d = nullptr;
-  const float *rounded = nullptr;
-  V *x = nullptr;
-  AMGKIT_FN void operator()(std::int64_t i, V b) const
-  {
-    if (x) x[i] = static_cast<V>(factor * (rounded ? rounded[i] : d[i]) * b);
-  }
-};
+// The same, with entries of D of either kind
 template <class Ex, class V> PetscErrorCode take(Ex &, const FirstStep<V> &step, const V *b);
 // y = A x; and step, of y
 template <class Ex, class V> PetscErrorCode spmv(Ex &, CsrView<float> A, const V *x, V *y, const FirstStep<V> &step);

@@ -1,7 +1,8 @@
 // A partition of rows into aggregates, some rows perhaps in none, and the prolongator with one entry a row that goes with it:
 // P has p_i in row i and column id[i], and nothing in the rows that belong to no aggregate.
 #pragma once
-#include "sparse/formats/spmv.hpp"
+#include "base/array.hpp"
+#include "sparse/rows/first_step.hpp"
 
 namespace amgkit
 {
