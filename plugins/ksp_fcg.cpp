@@ -17,13 +17,13 @@ namespace
 constexpr PetscReal update_at = 0.01, enough = 0.5;
 constexpr int most_stalls = 2;
 
-enum Precision : PetscInt { in_double, in_mixed };
-const char *const precisions[] = {"double", "mixed", "Precision", "", nullptr};
+enum Precision : PetscInt { in_double, in_mixed, where_it_pays };
+const char *const precisions[] = {"double", "mixed", "auto", "Precision", "", nullptr};
 
 // ksp->data
 struct FcgData {
-  PetscEnum precision = static_cast<PetscEnum>(in_mixed); // what the options say
-  std::unique_ptr<FcgSteps> steps;                         // from the first solve on, in the space of the solution vector
+  PetscEnum precision = static_cast<PetscEnum>(where_it_pays); // what the options say
+  std::unique_ptr<FcgSteps> steps;                             // from the first solve on, in the space of the solution vector
 };
 FcgData &fcg_data(KSP ksp) { return *static_cast<FcgData *>(ksp->data); }
 
@@ -66,8 +66,10 @@ PetscErrorCode KSPSetFromOptions_AMGFCG(KSP ksp, OptionItems PetscOptionsObject)
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "AMGKit amgfcg options");
-  PetscCall(PetscOptionsEnum("-ksp_amgfcg_precision", "Precision of the iterations; mixed: single, with a residual in double now and then",
-                             "KSPAMGFCG", precisions, data.precision, &data.precision, nullptr));
+  PetscCall(
+      PetscOptionsEnum("-ksp_amgfcg_precision",
+                       "Precision of the iterations; mixed: single, with a residual in double now and then; auto: mixed where it pays",
+                       "KSPAMGFCG", precisions, data.precision, &data.precision, nullptr));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -220,13 +222,16 @@ PetscErrorCode advance(KSP ksp, FcgSolve &solve)
 }
 
 // Steps and vectors as this solve needs them.
-PetscErrorCode prepare(KSP ksp, Preconditioner *product, bool may_mix, FcgVectors *v)
+PetscErrorCode prepare(KSP ksp, Mat A, Preconditioner *product, bool may_mix, FcgVectors *v)
 {
   FcgData &data = fcg_data(ksp);
-  const bool mixed = may_mix && data.precision == static_cast<PetscEnum>(in_mixed) && ksp->normtype == KSP_NORM_UNPRECONDITIONED &&
-                     fcg_can_mix(ksp->vec_sol, product);
+  const bool automatic = data.precision == static_cast<PetscEnum>(where_it_pays);
+  MatNullSpace null_space;
 
   PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(A, &null_space)); // of which rounded directions would have a part
+  const bool wanted = automatic ? !null_space : data.precision == static_cast<PetscEnum>(in_mixed);
+  const bool mixed = may_mix && wanted && ksp->normtype == KSP_NORM_UNPRECONDITIONED && fcg_can_mix(ksp->vec_sol, product, automatic);
   if (data.steps && (data.steps->mixed() != mixed || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0))
     PetscCall(KSPReset_AMGFCG(ksp));
   if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, mixed ? 2 : 4));
@@ -267,7 +272,7 @@ PetscErrorCode solve_fcg(KSP ksp)
   PetscFunctionBegin;
   ksp->its = 0;
   PetscCall(find_product(ksp, &A, &product, &same_values));
-  PetscCall(prepare(ksp, product, same_values, &v));
+  PetscCall(prepare(ksp, A, product, same_values, &v));
   PetscCall(can_apply(ksp, A, *data.steps, v, &v.w_in_single));
   FcgSolve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};
   PetscCall(begin(ksp, solve));

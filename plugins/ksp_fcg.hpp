@@ -9,7 +9,7 @@ namespace amgkit
 // product with the operator is the preconditioner's, where that is one of ours for the same matrix, else MatMult(). Four work vectors;
 // norms: unpreconditioned (default), natural (sqrt(w·r)), none.
 //
-// -ksp_amgfcg_precision double|mixed (mixed): with mixed, which needs a GPU, two work vectors and three of floats, and a residual in double precision decides
-// the end of a solve. KSP_DIVERGED_BREAKDOWN where that no longer falls.
+// -ksp_amgfcg_precision double|mixed|auto (auto: mixed where it pays): with mixed, which needs a GPU, two work vectors and three of floats,
+// and a residual in double precision decides the end of a solve. KSP_DIVERGED_BREAKDOWN where that no longer falls.
 PetscErrorCode KSPCreate_AMGFCG(KSP ksp);
 } // namespace amgkit

@@ -74,6 +74,8 @@ public:
   // The same for vectors of floats, where the cycle has the matrix in single precision and the values are those that were set up. A's
   // entries are not rounded.
   virtual bool in_single() const = 0;
+  // Whether vectors of floats make a solve faster: not where rows are so few that it is launches.
+  virtual bool floats_pay() const = 0;
   virtual PetscErrorCode multiply(const float *x, float *y) = 0;
   // Whether the next application is in single precision, and then one of it: y = B x, for an x whose norm is about 1 or less, not below
   // 1e-18. y must not be x.

@@ -209,12 +209,12 @@ private:
 };
 } // namespace
 
-bool fcg_can_mix(Vec x, Preconditioner *solver)
+bool fcg_can_mix(Vec x, Preconditioner *solver, bool must_pay)
 {
   return in_krylov_space(x, solver, [&](auto space) {
     using Ex = decltype(space);
     const UserProduct<Ex> *product = product_in<Ex>(solver);
-    return product && product->in_single();
+    return product && product->in_single() && (!must_pay || product->floats_pay());
   });
 }
 

@@ -74,7 +74,8 @@ public:
   virtual PetscErrorCode scalars(FcgScalars *, PetscReal *norm) = 0;
 };
 
-// Whether steps may be in mixed precision: the preconditioner has a product in single precision there. The same on all ranks.
-bool fcg_can_mix(Vec x, Preconditioner *solver);
+// Whether steps may be in mixed precision: the preconditioner has a product in single precision there; must_pay: and that is faster. The
+// same on all ranks.
+bool fcg_can_mix(Vec x, Preconditioner *solver, bool must_pay);
 std::unique_ptr<FcgSteps> make_fcg_steps(Vec x, Preconditioner *solver, bool mixed);
 } // namespace amgkit
