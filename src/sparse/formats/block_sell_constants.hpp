@@ -6,7 +6,7 @@
 
 namespace amgkit::block_sell
 {
-// f(J, k) for the blocks J of node I, ascending; k[r]: the first entry of the node's row r that lies in J or behind it
+// f(J) for the blocks J of node I, ascending
 template <int N, class F> AMGKIT_FN void for_blocks(const CsrView<double> &A, std::int64_t I, F f)
 {
   int k[N], end[N];
@@ -20,7 +20,7 @@ template <int N, class F> AMGKIT_FN void for_blocks(const CsrView<double> &A, st
       if (k[r] < end[r] && A.col[k[r]] / N < least) least = A.col[k[r]] / N;
     }
     if (least == INT32_MAX) return;
-    f(least, k);
+    f(least);
     for (int r = 0; r < N; r++) {
       if (k[r] + N <= end[r] && A.col[k[r] + N - 1] == N * least + N - 1) // as columns ascend, the whole block
         k[r] += N;
@@ -30,18 +30,30 @@ template <int N, class F> AMGKIT_FN void for_blocks(const CsrView<double> &A, st
   }
 }
 
-// A number from 1 to 2 for the block J of a node, k as for_blocks() has it. Two blocks may have the same, which does no harm: whether the
-// blocks of a list are A's is seen when it is filled.
-template <int N> AMGKIT_FN double number_of(const CsrView<double> &A, std::int64_t I, int J, const int *k)
+// A number from 1 to 2 for block b of node I, whose columns are those of node J. Two blocks may have the same, which does no harm: whether
+// the blocks of a list are A's is seen when it is filled.
+template <int N> AMGKIT_FN double number_of(const CsrView<double> &A, std::int64_t I, int b, Segment blocks, int J)
 {
   constexpr std::uint64_t one = 0x3ff0000000000000ULL;
   std::uint64_t hash = 0;
   for (int r = 0; r < N; r++) {
-    const int end = A.ptr[N * I + r + 1];
-    for (int e = k[r]; e < end && A.col[e] / N == J; e++)
-      hash = hash64(hash ^ bits_of(A.val[e])) + static_cast<unsigned>(N * r + A.col[e] % N);
+    const int begin = A.ptr[N * I + r], end = A.ptr[N * I + r + 1];
+    const auto add = [&](int c, double a) { hash = hash64(hash ^ bits_of(a)) + static_cast<unsigned>(N * r + c); };
+    if (end - begin == N * (blocks.end - blocks.begin)) { // columns need not be read
+      for (int c = 0; c < N; c++) add(c, A.val[begin + N * (b - blocks.begin) + c]);
+      continue;
+    }
+    for (int k = lower_bound(A.col, begin, end, N * J); k < end && A.col[k] < N * (J + 1); k++) add(A.col[k] - N * J, A.val[k]);
   }
   return double_of(one | hash64(hash) >> 12);
+}
+// Of all blocks; lanes that follow one another read entries that do.
+template <int N, class Ex> PetscErrorCode number_blocks(Ex &ex, CsrView<double> A, const int *ptr, const int *col, double *number)
+{
+  return for_rows<16>(ex, A.rows / N, [=] AMGKIT_FN(auto team, std::int64_t I) {
+    const Segment blocks{ptr[I], ptr[I + 1]};
+    for (int b : team.share(blocks.begin, blocks.end)) number[b] = number_of<N>(A, I, b, blocks, col[b]);
+  });
 }
 
 // The blocks of the lists, each as the first node of the slice that owns the list has it.

@@ -31,7 +31,7 @@ PetscErrorCode find_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptrs, Arra
   int *ptr = ptrs.data();
   PetscCall(for_each(ex, nodes, [=] AMGKIT_FN(std::int64_t I) {
     int n = 0;
-    for_blocks<N>(A, I, [&](int, const int *) { n++; });
+    for_blocks<N>(A, I, [&](int) { n++; });
     ptr[I] = n;
   }));
   PetscCall(exclusive_scan(ex, nodes, ptr, &blocks));
@@ -40,14 +40,11 @@ PetscErrorCode find_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptrs, Arra
   PetscCall(cols.allocate(ex, blocks));
   PetscCall(numbers.allocate(ex, blocks));
   int *col = cols.data();
-  double *number = numbers.data();
   PetscCall(for_each(ex, nodes, [=] AMGKIT_FN(std::int64_t I) {
     int next = ptr[I];
-    for_blocks<N>(A, I, [&](int J, const int *k) {
-      col[next] = J;
-      number[next++] = number_of<N>(A, I, J, k);
-    });
+    for_blocks<N>(A, I, [&](int J) { col[next++] = J; });
   }));
+  PetscCall(number_blocks<N>(ex, A, ptr, col, numbers.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
