@@ -4,6 +4,7 @@
 #include "plugins/ksp_shared.hpp"
 #include "plugins/pc_plugin.hpp"
 
+#include <array>
 #include <cstring>
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
@@ -18,12 +19,12 @@ constexpr PetscReal update_at = 0.01, enough = 0.5;
 constexpr int most_stalls = 2;
 
 enum Precision : PetscInt { in_double, in_mixed, where_it_pays };
-const char *const precisions[] = {"double", "mixed", "auto", "Precision", "", nullptr};
+constexpr std::array precisions = {"double", "mixed", "auto"};
 
 // ksp->data
 struct FcgData {
-  PetscEnum precision = static_cast<PetscEnum>(where_it_pays); // what the options say
-  std::unique_ptr<FcgSteps> steps;                             // from the first solve on, in the space of the solution vector
+  PetscInt precision = where_it_pays; // what the options say
+  std::unique_ptr<FcgSteps> steps;    // from the first solve on, in the space of the solution vector
 };
 FcgData &fcg_data(KSP ksp) { return *static_cast<FcgData *>(ksp->data); }
 
@@ -67,9 +68,9 @@ PetscErrorCode KSPSetFromOptions_AMGFCG(KSP ksp, OptionItems PetscOptionsObject)
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "AMGKit amgfcg options");
   PetscCall(
-      PetscOptionsEnum("-ksp_amgfcg_precision",
-                       "Precision of the iterations; mixed: single, with a residual in double now and then; auto: mixed where it pays",
-                       "KSPAMGFCG", precisions, data.precision, &data.precision, nullptr));
+      PetscOptionsEList("-ksp_amgfcg_precision",
+                        "Precision of the iterations; mixed: single, with a residual in double now and then; auto: mixed where it pays",
+                        "KSPAMGFCG", precisions.data(), precisions.size(), precisions[data.precision], &data.precision, nullptr));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,12 +226,12 @@ PetscErrorCode advance(KSP ksp, FcgSolve &solve)
 PetscErrorCode prepare(KSP ksp, Mat A, Preconditioner *product, bool may_mix, FcgVectors *v)
 {
   FcgData &data = fcg_data(ksp);
-  const bool automatic = data.precision == static_cast<PetscEnum>(where_it_pays);
+  const bool automatic = data.precision == where_it_pays;
   MatNullSpace null_space;
 
   PetscFunctionBegin;
   PetscCall(MatGetNullSpace(A, &null_space)); // of which rounded directions would have a part
-  const bool wanted = automatic ? !null_space : data.precision == static_cast<PetscEnum>(in_mixed);
+  const bool wanted = automatic ? !null_space : data.precision == in_mixed;
   const bool mixed = may_mix && wanted && ksp->normtype == KSP_NORM_UNPRECONDITIONED && fcg_can_mix(ksp->vec_sol, product, automatic);
   if (data.steps && (data.steps->mixed() != mixed || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0))
     PetscCall(KSPReset_AMGFCG(ksp));
