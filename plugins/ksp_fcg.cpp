@@ -34,8 +34,11 @@ struct FcgSolve {
   FcgVectors v;
   Mat A;
   bool by_product;       // whether the preconditioner multiplies, and not MatMult()
+  bool first = true;     // whether there is no direction yet
   PetscReal updated = 0; // the norm after the last update
   int stalls = 0;
+
+  bool stalled() const { return stalls >= most_stalls; }
 };
 
 // The work vectors wait for the solution vector: a duplicate of it takes device memory alone, while the vector that KSPCreateVecs() asks
@@ -47,8 +50,7 @@ PetscErrorCode KSPReset_AMGFCG(KSP ksp)
   PetscFunctionBegin;
   if (data.steps) PetscCall(data.steps->close());
   data.steps.reset();
-  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work)); // in KSPSetUp(), another type's
-  ksp->nwork = 0;
+  PetscCall(drop_work_vectors(ksp)); // in KSPSetUp(), another type's
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,11 +132,12 @@ PetscErrorCode true_residual(KSP ksp, const FcgSolve &solve, bool x_is_zero, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode begin(KSP ksp, FcgSolve &solve)
+// again: what mixed precision has reached, and tested, is taken further.
+PetscErrorCode begin(KSP ksp, FcgSolve &solve, bool again)
 {
   PetscFunctionBegin;
-  PetscCall(true_residual(ksp, solve, ksp->guess_zero, &solve.updated));
-  if (ksp->normtype != KSP_NORM_NATURAL) PetscCall(check_convergence(ksp, solve.updated));
+  PetscCall(true_residual(ksp, solve, ksp->guess_zero && !again, &solve.updated));
+  if (ksp->normtype != KSP_NORM_NATURAL && !again) PetscCall(check_convergence(ksp, solve.updated));
   if (!ksp->reason) PetscCall(solve.steps.take_residual(true, solve.v, solve.updated));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,13 +158,11 @@ PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
 }
 
 // w = B r and the new direction. The natural norm is that of the residual before the step.
-PetscErrorCode next_direction(KSP ksp, const FcgSolve &solve)
+PetscErrorCode next_direction(KSP ksp, FcgSolve &solve)
 {
-  const bool first = ksp->its == 0;
-
   PetscFunctionBegin;
   PetscCall(precondition(ksp, solve));
-  PetscCall(solve.steps.project(first, solve.v));
+  PetscCall(solve.steps.project(solve.first, solve.v));
   if (ksp->normtype == KSP_NORM_NATURAL) {
     FcgScalars s;
     PetscReal norm;
@@ -170,11 +171,13 @@ PetscErrorCode next_direction(KSP ksp, const FcgSolve &solve)
     PetscCall(check_convergence(ksp, PetscSqrtReal(PetscMax(0, s.w_r))));
     if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(solve.steps.direct(first, solve.v));
+  PetscCall(solve.steps.direct(solve.first, solve.v));
+  solve.first = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Mixed precision, after a step: only a residual in double precision ends the solve.
+// Mixed precision, after a step: only a residual in double precision ends the solve. One that no longer falls is left to double precision,
+// if the user has not asked for mixed.
 PetscErrorCode update(KSP ksp, FcgSolve &solve, PetscReal norm)
 {
   const PetscReal last = solve.updated;
@@ -191,9 +194,9 @@ PetscErrorCode update(KSP ksp, FcgSolve &solve, PetscReal norm)
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(solve.steps.take_residual(false, solve.v, solve.updated));
   solve.stalls = solve.updated > enough * last ? solve.stalls + 1 : 0;
-  if (solve.stalls < most_stalls) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(ksp, "The residual no longer falls: %g is what double precision reaches\n", static_cast<double>(solve.updated)));
-  ksp->reason = KSP_DIVERGED_BREAKDOWN;
+  if (!solve.stalled()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(ksp, "The residual no longer falls: mixed precision reaches %g\n", static_cast<double>(solve.updated)));
+  if (fcg_data(ksp).precision == in_mixed) ksp->reason = KSP_DIVERGED_BREAKDOWN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,13 +238,12 @@ PetscErrorCode prepare(KSP ksp, Mat A, Preconditioner *product, bool may_mix, Fc
   const bool mixed = may_mix && wanted && ksp->normtype == KSP_NORM_UNPRECONDITIONED && fcg_can_mix(ksp->vec_sol, product, automatic);
   if (data.steps && (data.steps->mixed() != mixed || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0))
     PetscCall(KSPReset_AMGFCG(ksp));
-  if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, mixed ? 2 : 4));
+  PetscCall(make_work_vectors(ksp, mixed ? 2 : 4));
   if (!data.steps) {
-    auto steps = make_fcg_steps(ksp->vec_sol, product, mixed);
-    const PetscErrorCode code = steps->create(ksp->vec_sol);
-    if (code) PetscCall(steps->close()); // for the next solve to begin anew
+    data.steps = make_fcg_steps(ksp->vec_sol, product, mixed);
+    const PetscErrorCode code = data.steps->create(ksp->vec_sol);
+    if (code) PetscCall(KSPReset_AMGFCG(ksp)); // for the next solve to begin anew
     PetscCall(code);
-    data.steps = std::move(steps);
   }
   *v = {ksp->vec_sol, ksp->work[0], ksp->work[1], mixed ? nullptr : ksp->work[2], mixed ? nullptr : ksp->work[3]};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -262,24 +264,34 @@ PetscErrorCode can_apply(KSP ksp, Mat A, const FcgSteps &steps, const FcgVectors
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// As far as one precision goes.
+PetscErrorCode iterate(KSP ksp, FcgSolve &solve, bool again)
+{
+  PetscFunctionBegin;
+  PetscCall(begin(ksp, solve, again));
+  while (!ksp->reason && !solve.stalled()) {
+    PetscCall(next_direction(ksp, solve));
+    if (!ksp->reason) PetscCall(advance(ksp, solve));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode solve_fcg(KSP ksp)
 {
   FcgData &data = fcg_data(ksp);
   Preconditioner *product = nullptr;
-  bool same_values = false;
-  FcgVectors v;
+  bool may_mix = false;
   Mat A;
 
   PetscFunctionBegin;
   ksp->its = 0;
-  PetscCall(find_product(ksp, &A, &product, &same_values));
-  PetscCall(prepare(ksp, A, product, same_values, &v));
-  PetscCall(can_apply(ksp, A, *data.steps, v, &v.w_in_single));
-  FcgSolve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};
-  PetscCall(begin(ksp, solve));
-  while (!ksp->reason) {
-    PetscCall(next_direction(ksp, solve));
-    if (!ksp->reason) PetscCall(advance(ksp, solve));
+  PetscCall(find_product(ksp, &A, &product, &may_mix));
+  for (bool again = false; !ksp->reason; again = true) {
+    FcgVectors v;
+    PetscCall(prepare(ksp, A, product, may_mix && !again, &v));
+    PetscCall(can_apply(ksp, A, *data.steps, v, &v.w_in_single));
+    FcgSolve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};
+    PetscCall(iterate(ksp, solve, again));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

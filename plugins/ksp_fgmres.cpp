@@ -26,7 +26,7 @@ struct FgmresData {
   ModifyPC modify;
   std::unique_ptr<FgmresSteps> steps; // from the first solve on, in the space of the solution vector
   HessenbergProblem problem;          // of the last cycle
-  bool under_way = false;             // whether ksp->vec_sol is the solution of the cycle's beginning
+  bool under_way = false;             // it is not at its end: ksp->vec_sol is the solution of its beginning
 };
 FgmresData &fgmres_data(KSP ksp) { return *static_cast<FgmresData *>(ksp->data); }
 
@@ -49,8 +49,8 @@ PetscErrorCode KSPReset_AMGFGMRES(KSP ksp)
   if (data.steps) PetscCall(data.steps->close());
   data.steps.reset();
   data.problem = {};
-  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work)); // in KSPSetUp(), another type's
-  ksp->nwork = 0;
+  data.under_way = false;
+  PetscCall(drop_work_vectors(ksp)); // in KSPSetUp(), another type's
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,7 +175,7 @@ PetscErrorCode begin_cycle(KSP ksp, FgmresSolve &solve, bool x_is_zero)
   const bool exhausted = solve.problem.exhausted();
 
   PetscFunctionBegin;
-  solve.problem.begin(0);
+  if (!exhausted) solve.problem.begin(0); // else it stays for the user if this ends the solve
   if (!x_is_zero) PetscCall(multiply(ksp, solve.steps, solve.by_product, solve.A, ksp->vec_sol, solve.w));
   PetscCall(solve.steps.residual(ksp->vec_rhs, x_is_zero ? nullptr : solve.w, solve.u, &solve.began));
   PetscCall(check_convergence(ksp, solve.began));
@@ -185,6 +185,7 @@ PetscErrorCode begin_cycle(KSP ksp, FgmresSolve &solve, bool x_is_zero)
   if (solve.began == 0) ksp->reason = KSP_CONVERGED_ATOL; // whatever the user's test says
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   solve.problem.begin(solve.began);
+  fgmres_data(ksp).under_way = true;
   PetscCall(solve.steps.normalise(solve.began, solve.u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -250,12 +251,12 @@ PetscErrorCode iterate(KSP ksp, FgmresSolve &solve, bool *last)
 // x of what the cycle has found, and the record of its last iteration where no other cycle follows.
 PetscErrorCode end_cycle(KSP ksp, FgmresSolve &solve)
 {
-  const bool any = solve.problem.columns() > 0;
+  const bool any = fgmres_data(ksp).under_way && solve.problem.columns() > 0;
 
   PetscFunctionBegin;
   if (any && ksp->reason != KSP_DIVERGED_PC_FAILED) PetscCall(solve.steps.correct(solve.problem.solution(), ksp->vec_sol, ksp->vec_sol));
-  if (!ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   fgmres_data(ksp).under_way = false;
+  if (!ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (any && ksp->reason != KSP_DIVERGED_PC_FAILED && ksp->reason != KSP_DIVERGED_NANORINF) PetscCall(record_norm(ksp, ksp->rnorm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -267,16 +268,15 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product)
 
   PetscFunctionBegin;
   if (data.steps && std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0) PetscCall(KSPReset_AMGFGMRES(ksp));
-  if (!ksp->work) PetscCall(KSPSetWorkVecs(ksp, 3));
+  PetscCall(make_work_vectors(ksp, 3));
   if (!data.steps) {
-    auto steps = make_fgmres_steps(ksp->vec_sol, product);
-    const PetscErrorCode code = steps->create(ksp->vec_sol);
-    if (code) PetscCall(steps->close()); // for the next solve to begin anew
+    data.steps = make_fgmres_steps(ksp->vec_sol, product);
+    const PetscErrorCode code = data.steps->create(ksp->vec_sol);
+    if (code) PetscCall(KSPReset_AMGFGMRES(ksp)); // for the next solve to begin anew
     PetscCall(code);
-    data.steps = std::move(steps);
   }
   data.problem = {};
-  data.under_way = true;
+  data.under_way = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

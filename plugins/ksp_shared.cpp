@@ -1,36 +1,80 @@
 #include "plugins/ksp_shared.hpp"
 
+#include "dist/attempt.hpp"
 #include "dist/mat_view.hpp"
 #include "dist/vec_view.hpp"
 #include "plugins/pc_plugin.hpp"
 
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
-#include <utility>
 
 namespace amgkit
 {
 PetscErrorCode solve_beside_operator(KSP ksp, PetscErrorCode (*solve)(KSP))
 {
-  Vec b = ksp->vec_rhs, x = ksp->vec_sol;
+  const Vec b = ksp->vec_rhs, x = ksp->vec_sol;
+  Vec b_there = nullptr, x_there = nullptr;
   Mat A;
 
   PetscFunctionBegin;
   PetscCall(KSPGetOperators(ksp, &A, nullptr));
-  if (!on_cuda(A) || on_cuda(x)) {
+  if (!on_cuda(A) || (on_cuda(b) && on_cuda(x))) {
     PetscCall(solve(ksp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatCreateVecs(A, &ksp->vec_sol, &ksp->vec_rhs));
-  PetscCall(VecCopy(b, ksp->vec_rhs));
-  PetscCall(VecCopy(x, ksp->vec_sol));
-  const PetscErrorCode code = solve(ksp);
-  std::swap(b, ksp->vec_rhs);
-  std::swap(x, ksp->vec_sol);
-  if (!code) PetscCall(VecCopy(x, ksp->vec_sol));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
+  PetscCall(MatCreateVecs(A, &x_there, &b_there));
+  PetscErrorCode code = VecCopy(b, b_there);
+  if (!code) code = VecCopy(x, x_there);
+  if (!code) {
+    ksp->vec_rhs = b_there;
+    ksp->vec_sol = x_there;
+    code = solve(ksp);
+    ksp->vec_rhs = b;
+    ksp->vec_sol = x;
+  }
+  if (!code) code = VecCopy(x_there, x);
+  PetscCall(VecDestroy(&b_there));
+  PetscCall(VecDestroy(&x_there));
   PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode drop_work_vectors(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
+  ksp->nwork = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// One by one: KSPSetWorkVecs() leaves an array behind that ends where memory did.
+PetscErrorCode make_work_vectors(KSP ksp, PetscInt count)
+{
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(ksp));
+  Vec *vectors = nullptr;
+  auto make = [&] {
+    PetscFunctionBegin;
+    PetscCall(attempt(comm, [&] { return PetscCalloc1(count, &vectors); }));
+    for (PetscInt k = 0; k < count; k++) {
+      Vec made = nullptr;
+      const PetscErrorCode code = attempt(comm, [&] { return VecDuplicate(ksp->vec_sol, &made); });
+      vectors[k] = made;
+      PetscCall(code);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  if (ksp->work && ksp->nwork == count) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(drop_work_vectors(ksp));
+  const PetscErrorCode code = need_memory_for("the work vectors of the Krylov method", comm, make);
+  if (code) {
+    for (PetscInt k = 0; vectors && k < count; k++) PetscCall(VecDestroy(&vectors[k]));
+    PetscCall(PetscFree(vectors));
+    PetscCall(code);
+  }
+  ksp->work = vectors;
+  ksp->nwork = count;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

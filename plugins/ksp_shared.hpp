@@ -6,9 +6,13 @@
 
 namespace amgkit
 {
-// solve(ksp) with b and x on the GPU where the operator is there and they are not, as PETSc's products need it: b goes up and x comes down
-// once.
+// solve(ksp) with b and x on the GPU where the operator is there and one of them is not, as PETSc's products need it: b goes up and x comes
+// down once. ksp has its own vectors again afterwards, also after an error.
 PetscErrorCode solve_beside_operator(KSP ksp, PetscErrorCode (*solve)(KSP));
+
+// Collective. ksp->work: so many vectors like the solution, or none: if a rank lacks the memory, all return PETSC_ERR_MEM.
+PetscErrorCode make_work_vectors(KSP ksp, PetscInt count);
+PetscErrorCode drop_work_vectors(KSP ksp);
 
 // Records and shows the norm of iteration ksp->its.
 PetscErrorCode record_norm(KSP ksp, PetscReal norm);

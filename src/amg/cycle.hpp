@@ -42,6 +42,8 @@ public:
   bool single() const { return single_; }
   // Whether there are enough rows for it.
   bool floats_pay() const { return floats_pay_; }
+  // Whether all ranks have the finest matrix in single precision.
+  bool finest_in_single() const { return finest_in_single_; }
   // The next two need the finest matrix's memory; x must not be b. x = B b; the choice is not automatic, and only single where it may be.
   // On a GPU the first call after a setup, and the first with another choice, records.
   PetscErrorCode apply(Ex &, CycleChoice, const double *b, double *x);
@@ -79,7 +81,7 @@ private:
   Hierarchy<Ex> &hierarchy_;
   const AmgParameters &parameters_;
   std::vector<Vectors> vectors_; // of the hierarchy's levels
-  bool gcr_ = false, single_ = false, floats_pay_ = false, rounding_pays_ = false, transposes_made_ = false;
+  bool gcr_ = false, single_ = false, floats_pay_ = false, finest_in_single_ = false, rounding_pays_ = false, transposes_made_ = false;
   Array<double, Ex> norm1_work_, norm1_; // for amg/single_precision.hpp, where vectors may be in single precision
   CycleChoice recorded_for_;             // what apply() was asked for when it was recorded; automatic: nothing is
   Recording<Ex> recording_;              // what this cycle does below level recorded_below_, where there is such a level

@@ -67,7 +67,7 @@ public:
   }
 
   PetscErrorCode multiply(const double *x, double *y, bool as_set_up) override { return multiply_user(x, y, as_set_up); }
-  bool in_single() const override { return user().A.stored.single(); }
+  bool in_single() const override { return solver_->cycle.finest_in_single(); }
   bool floats_pay() const override { return solver_->cycle.floats_pay(); }
   PetscErrorCode multiply(const float *x, float *y) override { return multiply_user(x, y, true); }
   bool applies_in_single() const override { return solver_->cycle.choose(flexible_, true).single; }

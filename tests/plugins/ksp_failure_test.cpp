@@ -1,9 +1,13 @@
-// No allocation of a solve may fail without every rank's learning of it, and nothing may leak then: each one fails in turn, on one rank.
+// No allocation of AMGKit's in a solve, and none of a work vector, may fail without every rank's learning of it, and nothing may leak then:
+// each one fails in turn, on one rank.
 #include "support/failing_allocations.hpp"
 #include "support/flexible_krylov.hpp"
 
 #include <array>
 #include <cstring>
+#include <functional>
+#include <petsc/private/vecimpl.h>
+#include <utility>
 
 namespace amgkit::test
 {
@@ -51,8 +55,10 @@ protected:
 };
 
 // How a solve ends in which an allocation fails: with an error, or, where that is one of the preconditioner's setup, with a reason, as
-// always if a setup fails; the same on every rank. The next solve works, after a failed setup once that is begun anew.
-void expect_a_solve_after(FailingAllocations &failing, Watch &watched, KSP ksp, Vec b, Vec x, const std::string &name, bool *more)
+// always if a setup fails; the same on every rank. The next solve works, after a failed setup once that is begun anew; change: before it.
+void expect_a_solve_after(
+    FailingAllocations &failing, Watch &watched, KSP ksp, Vec b, Vec x, const std::string &name, bool *more,
+    const std::function<PetscErrorCode()> &change = [] { return PETSC_SUCCESS; })
 {
   KSPConvergedReason reason;
   Solution solution;
@@ -73,6 +79,7 @@ void expect_a_solve_after(FailingAllocations &failing, Watch &watched, KSP ksp, 
     OK(KSPReset(ksp));
     OK(KSPSetOperators(ksp, A, A));
   }
+  OK(change());
   OK(VecSet(x, 0));
   OK(solve(ksp, b, x, &solution));
   EXPECT_TRUE(solution.converged()) << KSPConvergedReasons[solution.reason] << ' ' << name;
@@ -89,7 +96,8 @@ TEST_F(FailingSolves, TellAllRanksAndTheNextOneWorks)
   OK(distribute(grid7(6, 6, 6), false, A.out()));
   OK(make_system(A, x.out(), b.out()));
   for (const std::string pc : {"jacobi", "amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_space debug"}) {
-    for (const std::string type : {"amgfgmres", "amgfcg", "amgfcg -ksp_amgfcg_precision mixed"}) {
+    for (const std::string type :
+         {"amgfgmres", "amgfcg -ksp_amgfcg_precision double", "amgfcg -ksp_amgfcg_precision mixed", "amgfcg -ksp_amgfcg_precision auto"}) {
       const std::string name = "-ksp_type " + type + " -pc_type " + pc;
       const std::int64_t live = watched.live;
       FailingAllocations failing(true);
@@ -103,6 +111,82 @@ TEST_F(FailingSolves, TellAllRanksAndTheNextOneWorks)
       }
       EXPECT_EQ(watched.live, live) << name;
       EXPECT_GE(failing.failures(), pc == "jacobi" ? 2 : 50) << name;
+    }
+  }
+}
+
+// Once the preconditioner is set up, what fails is the steps' own memory. The next solve may be in another precision, with other vectors.
+TEST_F(FailingSolves, LeaveNothingForTheOtherPrecision)
+{
+  OwnedMat A;
+  OwnedVec x, b;
+  OK(AMGKitRegister());
+  OK(distribute(grid7(6, 6, 6), false, A.out()));
+  OK(make_system(A, x.out(), b.out()));
+  for (const auto &[first, then] : {std::pair{"mixed", "double"}, std::pair{"double", "mixed"}}) {
+    const std::string options =
+        "-ksp_rtol 1e-8 -ksp_type amgfcg -pc_type amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_space debug "
+        "-ksp_amgfcg_precision ";
+    FailingAllocations failing(true);
+    for (bool more = true; more;) {
+      OwnedKSP ksp;
+      OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+      OK(replace_options(options + first));
+      OK(KSPSetOperators(ksp, A, A));
+      OK(KSPSetFromOptions(ksp));
+      OK(KSPSetUp(ksp));
+      OK(replace_options(options + then));
+      expect_a_solve_after(failing, watched, ksp, b, x, first, &more, [&] { return KSPSetFromOptions(ksp); });
+    }
+    EXPECT_GE(failing.failures(), 2) << first;
+  }
+}
+
+namespace
+{
+// Duplicates that fail on one rank, after so many. The rank takes the tags of a duplicate all the same: without them no message of PETSc's
+// on this communicator arrives any more.
+int duplicates_left = 0;
+decltype(_VecOps::duplicate) duplicate = nullptr;
+PetscErrorCode fail_to_duplicate(Vec x, Vec *out)
+{
+  PetscFunctionBegin;
+  PetscCall(duplicate(x, out));
+  if (rank_of_world() != size_of_world() - 1 || duplicates_left-- != 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDestroy(out));
+  PetscFunctionReturn(PETSC_ERR_MEM);
+}
+} // namespace
+
+// Neither work vectors that one rank could not make, nor a part of them.
+TEST_F(FailingSolves, LeaveNoHalfOfTheWorkVectors)
+{
+  OwnedMat A;
+  OwnedVec x, b;
+  OK(AMGKitRegister());
+  OK(distribute(grid7(6, 6, 6), false, A.out()));
+  OK(make_system(A, x.out(), b.out()));
+  duplicate = static_cast<Vec>(x)->ops->duplicate;
+  const std::string options =
+      "-ksp_rtol 1e-8 -pc_type amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_space debug -ksp_type ";
+  for (const auto &[type, count] : {std::pair{"amgfgmres", 3}, std::pair{"amgfcg -ksp_amgfcg_precision mixed", 2},
+                                    std::pair{"amgfcg -ksp_amgfcg_precision double", 4}}) {
+    for (int k = 0; k < count; k++) {
+      OwnedKSP ksp;
+      Solution solution;
+      OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
+      OK(replace_options(options + type));
+      OK(KSPSetOperators(ksp, A, A));
+      OK(KSPSetFromOptions(ksp));
+      OK(KSPSetUp(ksp));
+      OK(VecSet(x, 0));
+      duplicates_left = k;
+      static_cast<Vec>(x)->ops->duplicate = fail_to_duplicate;
+      EXPECT_EQ(static_cast<int>(quietly([&] { return KSPSolve(ksp, b, x); })), PETSC_ERR_MEM) << type << k;
+      static_cast<Vec>(x)->ops->duplicate = duplicate;
+      OK(solve(ksp, b, x, &solution));
+      EXPECT_TRUE(solution.converged()) << type << k;
+      EXPECT_LE(solution.residual, 1e-7) << type << k;
     }
   }
 }

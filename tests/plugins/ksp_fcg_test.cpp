@@ -274,6 +274,53 @@ TEST_F(FlexibleCG, MixedPrecisionSaysWhyItCannotGoOn)
   EXPECT_EQ(solution.reason, KSP_DIVERGED_NANORINF);
 }
 
+// The precision that nobody asked for does not end a solve that double precision goes on with: after the same steps, for the same reason.
+TEST_F(FlexibleCG, AutomaticPrecisionGoesOnInDouble)
+{
+  const std::string automatic = mixed_with("amgmatching") + " -ksp_amgfcg_precision auto";
+  if (!have_gpu()) { // where few rows do not matter
+    solve(automatic);
+    EXPECT_TRUE(was_mixed(ksp)) << view_of(ksp);
+    EXPECT_TRUE(solution.converged());
+    solve(automatic + " -ksp_rtol 1e-18 -ksp_max_it 100");
+    EXPECT_FALSE(was_mixed(ksp)) << view_of(ksp);
+    EXPECT_TRUE(solution.converged()) << KSPConvergedReasons[solution.reason];
+    EXPECT_LE(solution.residual, 1e-13);
+  }
+  solve(automatic + " -ksp_rtol 0 -ksp_max_it 60");
+  EXPECT_EQ(solution.reason, KSP_DIVERGED_ITS);
+  EXPECT_EQ(solution.iterations, 60);
+  EXPECT_LE(solution.residual, 1e-13);
+  solve(automatic + " -ksp_max_it 60 -ksp_convergence_test skip");
+  EXPECT_EQ(solution.reason, KSP_CONVERGED_ITS);
+  EXPECT_EQ(solution.iterations, 60);
+  EXPECT_LE(solution.residual, 1e-13);
+}
+
+// All ranks take the same precision where one has an entry that no float holds.
+TEST_F(FlexibleCG, TakesDoubleWhereOneRankHasNoFloats)
+{
+  for (const double entry : {1e30, 1e39}) {
+    for (const char *type : {"amgsa", "amgclassical", "amgmatching"}) {
+      HostCsr matrix = grid7(12, 12, 12);
+      const int last = matrix.rows - 1;
+      for (int k = matrix.ptr[last]; k < matrix.ptr[last + 1]; k++)
+        if (matrix.col[k] == last) matrix.val[k] = entry;
+      OwnedMat M;
+      OwnedVec y, f;
+      OK(distribute(matrix, have_gpu(), M.out()));
+      OK(make_system(M, y.out(), f.out()));
+      OK(VecSet(f, 1));
+      for (const char *precision : {"mixed", "auto"}) {
+        OK(VecSet(y, 0));
+        OK(solve_alone(M, f, y, mixed_with(type) + " -ksp_rtol 1e-8 -ksp_amgfcg_precision " + precision, &solution));
+        EXPECT_TRUE(solution.converged()) << type << entry << KSPConvergedReasons[solution.reason];
+        EXPECT_LE(solution.residual, 1.01e-8) << type << entry;
+      }
+    }
+  }
+}
+
 // Where there is no product in single precision of the operator as it is, the iterations are in double.
 TEST_F(FlexibleCG, MixedPrecisionGivesWay)
 {

@@ -51,7 +51,7 @@ PetscErrorCode watch_spectrum(KSP ksp, PetscInt, PetscReal, void *context)
   static_cast<Spectrum *>(context)->extremes.push_back(extremes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode spectrum_of(Mat A, Vec b, Vec x, const std::string &options, Spectrum *spectrum)
+PetscErrorCode spectrum_of(Mat A, Vec b, Vec x, const std::string &options, Spectrum *spectrum, const std::string &pc = "jacobi")
 {
   OwnedKSP ksp;
   Solution solution;
@@ -60,7 +60,7 @@ PetscErrorCode spectrum_of(Mat A, Vec b, Vec x, const std::string &options, Spec
 
   PetscFunctionBegin;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-  PetscCall(replace_options(options + " -pc_type jacobi"));
+  PetscCall(replace_options(options + " -pc_type " + pc));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 400));
   PetscCall(KSPSetFromOptions(ksp));
@@ -93,6 +93,39 @@ TEST_F(FlexibleGMRES, HasTheSingularValuesAndEigenvaluesOfPETScsFgmres)
       EXPECT_NEAR(ours.real[k], theirs.real[k], 1e-5) << restart << ' ' << k;
       EXPECT_NEAR(ours.imaginary[k], theirs.imaginary[k], 1e-5) << restart << ' ' << k;
     }
+  }
+}
+
+// A happy breakdown ends a solve with all eigenvalues that the right-hand side knows of.
+TEST_F(FlexibleGMRES, HasTheEigenvaluesOfAHappyBreakdown)
+{
+  std::map<std::pair<int, int>, double> diagonal, shift;
+  for (int i = 0; i < 12; i++) diagonal[{i, i}] = 1 + i % 3;
+  for (int i = 0; i < 6; i++) shift[{i, (i + 1) % 6}] = 1;
+  struct Case {
+    HostCsr A;
+    std::size_t eigenvalues;
+    PetscReal most, least;
+  };
+  for (const Case &c : {Case{make_csr(12, 12, diagonal), 3, 3, 1}, Case{make_csr(6, 6, shift), 6, 1, 1}}) {
+    OwnedMat M;
+    OwnedVec y, f;
+    Spectrum found;
+    OK(distribute(c.A, have_gpu(), M.out()));
+    OK(make_system(M, y.out(), f.out()));
+    OK(VecSet(f, 0));
+    for (int i = 0; i < c.A.rows; i++) OK(VecSetValue(f, i, i % 3 + (i == 0) + 0.5, INSERT_VALUES));
+    OK(VecAssemblyBegin(f));
+    OK(VecAssemblyEnd(f));
+    OK(spectrum_of(M, f, y, "-ksp_type amgfgmres", &found, "none"));
+    ASSERT_EQ(found.real.size(), c.eigenvalues);
+    // diag(1, 2, 3) has these, and the shift the sixth roots of 1
+    for (std::size_t k = 0; k < c.eigenvalues; k++) {
+      const PetscReal size = std::hypot(found.real[k], found.imaginary[k]);
+      EXPECT_NEAR(size, c.eigenvalues == 3 ? static_cast<PetscReal>(k + 1) : 1, 1e-8) << k;
+    }
+    EXPECT_NEAR(found.extremes.back()[0], c.most, 1e-8);
+    EXPECT_NEAR(found.extremes.back()[1], c.least, 0.5 * c.least);
   }
 }
 

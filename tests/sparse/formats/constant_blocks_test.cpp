@@ -54,7 +54,7 @@ std::vector<BlockMatrix> alike_blocks()
                                     {"64 nodes", grid7(64, 1, 1)},
                                     {"65 nodes", grid7(65, 1, 1)},
                                     {"grid of 60", grid7(60, 5, 4)},
-                                    {"27-point", grid27(9)}};
+                                    {"27-point", grid27(6)}};
   for (const auto &[grid, nodes] : grids) {
     for (int block : {2, 3, 6}) {
       const std::string name = grid + ", " + std::to_string(block);
