@@ -55,12 +55,7 @@ PetscErrorCode make_work_vectors(KSP ksp, PetscInt count)
   auto make = [&] {
     PetscFunctionBegin;
     PetscCall(attempt(comm, [&] { return PetscCalloc1(count, &vectors); }));
-    for (PetscInt k = 0; k < count; k++) {
-      Vec made = nullptr;
-      const PetscErrorCode code = attempt(comm, [&] { return VecDuplicate(ksp->vec_sol, &made); });
-      vectors[k] = made;
-      PetscCall(code);
-    }
+    for (PetscInt k = 0; k < count; k++) PetscCall(attempt(comm, [&] { return VecDuplicate(ksp->vec_sol, &vectors[k]); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 

@@ -273,7 +273,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_precision(Ex &ex)
   finest_in_single_ = all != 0;
   single_ = false;
   floats_pay_ = rows >= parameters_.rows_worth_single;
-  all = Ex::sliced_rows && hierarchy_.statistics.size() > 1 && floats_pay_;
+  all = finest_in_single_ && Ex::sliced_rows && hierarchy_.statistics.size() > 1 && floats_pay_;
   rounding_pays_ = rows >= parameters_.rows_worth_rounding;
   for (const auto &look : {&Cycle::representable, &Cycle::prepare_single}) {
     if (!all) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks

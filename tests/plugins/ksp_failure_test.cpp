@@ -41,6 +41,9 @@ class FailingSolves : public ::testing::Test {
 protected:
   void SetUp() override
   {
+    OK(AMGKitRegister());
+    OK(distribute(grid7(6, 6, 6), false, A.out()));
+    OK(make_system(A, x.out(), b.out()));
     watch = &watched;
     PetscTrMalloc = watched_malloc;
     PetscTrFree = watched_free;
@@ -51,8 +54,19 @@ protected:
     PetscTrFree = watched.free;
     watch = nullptr;
   }
+  void create(const std::string &options, KSP *ksp)
+  {
+    OK(KSPCreate(PETSC_COMM_WORLD, ksp));
+    OK(replace_options("-ksp_rtol 1e-8 " + options));
+    OK(KSPSetOperators(*ksp, A, A));
+    OK(KSPSetFromOptions(*ksp));
+  }
   Watch watched;
+  OwnedMat A;
+  OwnedVec x, b;
 };
+
+const std::string with_levels = "amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_space debug";
 
 // How a solve ends in which an allocation fails: with an error, or, where that is one of the preconditioner's setup, with a reason, as
 // always if a setup fails; the same on every rank. The next solve works, after a failed setup once that is begun anew; change: before it.
@@ -90,12 +104,7 @@ void expect_a_solve_after(
 
 TEST_F(FailingSolves, TellAllRanksAndTheNextOneWorks)
 {
-  OwnedMat A;
-  OwnedVec x, b;
-  OK(AMGKitRegister());
-  OK(distribute(grid7(6, 6, 6), false, A.out()));
-  OK(make_system(A, x.out(), b.out()));
-  for (const std::string pc : {"jacobi", "amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_space debug"}) {
+  for (const std::string &pc : {std::string("jacobi"), with_levels}) {
     for (const std::string type :
          {"amgfgmres", "amgfcg -ksp_amgfcg_precision double", "amgfcg -ksp_amgfcg_precision mixed", "amgfcg -ksp_amgfcg_precision auto"}) {
       const std::string name = "-ksp_type " + type + " -pc_type " + pc;
@@ -103,10 +112,7 @@ TEST_F(FailingSolves, TellAllRanksAndTheNextOneWorks)
       FailingAllocations failing(true);
       for (bool more = true; more;) {
         OwnedKSP ksp;
-        OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-        OK(replace_options("-ksp_rtol 1e-8 " + name));
-        OK(KSPSetOperators(ksp, A, A));
-        OK(KSPSetFromOptions(ksp));
+        create(name, ksp.out());
         expect_a_solve_after(failing, watched, ksp, b, x, name, &more);
       }
       EXPECT_EQ(watched.live, live) << name;
@@ -118,24 +124,14 @@ TEST_F(FailingSolves, TellAllRanksAndTheNextOneWorks)
 // Once the preconditioner is set up, what fails is the steps' own memory. The next solve may be in another precision, with other vectors.
 TEST_F(FailingSolves, LeaveNothingForTheOtherPrecision)
 {
-  OwnedMat A;
-  OwnedVec x, b;
-  OK(AMGKitRegister());
-  OK(distribute(grid7(6, 6, 6), false, A.out()));
-  OK(make_system(A, x.out(), b.out()));
   for (const auto &[first, then] : {std::pair{"mixed", "double"}, std::pair{"double", "mixed"}}) {
-    const std::string options =
-        "-ksp_rtol 1e-8 -ksp_type amgfcg -pc_type amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_space debug "
-        "-ksp_amgfcg_precision ";
+    const std::string options = "-ksp_type amgfcg -pc_type " + with_levels + " -ksp_amgfcg_precision ";
     FailingAllocations failing(true);
     for (bool more = true; more;) {
       OwnedKSP ksp;
-      OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-      OK(replace_options(options + first));
-      OK(KSPSetOperators(ksp, A, A));
-      OK(KSPSetFromOptions(ksp));
+      create(options + first, ksp.out());
       OK(KSPSetUp(ksp));
-      OK(replace_options(options + then));
+      OK(replace_options("-ksp_rtol 1e-8 " + options + then));
       expect_a_solve_after(failing, watched, ksp, b, x, first, &more, [&] { return KSPSetFromOptions(ksp); });
     }
     EXPECT_GE(failing.failures(), 2) << first;
@@ -161,23 +157,13 @@ PetscErrorCode fail_to_duplicate(Vec x, Vec *out)
 // Neither work vectors that one rank could not make, nor a part of them.
 TEST_F(FailingSolves, LeaveNoHalfOfTheWorkVectors)
 {
-  OwnedMat A;
-  OwnedVec x, b;
-  OK(AMGKitRegister());
-  OK(distribute(grid7(6, 6, 6), false, A.out()));
-  OK(make_system(A, x.out(), b.out()));
   duplicate = static_cast<Vec>(x)->ops->duplicate;
-  const std::string options =
-      "-ksp_rtol 1e-8 -pc_type amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_space debug -ksp_type ";
   for (const auto &[type, count] : {std::pair{"amgfgmres", 3}, std::pair{"amgfcg -ksp_amgfcg_precision mixed", 2},
                                     std::pair{"amgfcg -ksp_amgfcg_precision double", 4}}) {
     for (int k = 0; k < count; k++) {
       OwnedKSP ksp;
       Solution solution;
-      OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
-      OK(replace_options(options + type));
-      OK(KSPSetOperators(ksp, A, A));
-      OK(KSPSetFromOptions(ksp));
+      create("-pc_type " + with_levels + " -ksp_type " + type, ksp.out());
       OK(KSPSetUp(ksp));
       OK(VecSet(x, 0));
       duplicates_left = k;
