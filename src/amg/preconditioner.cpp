@@ -24,7 +24,7 @@ public:
     PetscFunctionBegin;
     solver_ = std::make_unique<Solver>(parameters_);
     flexible_ = false;
-    exact_.reset();
+    forget_entries();
     PetscCall(solver_->hierarchy.build(this->ex, A, parameters_, *prolongation));
     PetscCall(solver_->cycle.prepare(this->ex));
     PetscCall(trim(this->ex)); // not after refresh(): who sets up once more needs the memory again
@@ -34,7 +34,7 @@ public:
   PetscErrorCode refresh(bool *fits) override
   {
     PetscFunctionBegin;
-    exact_.reset();
+    forget_entries();
     PetscCall(solver_->hierarchy.refresh(this->ex, parameters_, fits));
     if (*fits) PetscCall(solver_->cycle.prepare(this->ex));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,10 +66,37 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode multiply(const double *x, double *y, bool as_set_up) override { return multiply_user(x, y, as_set_up); }
+  PetscErrorCode multiply(const double *x, double *y, bool as_set_up) override
+  {
+    return this->with_matrix([&](DistMatrix<Ex> &A) {
+      PetscFunctionBegin;
+      if (as_set_up) PetscCall(compare_entries(A));
+      if (!as_set_up)
+        PetscCall(A.multiply_rows(this->ex, x, y));
+      else if (*exact_)
+        PetscCall(A.multiply(this->ex, x, y));
+      else
+        PetscCall(A.multiply_exactly(this->ex, x, y));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
+  }
   bool in_single() const override { return solver_->cycle.finest_in_single(); }
   bool floats_pay() const override { return solver_->cycle.floats_pay(); }
-  PetscErrorCode multiply(const float *x, float *y) override { return multiply_user(x, y, true); }
+  PetscErrorCode multiply(const float *x, float *y) override
+  {
+    return this->with_matrix([&](DistMatrix<Ex> &A) {
+      PetscFunctionBegin;
+      PetscCall(compare_entries(A));
+      if (!rests_) PetscCall(lengthen_entries(A));
+      if (*exact_)
+        PetscCall(A.multiply(this->ex, x, y));
+      else if (*rests_)
+        PetscCall(A.multiply_long(this->ex, x, y));
+      else
+        PetscCall(A.multiply_exactly(this->ex, x, y));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
+  }
   bool applies_in_single() const override { return solver_->cycle.choose(flexible_, true).single; }
   PetscErrorCode apply_in_single(const float *b, float *x) override
   {
@@ -81,23 +108,33 @@ public:
   PetscErrorCode view(PetscViewer viewer) const override { return view_hierarchy(solver_->hierarchy, solver_->cycle, viewer); }
 
 private:
-  // What the cycle has of the finest matrix serves where its own columns are floats; it has fewer bytes.
-  template <class V> PetscErrorCode multiply_user(const V *x, V *y, bool as_set_up)
+  // What the cycle has of the finest matrix has fewer bytes than the user's rows. It serves as it is where its own columns are floats;
+  // for vectors of floats also with what rounding took of them. Local: each rank has its own way.
+  PetscErrorCode compare_entries(const DistMatrix<Ex> &A)
   {
-    return this->with_matrix([&](DistMatrix<Ex> &A) {
-      PetscFunctionBegin;
-      if (!as_set_up) {
-        PetscCall(A.multiply_rows(this->ex, x, y));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      }
-      if (!exact_) {
-        bool exact = false;
-        if (A.stored.single() && !A.stored.has_own_entries()) PetscCall(exact_in_single(this->ex, A.diag, &exact));
-        exact_ = exact;
-      }
-      PetscCall(*exact_ ? A.multiply(this->ex, x, y) : A.multiply_exactly(this->ex, x, y));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    });
+    bool exact = false;
+
+    PetscFunctionBegin;
+    if (exact_) PetscFunctionReturn(PETSC_SUCCESS);
+    if (A.stored.single() && !A.stored.has_own_entries()) PetscCall(exact_in_single(this->ex, A.diag, &exact));
+    exact_ = exact;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode lengthen_entries(DistMatrix<Ex> &A)
+  {
+    bool kept = false;
+
+    PetscFunctionBegin;
+    if (!*exact_ && !A.stored.has_own_entries())
+      PetscCall(
+          without_memory_go_on([&] { return attempt(PETSC_COMM_SELF, [&] { return A.stored.keep_rests(this->ex, A.diag, &kept); }); }));
+    rests_ = kept;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void forget_entries()
+  {
+    exact_.reset();
+    rests_.reset();
   }
 
   struct Solver {
@@ -113,7 +150,8 @@ private:
   const Method &method_;
   std::unique_ptr<Solver> solver_;
   bool flexible_ = false;
-  std::optional<bool> exact_; // whether the finest matrix's own columns are floats; nothing: nobody has asked
+  std::optional<bool> exact_, rests_; // of the finest matrix's own columns: whether they are floats, or kept with their rests; nothing:
+                                      // nobody has asked
 };
 } // namespace
 

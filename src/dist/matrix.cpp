@@ -139,6 +139,11 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply_r
   return multiply_with(ex, x, y, [&] { return spmv(ex, diag.view(), x, y); });
 }
 
+template <class Ex> PetscErrorCode DistMatrix<Ex>::multiply_long(Ex &ex, const float *x, float *y)
+{
+  return multiply_with(ex, x, y, [&] { return stored.multiply_long(ex, x, y); });
+}
+
 template <class Ex>
 template <class D, class V>
 PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)

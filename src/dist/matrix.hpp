@@ -89,6 +89,8 @@ template <class Ex> struct DistMatrix {
   // The same with A's own entries, from what is stored where it has them, else from diag, which is not folded; and always from diag.
   template <class V> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y);
   template <class V> PetscErrorCode multiply_rows(Ex &, const V *x, V *y);
+  // The same with A's own entries to 40 bits, after stored.keep_rests().
+  PetscErrorCode multiply_long(Ex &, const float *x, float *y);
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/formats/spmv.hpp. y must not be x.
   template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 

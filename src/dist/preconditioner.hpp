@@ -72,7 +72,7 @@ public:
   // set up. y must not be x.
   virtual PetscErrorCode multiply(const double *x, double *y, bool as_set_up) = 0;
   // The same for vectors of floats, where the cycle has the matrix in single precision and the values are those that were set up. A's
-  // entries are not rounded.
+  // entries count to 40 bits at least.
   virtual bool in_single() const = 0;
   // Whether vectors of floats make a solve faster: not where rows are so few that it is launches.
   virtual bool floats_pay() const = 0;

@@ -9,9 +9,9 @@
 // on where w·r or d·q is not positive, or where a scalar is no number; then x and r have not been changed.
 //
 // In mixed precision, with reliable updates (Clark, Babich, Barros, Brower, Rebbi 2010): r, d and q are in single precision, x and b in
-// double; w is what B gives, and where B can be applied to floats, neither it nor r is ever in double. The product has A's own entries, in
-// double where they are no floats: with rounded entries, or with a part of x in single, r would drift from b - A x by 6e-8 |A| |x|, which
-// costs iterations where A is badly conditioned. An update computes r = b - A x in double, and goes on with the direction that is there. r
+// double; w is what B gives, and where B can be applied to floats, neither it nor r is ever in double. The product has A's entries to
+// 40 bits at least (long_float.hpp): with entries rounded to floats, or with a part of x in single, r would drift from b - A x by
+// 6e-8 |A| |x|, which costs iterations where A is badly conditioned. An update computes r = b - A x in double, and goes on with the direction that is there. r
 // is scaled by a power of two, so that ||r|| is about 1 at the start; B and A are linear, and d, q and w are scaled with it.
 #pragma once
 #include "krylov/steps.hpp"

@@ -4,6 +4,7 @@
 #include "support/flexible_krylov.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <petsc/private/vecimpl.h>
@@ -136,6 +137,28 @@ TEST_F(FailingSolves, LeaveNothingForTheOtherPrecision)
     }
     EXPECT_GE(failing.failures(), 2) << first;
   }
+}
+
+// A product reads the user's rows where there is no memory for what rounding took of them.
+TEST_F(FailingSolves, GoOnWithoutLongEntries)
+{
+  OwnedVec scaling;
+  PetscInt first, end;
+  FailingAllocations failing(true);
+  OK(VecDuplicate(x, scaling.out()));
+  OK(VecGetOwnershipRange(scaling, &first, &end));
+  for (PetscInt i = first; i < end; i++) OK(VecSetValue(scaling, i, 1 + 0.1 * std::sin(i), INSERT_VALUES));
+  OK(VecAssemblyBegin(scaling));
+  OK(VecAssemblyEnd(scaling));
+  OK(MatDiagonalScale(A, scaling, scaling));
+  const std::string name = "-ksp_type amgfcg -ksp_amgfcg_precision mixed -pc_type " + with_levels;
+  for (bool more = true; more;) {
+    OwnedKSP ksp;
+    create(name, ksp.out());
+    OK(KSPSetUp(ksp));
+    expect_a_solve_after(failing, watched, ksp, b, x, name, &more);
+  }
+  EXPECT_GE(failing.gone_without(), 1);
 }
 
 namespace

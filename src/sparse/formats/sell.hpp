@@ -21,9 +21,11 @@
 // x, b and y are never sorted, nor are the entries of a row: (A x)_i keeps its bits.
 //
 // Bytes of a position: 64 (2 + sizeof(T)) + 4, 128 more in a wide slice; of a stencil 64 sizeof(T) + 12; 24 where it is constant. 16 a
-// slice, 4 more where there is a high_start; 2 a row where rows are sorted. With floats, no padding and nothing wide that is 6.06 an entry,
-// of sorted rows of 28 entries 6.14, of a stencil 4.2 and of constant slices 0.4.
+// slice, 4 more where there is a high_start; 2 a row where rows are sorted; 128 a position of a plain or stencil slice with rests of
+// entries. With floats, no padding and nothing wide that is 6.06 an entry, of sorted rows of 28 entries 6.14, of a stencil 4.2 and of
+// constant slices 0.4.
 #pragma once
+#include "sparse/formats/long_float.hpp"
 #include "sparse/formats/spmv.hpp"
 
 #include <cstdint>
@@ -61,17 +63,21 @@ struct alignas(16) SellConstant {
   SellMask mask;
 };
 
-// T: float or double. lanes: threads that share two rows. base: of a stencil, its offsets
+// Values in memory: floats, for LongFloat, whose rests are apart.
+template <class T> using InMemory = std::conditional_t<std::is_same_v<T, LongFloat>, float, T>;
+
+// T: float, double or LongFloat. lanes: threads that share two rows. base: of a stencil, its offsets. rest: of LongFloat
 template <class T> struct SellView {
   int rows = 0, lanes = 1;
   const SellStart *start = nullptr;
   const int *base = nullptr, *high_start = nullptr;
   const SellPair<std::uint16_t> *low = nullptr, *high = nullptr;
-  const SellPair<T> *val = nullptr;
+  const SellPair<InMemory<T>> *val = nullptr;
   const SellPair<std::uint16_t> *order = nullptr;
   const SellMask *mask = nullptr;
   const SellConstant *constant = nullptr;
   const double *exact = nullptr;
+  const SellPair<std::int16_t> *rest = nullptr;
 };
 
 // Where the entries are.
@@ -95,17 +101,21 @@ template <class Ex> struct SellPattern {
 
 template <class T, class Ex> struct Sell : SellPattern<Ex> {
   Array<SellPair<T>, Ex> val;
+  Array<SellPair<std::int16_t>, Ex> rest; // of each val, from sell_fill_rests() on; T is float
 
-  SellView<T> view() const { return view_of(val.data()); }
+  SellView<T> view() const { return view_of<T>(val.data()); }
   // A's own entries, where all slices are constant.
-  SellView<double> exact_view() const { return view_of(static_cast<const SellPair<double> *>(nullptr)); }
-  std::size_t bytes() const { return SellPattern<Ex>::bytes() + val.bytes(); }
+  SellView<double> exact_view() const { return view_of<double>(nullptr); }
+  // A's entries to 40 bits, those of constant slices to all.
+  SellView<LongFloat> long_view() const { return view_of<LongFloat>(val.data()); }
+  std::size_t bytes() const { return SellPattern<Ex>::bytes() + val.bytes() + rest.bytes(); }
 
 private:
-  template <class U> SellView<U> view_of(const SellPair<U> *values) const
+  template <class U> SellView<U> view_of(const SellPair<InMemory<U>> *values) const
   {
     return {this->rows,        this->lanes, this->start.data(), this->base.data(), this->high_start.data(), this->low.data(),
-            this->high.data(), values,      this->order.data(), this->mask.data(), this->constant.data(),   this->exact.data()};
+            this->high.data(), values,      this->order.data(), this->mask.data(), this->constant.data(),   this->exact.data(),
+            rest.data()};
   }
 };
 
@@ -120,6 +130,8 @@ PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellForm, SellPattern<Ex> &
 // representable in T, or a slice is constant no more; waits where T is float or slices are constant.
 enum class SellValues : int { known, perhaps_others };
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &, CsrView<double> A, SellValues, Sell<T, Ex> &, bool *kept);
+// The rests of the floats that A's values were rounded to.
+template <class Ex> PetscErrorCode sell_fill_rests(Ex &, CsrView<double> A, Sell<float, Ex> &);
 // Both
 template <class Ex, class T> PetscErrorCode sell_create(Ex &ex, CsrView<double> A, Sell<T, Ex> &out, bool *fits, bool *representable)
 {

@@ -274,8 +274,8 @@ PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPatter
 }
 
 // flag becomes 1 where *kept is false.
-template <class Ex, class Rows, class T>
-PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues values, SellView<T> out, SellPair<T> *val, unsigned *flag)
+template <class Ex, class Rows, class Read, class T>
+PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues values, SellView<Read> out, SellPair<T> *val, unsigned *flag)
 {
   const int shares = teams_of_slice(sell_slices(A.rows), A.average());
   const auto fill = [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
@@ -289,7 +289,7 @@ PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues valu
       lost = stencil_values(team, A, out, s, to.pair - from.pair, val);
     else if (mine.number == 0 && from.constant >= 0)
       lost = constants_lost(team, A, values, out, s);
-    if (lost) atomic_or(flag, 1);
+    if (lost && flag) atomic_or(flag, 1);
   };
   return for_rows_with<sell_threads, SliceTile<T>>(ex, sell_slices(A.rows) * shares, fill);
 }
@@ -310,6 +310,16 @@ template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A,
       with_rows(out.order.data(), [&](auto rows) { return sell_values(ex, A, rows, values, out.view(), out.val.data(), flag.data()); }));
   if (may_be_lost) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
   *kept = lost == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode sell_fill_rests(Ex &ex, CsrView<double> A, Sell<float, Ex> &out)
+{
+  PetscFunctionBegin;
+  if (out.rest.size() == 0) PetscCall(out.rest.allocate(ex, out.val.size()));
+  PetscCall(with_rows(out.order.data(), [&](auto rows) {
+    return sell_values(ex, A, rows, SellValues::known, out.view(), out.rest.data(), static_cast<unsigned *>(nullptr));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -436,6 +446,8 @@ using Space = AMGKIT_SPACE;
 AMGKIT_INSTANTIATE(representable_in_single)
 AMGKIT_INSTANTIATE(exact_in_single)
 AMGKIT_INSTANTIATE(sell_pattern)
+AMGKIT_INSTANTIATE(sell_fill_rests)
+template PetscErrorCode spmv(Space &, SellView<LongFloat>, const float *, float *);
 #define INSTANTIATE_RELAX(T, D, V)                                                                                                         \
   template PetscErrorCode relax(Space &, SellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_PRODUCTS(T, V)                                                                                                         \

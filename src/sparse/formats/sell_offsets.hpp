@@ -11,8 +11,6 @@ namespace amgkit
 AMGKIT_FN inline bool has_row(const SellMask &rows, int r) { return rows.of[r / sell_threads] >> r % sell_threads & 1; }
 AMGKIT_FN inline bool is_empty(const SellMask &rows) { return (rows.of[0] | rows.of[1]) == 0; }
 #if defined(__CUDACC__)
-__device__ inline std::uint64_t bits_of(double a) { return static_cast<std::uint64_t>(__double_as_longlong(a)); }
-__device__ inline double double_of(std::uint64_t bits) { return __longlong_as_double(static_cast<long long>(bits)); }
 __device__ inline int first_row(const SellMask &rows)
 {
   return rows.of[0] ? __ffs(static_cast<int>(rows.of[0])) - 1 : sell_threads + __ffs(static_cast<int>(rows.of[1])) - 1;
@@ -26,8 +24,6 @@ template <class F> __device__ SellMask rows_with(const CudaTeam<sell_threads> &t
 }
 #else
 inline int count_rows(const SellMask &rows) { return std::popcount(rows.of[0]) + std::popcount(rows.of[1]); }
-inline std::uint64_t bits_of(double a) { return std::bit_cast<std::uint64_t>(a); }
-inline double double_of(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 inline int first_row(const SellMask &rows)
 {
   return rows.of[0] ? std::countr_zero(rows.of[0]) : sell_threads + std::countr_zero(rows.of[1]);

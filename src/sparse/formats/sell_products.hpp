@@ -18,8 +18,20 @@ struct SellPlace {
   }
 };
 
-// The precision of a row's sum: the wider one of the entries' and the vectors'.
-template <class T, class V> using SumOf = std::common_type_t<T, V>;
+// In what entries are multiplied; and the precision of a row's sum: the wider one of the entries' and the vectors'.
+template <class T> using Computed = std::conditional_t<std::is_same_v<T, LongFloat>, double, T>;
+template <class T, class V> using SumOf = std::common_type_t<Computed<T>, V>;
+
+template <class T> AMGKIT_FN SellPair<T> values_at(const SellView<T> &A, std::int64_t k)
+{
+  const SellPair<InMemory<T>> val = A.val[k];
+  if constexpr (std::is_same_v<T, LongFloat>) {
+    const SellPair<std::int16_t> rest = A.rest[k];
+    return {{{val.of[0], rest.of[0]}, {val.of[1], rest.of[1]}}};
+  } else {
+    return val;
+  }
+}
 
 // s += the entries of a thread's two rows at some positions of a plain slice.
 // Whole: a batch of them, else the last `left`, of which the last one is read again to have a batch: that is faster than one by one.
@@ -34,7 +46,7 @@ AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const Sel
     const SellPair<std::uint16_t> low = A.low[at.low + p * sell_threads];
     SellPair<std::uint16_t> high{};
     if constexpr (Wide) high = A.high[at.high + p * sell_threads];
-    a[j] = A.val[at.val + p * sell_threads];
+    a[j] = values_at(A, at.val + p * sell_threads);
     for (int h = 0; h < 2; h++) x_at[j].of[h] = x[base + (Wide ? high.of[h] << 16 | low.of[h] : low.of[h])];
   }
   for (int j = 0; j < sell_batch; j++) {
@@ -65,10 +77,10 @@ template <class T> struct SellOffset {
   SellPair<T> value;
 };
 // Element k of a list
-template <class T> AMGKIT_FN SellOffset<T> constant_at(const SellView<T> &A, int k)
+template <class T> AMGKIT_FN SellOffset<Computed<T>> constant_at(const SellView<T> &A, int k)
 {
   const SellConstant here = A.constant[k];
-  T value;
+  Computed<T> value;
   if constexpr (std::is_same_v<T, float>)
     value = here.value;
   else
@@ -119,7 +131,7 @@ AMGKIT_FN SellPair<SumOf<T, V>> stencil_times(const Team &team, const SellView<T
                                               const SellPair<const V *> &x_row)
 {
   return offsets_times<SumOf<T, V>>(team, positions, thread, x_row, [&](int p) {
-    return SellOffset<T>{A.base[from.pair + p], A.mask[from.mask + p], A.val[(std::int64_t{from.pair} + p) * sell_threads + thread]};
+    return SellOffset<T>{A.base[from.pair + p], A.mask[from.mask + p], values_at(A, (std::int64_t{from.pair} + p) * sell_threads + thread)};
   });
 }
 

@@ -4,6 +4,15 @@
 
 namespace amgkit
 {
+// What is stored of an entry a.
+template <class T> AMGKIT_FN T stored_of(double a)
+{
+  if constexpr (std::is_same_v<T, std::int16_t>)
+    return rest_of(a);
+  else
+    return static_cast<T>(a);
+}
+
 // Values of a plain slice, position by position; whether one of them is not representable in T
 template <class Team, class Rows, class T>
 AMGKIT_FN bool plain_values(const Team &team, SliceTile<T> &tile, const CsrView<double> &A, const Rows &rows, std::int64_t s,
@@ -15,7 +24,7 @@ AMGKIT_FN bool plain_values(const Team &team, SliceTile<T> &tile, const CsrView<
       const RowRange row = row_range(A, rows.row(s, r));
       const double a = p + j < row.length ? A.val[row.begin + p + j] : 0;
       lost = lost || !is_representable<T>(a);
-      return static_cast<T>(a);
+      return stored_of<T>(a);
     });
     for (int e : team.share(0, tile_positions * sell_threads)) {
       const int j = e / sell_threads, t = e % sell_threads;
@@ -26,8 +35,8 @@ AMGKIT_FN bool plain_values(const Team &team, SliceTile<T> &tile, const CsrView<
 }
 
 // The same of a stencil slice.
-template <class Team, class T>
-AMGKIT_FN bool stencil_values(const Team &team, const CsrView<double> &A, const SellView<T> &out, std::int64_t s, int positions,
+template <class Team, class Read, class T>
+AMGKIT_FN bool stencil_values(const Team &team, const CsrView<double> &A, const SellView<Read> &out, std::int64_t s, int positions,
                               SellPair<T> *val)
 {
   const SellStart from = out.start[s];
@@ -40,7 +49,7 @@ AMGKIT_FN bool stencil_values(const Team &team, const CsrView<double> &A, const 
       for (int h = 0; h < 2; h++) {
         const double a = rows.of[h] >> t & 1 ? A.val[next[h]++] : 0;
         lost = lost || !is_representable<T>(a);
-        pair.of[h] = static_cast<T>(a);
+        pair.of[h] = stored_of<T>(a);
       }
       val[(std::int64_t{from.pair} + p) * sell_threads + t] = pair;
     }

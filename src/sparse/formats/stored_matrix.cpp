@@ -179,6 +179,23 @@ template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::multiply
   return multiply(ex, CsrView<double>{}, x, y);
 }
 
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::keep_rests(Ex &ex, CsrView<double> A, bool *kept)
+{
+  auto *const rows = std::get_if<Sell<float, Ex>>(&format_);
+
+  PetscFunctionBegin;
+  *kept = false;
+  if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(sell_fill_rests(ex, A, *rows));
+  *kept = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::multiply_long(Ex &ex, const float *x, float *y) const
+{
+  return spmv(ex, std::get<Sell<float, Ex>>(format_).long_view(), x, y);
+}
+
 template <class Ex>
 template <class V>
 PetscErrorCode StoredMatrix<Ex>::residual(Ex &ex, CsrView<double> A, const V *b, const V *x, V *r) const
