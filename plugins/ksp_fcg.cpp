@@ -101,19 +101,24 @@ PetscErrorCode check_there(KSP ksp, const Preconditioner *solver)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// q = A d
-PetscErrorCode multiply(KSP ksp, const FcgSolve &solve)
+// q = A d and the step along d
+PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
 {
   Preconditioner *solver = solve.by_product ? solver_of(ksp->pc) : nullptr;
   bool as_set_up = false;
 
-  if (!solver && !solve.steps.mixed()) return KSP_MatMult(ksp, solve.A, solve.v.d, solve.v.q);
   PetscFunctionBegin;
+  if (!solver && !solve.steps.mixed()) {
+    PetscCall(KSP_MatMult(ksp, solve.A, solve.v.d, solve.v.q));
+    PetscCall(solve.steps.advance(solve.v, nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(check_there(ksp, solver));
   PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up));
   PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
+  PetscCall(solve.steps.advance(solve.v, solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,8 +212,7 @@ PetscErrorCode advance(KSP ksp, FcgSolve &solve)
   PetscReal norm;
 
   PetscFunctionBegin;
-  PetscCall(multiply(ksp, solve));
-  PetscCall(solve.steps.advance(solve.v));
+  PetscCall(multiply_and_step(ksp, solve));
   PetscCall(solve.steps.scalars(&s, &norm));
   for (const PetscScalar product : {s.w_r, s.w_q, s.d_q, s.d_r}) KSPCheckDot(ksp, product);
   if (!(s.d_q > 0)) ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
@@ -238,13 +242,8 @@ PetscErrorCode prepare(KSP ksp, Mat A, Preconditioner *product, bool may_mix, Fc
   const bool mixed = may_mix && wanted && ksp->normtype == KSP_NORM_UNPRECONDITIONED && fcg_can_mix(ksp->vec_sol, product, automatic);
   if (data.steps && (data.steps->mixed() != mixed || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0))
     PetscCall(KSPReset_AMGFCG(ksp));
-  PetscCall(make_work_vectors(ksp, mixed ? 2 : 4));
-  if (!data.steps) {
-    data.steps = make_fcg_steps(ksp->vec_sol, product, mixed);
-    const PetscErrorCode code = data.steps->create(ksp->vec_sol);
-    if (code) PetscCall(KSPReset_AMGFCG(ksp)); // for the next solve to begin anew
-    PetscCall(code);
-  }
+  PetscCall(make_steps(ksp, ksp->vec_sol, mixed ? 2 : 4, data.steps, KSPReset_AMGFCG,
+                       [&] { return make_fcg_steps(ksp->vec_sol, product, mixed); }));
   *v = {ksp->vec_sol, ksp->work[0], ksp->work[1], mixed ? nullptr : ksp->work[2], mixed ? nullptr : ksp->work[3]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

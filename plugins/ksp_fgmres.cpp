@@ -268,13 +268,7 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product)
 
   PetscFunctionBegin;
   if (data.steps && std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0) PetscCall(KSPReset_AMGFGMRES(ksp));
-  PetscCall(make_work_vectors(ksp, 3));
-  if (!data.steps) {
-    data.steps = make_fgmres_steps(ksp->vec_sol, product);
-    const PetscErrorCode code = data.steps->create(ksp->vec_sol);
-    if (code) PetscCall(KSPReset_AMGFGMRES(ksp)); // for the next solve to begin anew
-    PetscCall(code);
-  }
+  PetscCall(make_steps(ksp, ksp->vec_sol, 3, data.steps, KSPReset_AMGFGMRES, [&] { return make_fgmres_steps(ksp->vec_sol, product); }));
   data.problem = {};
   data.under_way = false;
   PetscFunctionReturn(PETSC_SUCCESS);

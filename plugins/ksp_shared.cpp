@@ -48,7 +48,7 @@ PetscErrorCode drop_work_vectors(KSP ksp)
 }
 
 // One by one: KSPSetWorkVecs() leaves an array behind that ends where memory did.
-PetscErrorCode make_work_vectors(KSP ksp, PetscInt count)
+PetscErrorCode make_work_vectors(KSP ksp, PetscInt count, KrylovSteps &steps)
 {
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(ksp));
   Vec *vectors = nullptr;
@@ -56,6 +56,11 @@ PetscErrorCode make_work_vectors(KSP ksp, PetscInt count)
     PetscFunctionBegin;
     PetscCall(attempt(comm, [&] { return PetscCalloc1(count, &vectors); }));
     for (PetscInt k = 0; k < count; k++) PetscCall(attempt(comm, [&] { return VecDuplicate(ksp->vec_sol, &vectors[k]); }));
+    PetscCall(attempt(comm, [&] {
+      PetscFunctionBegin;
+      for (PetscInt k = 0; k < count; k++) PetscCall(steps.give_memory(vectors[k]));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 

@@ -11,8 +11,29 @@ namespace amgkit
 PetscErrorCode solve_beside_operator(KSP ksp, PetscErrorCode (*solve)(KSP));
 
 // Collective. ksp->work: so many vectors like the solution, or none: if a rank lacks the memory, all return PETSC_ERR_MEM.
-PetscErrorCode make_work_vectors(KSP ksp, PetscInt count);
+PetscErrorCode make_work_vectors(KSP ksp, PetscInt count, KrylovSteps &);
 PetscErrorCode drop_work_vectors(KSP ksp);
+// Collective. steps, by make() where there are none, for vectors like x, and so many work vectors. After an error ksp is reset, for the
+// next solve to begin anew.
+template <class Steps, class Make>
+PetscErrorCode make_steps(KSP ksp, Vec x, PetscInt vectors, std::unique_ptr<Steps> &steps, PetscErrorCode (*reset)(KSP), Make make)
+{
+  auto begin = [&] {
+    PetscFunctionBegin;
+    if (!steps) {
+      steps = make();
+      PetscCall(steps->create(x));
+    }
+    PetscCall(make_work_vectors(ksp, vectors, *steps));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  const PetscErrorCode code = begin();
+  if (code) PetscCall(reset(ksp));
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 // Records and shows the norm of iteration ksp->its.
 PetscErrorCode record_norm(KSP ksp, PetscReal norm);

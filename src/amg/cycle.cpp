@@ -24,6 +24,13 @@ public:
     return levels_[l]->transfer ? smooth_and_correct(l, kind, guess, b, x) : solve_coarsest(l, b, x);
   }
 
+  // What visit(l, kind, Guess::first_step, b, x) wants to find done by whoever made b.
+  FirstStep<V> first_step(std::size_t l, V *x)
+  {
+    if (transposed || !levels_[l]->transfer) return {};
+    return levels_[l]->smoother.first_step(levels_[l]->A.rows, before_, iterate_to(l, x).here);
+  }
+
   // What level l asks of the levels below.
   PetscErrorCode solve_below(std::size_t l, CycleKind kind)
   {
@@ -47,12 +54,6 @@ private:
     const Smoother<Ex> &smoother = levels_[l]->smoother;
     const bool odd = (smoother.flips(before_, Guess::zero) + smoother.flips(after_, Guess::given)) % 2 != 0;
     return odd ? Iterate<V>{work(l), x} : Iterate<V>{x, work(l)};
-  }
-  // What visit(l, kind, Guess::first_step, b, x) wants to find done by whoever made b.
-  FirstStep<V> first_step(std::size_t l, V *x)
-  {
-    if (transposed || !levels_[l]->transfer) return {};
-    return levels_[l]->smoother.first_step(levels_[l]->A.rows, before_, iterate_to(l, x).here);
   }
   // The same of level l + 1, whose right-hand side level l restricts to, unless it goes to other ranks.
   FirstStep<V> step_below(std::size_t l)
@@ -165,6 +166,7 @@ private:
   PetscErrorCode krylov(std::size_t l, Guess guess, V *r, V *x)
   {
     DistMatrix<Ex> &A = levels_[l]->A;
+    constexpr int more = kcycle_sums - kcycle_first_sums;
     KCycle<Ex> &k = vectors_[l].kcycle;
     const bool gcr = cycle_.gcr_;
     V *c1 = x, *v1 = k.v.template as<V>(), *c2 = k.c.template as<V>(), *v2 = work(l);
@@ -175,16 +177,14 @@ private:
     PetscCall(visit(l, CycleKind::k, guess, r, c1));
     {
       const LogPhase logged(Phase::krylov);
-      PetscCall(A.multiply(ex_, c1, v1));
-      PetscCall(kcycle_first(ex_, A.rows, gcr ? v1 : c1, v1, r, parts, sums));
+      PetscCall(A.multiply(ex_, c1, v1, ProductSums<kcycle_first_sums, V>{gcr, r, nullptr, parts, sums}));
       PetscCall(sum_over_ranks(ex_, A.comm, kcycle_first_sums, sums));
       PetscCall(kcycle_residual(ex_, A.rows, v1, sums, r, second));
     }
     PetscCall(visit(l, CycleKind::k, guess_of(second), r, c2));
     const LogPhase logged(Phase::krylov);
-    PetscCall(A.multiply(ex_, c2, v2));
-    PetscCall(kcycle_second(ex_, A.rows, gcr ? v2 : c2, v1, v2, r, parts, sums));
-    PetscCall(sum_over_ranks(ex_, A.comm, kcycle_sums - kcycle_first_sums, sums + kcycle_first_sums));
+    PetscCall(A.multiply(ex_, c2, v2, ProductSums<more, V>{gcr, r, v1, parts, sums + kcycle_first_sums}));
+    PetscCall(sum_over_ranks(ex_, A.comm, more, sums + kcycle_first_sums));
     PetscCall(kcycle_combine(ex_, A.rows, sums, c2, c1));
     PetscCall(log_flops(ex_, 21.0 * A.rows));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -321,22 +321,19 @@ template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible, bool of_floats)
   return {kind == CycleKind::automatic ? automatic : kind, flexible && single_ && (of_floats || rounding_pays_)};
 }
 
-template <class Ex> PetscErrorCode Cycle<Ex>::record(Ex &ex, CycleChoice choice)
+template <class Ex> PetscErrorCode Cycle<Ex>::choose_recording(CycleChoice choice)
 {
   PetscFunctionBegin;
   recorded_for_ = choice;
   recorded_below_ = hierarchy_.levels.size();
+  PetscCall(recording_.forget());
   if (!parameters_.cuda_graph) PetscFunctionReturn(PETSC_SUCCESS);
   for (std::size_t l = 0; l + 1 < hierarchy_.levels.size(); l++) {
     int size;
     PetscCallMPI(MPI_Comm_size(hierarchy_.levels[l + 1]->A.comm, &size));
-    if (size > 1) continue;
+    if (size > 1 || (hierarchy_.levels[l + 1]->A.rows > parameters_.rows_recorded && hierarchy_.levels[l + 1]->transfer)) continue;
     // levels beyond kcycle_levels are visited by v-cycles alone
     choice_below_ = {static_cast<PetscInt>(l) > parameters_.kcycle_levels ? CycleKind::v : choice.kind, choice.single};
-    PetscCall(recording_.record(ex, [&] {
-      return choice.single ? Visits<Ex, DistMatrix<Ex>, float>(ex, *this).solve_below(l, choice_below_.kind)
-                           : Visits<Ex, DistMatrix<Ex>, double>(ex, *this).solve_below(l, choice_below_.kind);
-    }));
     recorded_below_ = l;
     break;
   }
@@ -355,20 +352,25 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, 
     PetscCall(norm1_of(ex, A.rows, b, norm1_work_.data(), norm1));
     PetscCall(sum_over_ranks(ex, A.comm, 1, norm1));
     PetscCall(to_single(ex, A.rows, norm1, A.global_rows(), b, b_single));
-    PetscCall(apply(ex, choice, b_single, x_single));
+    PetscCall(apply(ex, choice, Guess::zero, b_single, x_single));
     PetscCall(from_single(ex, A.rows, norm1, A.global_rows(), x_single, x));
   } else {
-    if (choice != recorded_for_) PetscCall(record(ex, choice));
+    if (choice != recorded_for_) PetscCall(choose_recording(choice));
     PetscCall(Visits<Ex, DistMatrix<Ex>, double>(ex, *this).visit(0, choice.kind, Guess::zero, b, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, const float *b, float *x)
+template <class Ex> FirstStep<float> Cycle<Ex>::first_step(Ex &ex, float *x)
+{
+  return Visits<Ex, DistMatrix<Ex>, float>(ex, *this).first_step(0, x);
+}
+
+template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, Guess guess, const float *b, float *x)
 {
   PetscFunctionBegin;
-  if (choice != recorded_for_) PetscCall(record(ex, choice));
-  PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).visit(0, choice.kind, Guess::zero, b, x));
+  if (choice != recorded_for_) PetscCall(choose_recording(choice));
+  PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).visit(0, choice.kind, guess, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -47,8 +47,10 @@ public:
   // The next two need the finest matrix's memory; x must not be b. x = B b; the choice is not automatic, and only single where it may be.
   // On a GPU the first call after a setup, and the first with another choice, records.
   PetscErrorCode apply(Ex &, CycleChoice, const double *b, double *x);
-  // The same for vectors of floats, whose norms single precision can square, where the choice is single.
-  PetscErrorCode apply(Ex &, CycleChoice, const float *b, float *x);
+  // The same for vectors of floats, whose norms single precision can square, where the choice is single. guess: zero, or that whoever made
+  // b has taken first_step(x).
+  PetscErrorCode apply(Ex &, CycleChoice, Guess, const float *b, float *x);
+  FirstStep<float> first_step(Ex &, float *x);
   // x = Bᵀ b, for v, w and f, in double precision: the cycle for Aᵀ with R, P and the sweeps before and after exchanged. The first call
   // after a setup makes the transposes of all levels.
   PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);
@@ -75,7 +77,7 @@ private:
   PetscErrorCode representable(Ex &, bool *fits);
   PetscErrorCode prepare_single(Ex &, bool *fits);
   PetscErrorCode allocate(Ex &, const Level<Ex> &);
-  PetscErrorCode record(Ex &, CycleChoice);
+  PetscErrorCode choose_recording(CycleChoice);
   PetscErrorCode make_transposes(Ex &);
 
   Hierarchy<Ex> &hierarchy_;

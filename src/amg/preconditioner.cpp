@@ -66,48 +66,55 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode multiply(const double *x, double *y, bool as_set_up) override
+  PetscErrorCode multiply(const double *x, double *y, bool as_set_up, const ProductSums<2, double> *sums) override
   {
-    return this->with_matrix([&](DistMatrix<Ex> &A) {
-      PetscFunctionBegin;
-      if (as_set_up) PetscCall(compare_entries(A));
-      if (!as_set_up)
-        PetscCall(A.multiply_rows(this->ex, x, y));
-      else if (*exact_)
-        PetscCall(A.multiply(this->ex, x, y));
-      else
-        PetscCall(A.multiply_exactly(this->ex, x, y));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    });
+    return this->with_matrix(
+        [&](DistMatrix<Ex> &A) { return sums ? multiply_user(A, as_set_up, x, y, *sums) : multiply_user(A, as_set_up, x, y); });
   }
   bool in_single() const override { return solver_->cycle.finest_in_single(); }
   bool floats_pay() const override { return solver_->cycle.floats_pay(); }
-  PetscErrorCode multiply(const float *x, float *y) override
+  PetscErrorCode multiply(const float *x, float *y, const ProductSums<2, float> *sums) override
   {
-    return this->with_matrix([&](DistMatrix<Ex> &A) {
-      PetscFunctionBegin;
-      PetscCall(compare_entries(A));
-      if (!rests_) PetscCall(lengthen_entries(A));
-      if (*exact_)
-        PetscCall(A.multiply(this->ex, x, y));
-      else if (*rests_)
-        PetscCall(A.multiply_long(this->ex, x, y));
-      else
-        PetscCall(A.multiply_exactly(this->ex, x, y));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    });
+    return this->with_matrix([&](DistMatrix<Ex> &A) { return sums ? multiply_in_single(A, x, y, *sums) : multiply_in_single(A, x, y); });
   }
   bool applies_in_single() const override { return solver_->cycle.choose(flexible_, true).single; }
-  PetscErrorCode apply_in_single(const float *b, float *x) override
+  FirstStep<float> first_step(float *x) override { return solver_->cycle.first_step(this->ex, x); }
+  PetscErrorCode apply_in_single(const float *b, float *x, bool stepped) override
   {
     Cycle<Ex> &cycle = solver_->cycle;
-    return this->with_matrix([&](DistMatrix<Ex> &) { return cycle.apply(this->ex, cycle.choose(flexible_, true), b, x); });
+    const Guess guess = stepped ? Guess::first_step : Guess::zero;
+    return this->with_matrix([&](DistMatrix<Ex> &) { return cycle.apply(this->ex, cycle.choose(flexible_, true), guess, b, x); });
   }
 
   PetscErrorCode export_to(MatType type, LevelMats &out) override { return export_levels(this->ex, solver_->hierarchy, type, out); }
   PetscErrorCode view(PetscViewer viewer) const override { return view_hierarchy(solver_->hierarchy, solver_->cycle, viewer); }
 
 private:
+  template <class... S> PetscErrorCode multiply_user(DistMatrix<Ex> &A, bool as_set_up, const double *x, double *y, const S &...sums)
+  {
+    PetscFunctionBegin;
+    if (as_set_up) PetscCall(compare_entries(A));
+    if (!as_set_up)
+      PetscCall(A.multiply_rows(this->ex, x, y, sums...));
+    else if (*exact_)
+      PetscCall(A.multiply(this->ex, x, y, sums...));
+    else
+      PetscCall(A.multiply_exactly(this->ex, x, y, sums...));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class... S> PetscErrorCode multiply_in_single(DistMatrix<Ex> &A, const float *x, float *y, const S &...sums)
+  {
+    PetscFunctionBegin;
+    PetscCall(compare_entries(A));
+    if (!rests_) PetscCall(lengthen_entries(A));
+    if (*exact_)
+      PetscCall(A.multiply(this->ex, x, y, sums...));
+    else if (*rests_)
+      PetscCall(A.multiply_long(this->ex, x, y, sums...));
+    else
+      PetscCall(A.multiply_exactly(this->ex, x, y, sums...));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // What the cycle has of the finest matrix has fewer bytes than the user's rows. It serves as it is where its own columns are floats;
   // for vectors of floats also with what rounding took of them. Local: each rank has its own way.
   PetscErrorCode compare_entries(const DistMatrix<Ex> &A)

@@ -3,12 +3,18 @@
 //   for_each(ex, n, f)                 f(i) for 0 <= i < n, in any order
 //   for_each<Registers>(ex, n, f)      the same for an f that has much on its way at once: so many registers a thread on Cuda, not the
 //                                      fewer that nvcc may choose
+//   for_each_read(ex, n, given, read, use)   use(i, given(), read(i)) for 0 <= i < n, in any order, with several reads under way at once:
+//                                      what use(i) writes no other read(j) may read; given() is the same for all i
+//   for_each_read(ex, n, read, use)    the same with use(i, read(i))
 //   for_rows<Lanes>(ex, n, f)          f(team, i): Lanes threads share index i (one thread on the host)
 //   for_rows(ex, n, average, f)        the same, Lanes chosen from the average number of things a team shares
 //   for_rows_of(ex, n, lanes, f)       the same, lanes a power of two up to 32; the team has rank(), lanes() and sum()
 //   for_rows_with<Lanes, S>(ex, n, f)  f(team, i, s): the same with an S of scratch per team, uninitialised
 //   reduce(ex, n, f, init, op, &r)     r = op over f(i); waits
 //   sum_into<N>(ex, n, f, work, sums)  sums[k] = sum of f(i).of[k], k < N, left in the space's memory; neither waits nor allocates
+//   sum_read_into<N>(ex, n, given, read, use, work, sums)   the same of use(i, given(), read(i)), as for_each_read() has these
+//   sum_rows_into<N, Registers>(ex, n, lanes, f, work, sums)   the same of f(team, i), the teams as for_rows_of() has them; what f returns
+//                                      counts on one lane alone. work: as for 32 n terms
 //   for_many(ex, n, f)                 f(i, rows) for the rows i, ..., i + rows.count - 1: one on Cuda, many on the host, where f's loops
 //                                      over them read memory in long pieces and use vector registers (Pack)
 //   sum_many_into<N>(ex, n, f, work, sums)   sum_into() of such an f, which returns the sums of its rows
@@ -64,7 +70,7 @@ struct Alone {
 template <int N> struct Sums {
   double of[N];
 };
-// The ranges of indices that sum_into() sums, of a multiple of so many, by n alone: the same bits in every run of a space.
+// The ranges of indices that sum_into() sums on a host, of a multiple of so many, by n alone: the same bits in every run of a space.
 struct SumRanges {
   std::int64_t n, length;
   explicit SumRanges(std::int64_t terms, std::int64_t multiple = 1)
@@ -118,6 +124,21 @@ template <int Count> struct Rows {
 
 namespace amgkit
 {
+namespace detail
+{
+struct NothingGiven {
+  AMGKIT_FN int operator()() const { return 0; }
+};
+template <class Use> struct WithoutGiven {
+  Use use;
+  template <class Read> AMGKIT_FN void operator()(std::int64_t i, int, const Read &at) const { use(i, at); }
+};
+} // namespace detail
+template <class Ex, class Read, class Use> PetscErrorCode for_each_read(Ex &ex, std::int64_t n, Read read, Use use)
+{
+  return for_each_read(ex, n, detail::NothingGiven{}, read, detail::WithoutGiven<Use>{use});
+}
+
 // for_rows with the number of lanes that suits rows of this average length.
 // Four lanes on rows of 4 to 32 entries measured best on an H200, see share/amgkit/bench/NOTES.md.
 template <class Ex, class F> PetscErrorCode for_rows(Ex &ex, std::int64_t n, double average, F f)

@@ -132,6 +132,13 @@ template <class Ex, class F> PetscErrorCode for_each(Ex &ex, std::int64_t n, F f
 
 template <int Registers, class Ex, class F> PetscErrorCode for_each(Ex &ex, std::int64_t n, F f) { return for_each(ex, n, f); }
 
+template <class Ex, class Given, class Read, class Use>
+PetscErrorCode for_each_read(Ex &ex, std::int64_t n, Given given, Read read, Use use)
+{
+  const auto value = given();
+  return for_each(ex, n, [=](std::int64_t i) { use(i, value, read(i)); });
+}
+
 template <class Ex, class F> PetscErrorCode for_many(Ex &ex, std::int64_t n, F f)
 {
   visit(ex, (n + most_rows - 1) / most_rows,
@@ -186,6 +193,21 @@ template <int N, class Ex, class F> PetscErrorCode sum_into(Ex &ex, std::int64_t
     return mine;
   };
   return detail::sum_ranges_into<N>(ex, SumRanges(n), of_range, work, sums);
+}
+
+template <int N, class Ex, class Given, class Read, class Use>
+PetscErrorCode sum_read_into(Ex &ex, std::int64_t n, Given given, Read read, Use use, double *work, double *sums)
+{
+  const auto value = given();
+  return sum_into<N>(
+      ex, n, [=](std::int64_t i) { return use(i, value, read(i)); }, work, sums);
+}
+
+template <int N, int Registers, class Ex, class F>
+PetscErrorCode sum_rows_into(Ex &ex, std::int64_t n, int, F f, double *work, double *sums)
+{
+  return sum_into<N>(
+      ex, n, [=](std::int64_t i) { return f(Alone{}, i); }, work, sums);
 }
 
 template <int N, class Ex, class F> PetscErrorCode sum_many_into(Ex &ex, std::int64_t n, F f, double *work, double *sums)

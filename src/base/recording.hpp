@@ -12,7 +12,7 @@ namespace amgkit
 template <class Ex> class Recording {
 public:
   // Hosts have nothing to record: play() runs the work itself.
-  PetscErrorCode record(Ex &, const std::function<PetscErrorCode()> &) { return PETSC_SUCCESS; }
+  PetscErrorCode forget() { return PETSC_SUCCESS; }
   bool recorded() const { return false; }
   PetscErrorCode play(Ex &, const std::function<PetscErrorCode()> &work) { return work(); }
 };
@@ -24,14 +24,15 @@ public:
   Recording &operator=(const Recording &) = delete;
   ~Recording();
 
-  // Takes down what work launches on the space's stream, without running it. work may neither wait for the device, nor allocate, nor
-  // call MPI, and its kernels' arguments are kept. Local; a work that cannot be captured is an error.
-  PetscErrorCode record(Cuda &, const std::function<PetscErrorCode()> &work);
-  bool recorded() const { return graph_ != nullptr; }
-  // Runs what was recorded, or else work itself.
+  // Runs what was recorded. The first time, and after forget(), that is what work launches on the space's stream: it is taken down while
+  // the device is still busy with what came before. work may neither wait for the device, nor allocate, nor call MPI, and its kernels'
+  // arguments are kept. Local; a work that cannot be captured is an error.
   PetscErrorCode play(Cuda &, const std::function<PetscErrorCode()> &work);
+  PetscErrorCode forget();
+  bool recorded() const { return graph_ != nullptr; }
 
 private:
+  PetscErrorCode record(Cuda &, const std::function<PetscErrorCode()> &work);
   CUgraphExec_st *graph_ = nullptr;
   double flops_ = 0; // that work logged while it was recorded
 };

@@ -32,14 +32,20 @@ Recording<Cuda>::~Recording()
   if (graph_) static_cast<void>(cudaGraphExecDestroy(graph_));
 }
 
+PetscErrorCode Recording<Cuda>::forget()
+{
+  PetscFunctionBegin;
+  if (graph_) PetscCallCUDA(cudaGraphExecDestroy(graph_));
+  graph_ = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Recording<Cuda>::record(Cuda &ex, const std::function<PetscErrorCode()> &work)
 {
   cudaGraph_t graph;
   PetscLogDouble before, after;
 
   PetscFunctionBegin;
-  if (graph_) PetscCallCUDA(cudaGraphExecDestroy(graph_));
-  graph_ = nullptr;
   PetscCall(PetscGetFlops(&before));
   PetscCall(capture(ex, work, &graph));
   PetscCall(PetscGetFlops(&after));
@@ -53,12 +59,9 @@ PetscErrorCode Recording<Cuda>::record(Cuda &ex, const std::function<PetscErrorC
 PetscErrorCode Recording<Cuda>::play(Cuda &ex, const std::function<PetscErrorCode()> &work)
 {
   PetscFunctionBegin;
-  if (graph_) {
-    PetscCallCUDA(cudaGraphLaunch(graph_, ex.stream));
-    PetscCall(PetscLogGpuFlops(flops_));
-  } else {
-    PetscCall(work());
-  }
+  if (!graph_) PetscCall(record(ex, work));
+  PetscCallCUDA(cudaGraphLaunch(graph_, ex.stream));
+  PetscCall(PetscLogGpuFlops(flops_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

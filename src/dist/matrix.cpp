@@ -110,38 +110,53 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(E
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class V, class F> PetscErrorCode DistMatrix<Ex>::multiply_with(Ex &ex, const V *x, V *y, F f)
+// Sums are taken with the product where that is all of y.
+template <class Ex>
+template <class V, class F, class... S>
+PetscErrorCode DistMatrix<Ex>::multiply_with(Ex &ex, const V *x, V *y, F f, const S &...sums)
 {
   HaloExchange<Ex> exchange(halo);
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
-  PetscCall(f());
+  if (offd.nnz == 0)
+    PetscCall(f(sums...));
+  else
+    PetscCall(f());
   PetscCall(exchange.end());
   PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), y));
+  if constexpr (sizeof...(S) > 0) {
+    if (offd.nnz > 0) PetscCall(sum_products(ex, rows, x, y, sums...));
+  }
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const V *x, V *y)
+template <class Ex> template <class V, class... S> PetscErrorCode DistMatrix<Ex>::multiply(Ex &ex, const V *x, V *y, const S &...sums)
 {
-  return multiply_with(ex, x, y, [&] { return stored.multiply(ex, diag.perhaps_folded(), x, y); });
+  return multiply_with(
+      ex, x, y, [&](const auto &...s) { return stored.multiply(ex, diag.perhaps_folded(), x, y, s...); }, sums...);
 }
 
-template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y)
+template <class Ex>
+template <class V, class... S>
+PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y, const S &...sums)
 {
-  if (!stored.has_own_entries()) return multiply_rows(ex, x, y);
-  return multiply_with(ex, x, y, [&] { return stored.multiply_exactly(ex, x, y); });
+  if (!stored.has_own_entries()) return multiply_rows(ex, x, y, sums...);
+  return multiply_with(
+      ex, x, y, [&](const auto &...s) { return stored.multiply_exactly(ex, x, y, s...); }, sums...);
 }
 
-template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &ex, const V *x, V *y)
+template <class Ex> template <class V, class... S> PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &ex, const V *x, V *y, const S &...sums)
 {
-  return multiply_with(ex, x, y, [&] { return spmv(ex, diag.view(), x, y); });
+  return multiply_with(
+      ex, x, y, [&](const auto &...s) { return spmv(ex, diag.view(), x, y, s...); }, sums...);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::multiply_long(Ex &ex, const float *x, float *y)
+template <class Ex> template <class... S> PetscErrorCode DistMatrix<Ex>::multiply_long(Ex &ex, const float *x, float *y, const S &...sums)
 {
-  return multiply_with(ex, x, y, [&] { return stored.multiply_long(ex, x, y); });
+  return multiply_with(
+      ex, x, y, [&](const auto &...s) { return stored.multiply_long(ex, x, y, s...); }, sums...);
 }
 
 template <class Ex>
@@ -164,10 +179,17 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode DistMatrix<Ex>::residual(Ex &, const V *, const V *, V *);                                                       \
   template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);                                                                  \
+  template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *, const ProductSums<2, V> &);                                       \
+  template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *, const ProductSums<3, V> &);                                       \
+  template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *, const ProductSums<5, V> &);                                       \
+  template PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &, const V *, V *, const ProductSums<2, V> &);                                  \
+  template PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &, const V *, V *, const ProductSums<2, V> &);                               \
   template PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &, const V *, V *);                                                             \
   template PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &, const V *, V *);
 #define INSTANTIATE(Ex)                                                                                                                    \
   template struct DistMatrix<Ex>;                                                                                                          \
+  template PetscErrorCode DistMatrix<Ex>::multiply_long(Ex &, const float *, float *);                                                     \
+  template PetscErrorCode DistMatrix<Ex>::multiply_long(Ex &, const float *, float *, const ProductSums<2, float> &);                      \
   INSTANTIATE_VECTORS(Ex, float)                                                                                                           \
   INSTANTIATE_VECTORS(Ex, double)                                                                                                          \
   INSTANTIATE_RELAX(Ex, float, float)                                                                                                      \

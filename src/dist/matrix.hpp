@@ -84,19 +84,19 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode own_rows(Ex &, Csr<double, Ex> &room, CsrView<double> &rows) const;
   // Collective; V is float or double. r = b - A x. r must not be x, but may be b.
   template <class V> PetscErrorCode residual(Ex &, const V *b, const V *x, V *r);
-  // y = A x. y must not be x.
-  template <class V> PetscErrorCode multiply(Ex &, const V *x, V *y);
+  // y = A x. y must not be x. sums: nothing, or ProductSums, of this rank's rows.
+  template <class V, class... S> PetscErrorCode multiply(Ex &, const V *x, V *y, const S &...sums);
   // The same with A's own entries, from what is stored where it has them, else from diag, which is not folded; and always from diag.
-  template <class V> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y);
-  template <class V> PetscErrorCode multiply_rows(Ex &, const V *x, V *y);
+  template <class V, class... S> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y, const S &...sums);
+  template <class V, class... S> PetscErrorCode multiply_rows(Ex &, const V *x, V *y, const S &...sums);
   // The same with A's own entries to 40 bits, after stored.keep_rests().
-  PetscErrorCode multiply_long(Ex &, const float *x, float *y);
+  template <class... S> PetscErrorCode multiply_long(Ex &, const float *x, float *y, const S &...sums);
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/formats/spmv.hpp. y must not be x.
   template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 
 private:
-  // y = A x, by f() for diag
-  template <class V, class F> PetscErrorCode multiply_with(Ex &, const V *x, V *y, F f);
+  // y = A x, by f() or f(sums) for diag
+  template <class V, class F, class... S> PetscErrorCode multiply_with(Ex &, const V *x, V *y, F f, const S &...sums);
   bool is_stored_ = false;
 };
 

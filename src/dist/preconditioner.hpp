@@ -2,6 +2,7 @@
 #pragma once
 #include "dist/user_space.hpp"
 #include "dist/vec_view.hpp"
+#include "sparse/formats/spmv.hpp"
 
 #include <memory>
 #include <petscpc.h>
@@ -69,18 +70,19 @@ public:
   UserProduct &operator=(const UserProduct &) = delete;
   virtual ~UserProduct() = default;
   // Collective: y = A x with the values that the matrix has now, on the pattern that was set up; as_set_up: these are the values that were
-  // set up. y must not be x.
-  virtual PetscErrorCode multiply(const double *x, double *y, bool as_set_up) = 0;
+  // set up. y must not be x. sums: what is summed of this rank's rows, or nullptr.
+  virtual PetscErrorCode multiply(const double *x, double *y, bool as_set_up, const ProductSums<2, double> *sums) = 0;
   // The same for vectors of floats, where the cycle has the matrix in single precision and the values are those that were set up. A's
   // entries count to 40 bits at least.
   virtual bool in_single() const = 0;
   // Whether vectors of floats make a solve faster: not where rows are so few that it is launches.
   virtual bool floats_pay() const = 0;
-  virtual PetscErrorCode multiply(const float *x, float *y) = 0;
+  virtual PetscErrorCode multiply(const float *x, float *y, const ProductSums<2, float> *sums) = 0;
   // Whether the next application is in single precision, and then one of it: y = B x, for an x whose norm is about 1 or less, not below
-  // 1e-18. y must not be x.
+  // 1e-18. y must not be x. stepped: whoever made x has taken first_step(y), of x.
   virtual bool applies_in_single() const = 0;
-  virtual PetscErrorCode apply_in_single(const float *x, float *y) = 0;
+  virtual FirstStep<float> first_step(float *y) = 0;
+  virtual PetscErrorCode apply_in_single(const float *x, float *y, bool stepped) = 0;
 };
 
 // The user's matrix as a space sees it.

@@ -35,12 +35,14 @@ public:
   }
 
 protected:
+  // What a product sums, for r of either precision.
+  template <class V> ProductSums<2, V> curvature(const V *r) { return {false, r, nullptr, work(), &s()->d_q}; }
   double *work() { return work_.data(); }
   FcgScalars *s() { return scalars_.data(); }
   PetscErrorCode allocate() override
   {
     PetscFunctionBegin;
-    PetscCall(work_.allocate(ex_, 2 * sum_parts_of(n_)));
+    PetscCall(work_.allocate(ex_, 2 * product_sum_parts_of(n_)));
     PetscCall(scalars_.allocate(ex_, 1));
     PetscCall(memory_zero(ex_, scalars_.data(), scalars_.bytes()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,16 +92,19 @@ public:
 
   PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &v, bool as_set_up) override
   {
-    return this->multiply_exactly(preconditioner, v.d, v.q, as_set_up);
+    return this->template with<2, 1>({v.d, v.r}, {v.q}, [&](auto in, auto out) {
+      const auto sums = this->curvature(in[1]);
+      return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(in[0], out[0], as_set_up, &sums);
+    });
   }
 
-  PetscErrorCode advance(const FcgVectors &v) override
+  PetscErrorCode advance(const FcgVectors &v, Preconditioner *multiplied_by) override
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
     PetscCall(this->template with<2, 2>({v.d, v.q}, {v.x, v.r}, [&](auto in, auto out) {
       PetscFunctionBegin;
-      PetscCall(fcg_curvature<Ex, double>(ex_, n_, in[0], in[1], out[1], work(), s()));
+      if (!multiplied_by) PetscCall(sum_products(ex_, n_, in[0], in[1], this->curvature(static_cast<const double *>(out[1]))));
       PetscCall(this->sum(2, &s()->d_q, 4));
       PetscCall(fcg_step(ex_, n_, in[0], in[1], out[0], out[1], work(), s()));
       PetscCall(this->sum(1, &s()->r_r, 6));
@@ -123,6 +128,7 @@ public:
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
+    stepped_by_ = nullptr;
     if (first) scale_ = norm > 0 && std::isfinite(norm) ? std::exp2(-std::ilogb(norm)) : 1;
     PetscCall(this->template with<0, 1>({}, {v.r}, [&](auto, auto out) { return fcg_take_residual(ex_, n_, scale_, out[0], r_.data()); }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -135,8 +141,10 @@ public:
   }
   PetscErrorCode apply(Preconditioner &preconditioner, const FcgVectors &v) override
   {
+    const bool stepped = stepped_by_ == &preconditioner;
+    stepped_by_ = nullptr;
     return this->template with<0, 1>({}, {v.w}, [&](auto, auto out) {
-      return dynamic_cast<UserProduct<Ex> &>(preconditioner).apply_in_single(r_.data(), reinterpret_cast<float *>(out[0]));
+      return dynamic_cast<UserProduct<Ex> &>(preconditioner).apply_in_single(r_.data(), reinterpret_cast<float *>(out[0]), stepped);
     });
   }
 
@@ -162,19 +170,23 @@ public:
 
   PetscErrorCode multiply(Preconditioner &preconditioner, const FcgVectors &, bool /* as_set_up */) override
   {
-    return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(static_cast<const float *>(d_.data()), q_.data());
+    const auto sums = this->curvature(static_cast<const float *>(r_.data()));
+    return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(d_.data(), q_.data(), &sums);
   }
 
-  PetscErrorCode advance(const FcgVectors &v) override
+  PetscErrorCode advance(const FcgVectors &v, Preconditioner *multiplied_by) override
   {
-    const float *d = d_.data(), *q = q_.data(), *r = r_.data();
+    auto &product = dynamic_cast<UserProduct<Ex> &>(*multiplied_by);
+    const float *d = d_.data(), *q = q_.data();
 
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(fcg_curvature(ex_, n_, d, q, r, work(), s()));
     PetscCall(this->sum(2, &s()->d_q, 4));
-    PetscCall(this->template with<0, 2>({}, {v.x, v.r}, [&](auto, auto out) {
-      return fcg_step_in_mixed(ex_, n_, 1 / scale_, d, q, out[0], r_.data(), v.w_in_single ? nullptr : out[1], work(), s());
+    PetscCall(this->template with<0, 3>({}, {v.x, v.r, v.w}, [&](auto, auto out) {
+      const bool single = v.w_in_single;
+      const FirstStep<float> step = single ? product.first_step(reinterpret_cast<float *>(out[2])) : FirstStep<float>{};
+      stepped_by_ = step.x ? multiplied_by : nullptr;
+      return fcg_step_in_mixed(ex_, n_, 1 / scale_, d, q, out[0], r_.data(), single ? nullptr : out[1], step, work(), s());
     }));
     PetscCall(this->sum(1, &s()->r_r, 6));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,7 +217,8 @@ private:
   using FcgStepsIn<Ex>::s;
   using FcgStepsIn<Ex>::work;
 
-  Array<float, Ex> r_, d_, q_; // scaled
+  Array<float, Ex> r_, d_, q_;           // scaled
+  Preconditioner *stepped_by_ = nullptr; // whose first step w is, of the present r
 };
 } // namespace
 

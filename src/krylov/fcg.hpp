@@ -11,8 +11,9 @@
 // In mixed precision, with reliable updates (Clark, Babich, Barros, Brower, Rebbi 2010): r, d and q are in single precision, x and b in
 // double; w is what B gives, and where B can be applied to floats, neither it nor r is ever in double. The product has A's entries to
 // 40 bits at least (long_float.hpp): with entries rounded to floats, or with a part of x in single, r would drift from b - A x by
-// 6e-8 |A| |x|, which costs iterations where A is badly conditioned. An update computes r = b - A x in double, and goes on with the direction that is there. r
-// is scaled by a power of two, so that ||r|| is about 1 at the start; B and A are linear, and d, q and w are scaled with it.
+// 6e-8 |A| |x|, which costs iterations where A is badly conditioned. An update computes r = b - A x in double, and goes on with the
+// direction that is there. r is scaled by a power of two, so that ||r|| is about 1 at the start; B and A are linear, and d, q and w are
+// scaled with it.
 #pragma once
 #include "krylov/steps.hpp"
 
@@ -23,7 +24,7 @@ struct FcgScalars {
 };
 
 // The steps on one rank's n rows; sums of this rank into s, which is in the space's memory. work: 2 sum_parts_of(n) doubles. V: double, or
-// float in mixed precision; W: V, or double. None waits.
+// float in mixed precision; W: V, or double. None waits. d·q and d·r are ProductSums of q = A d, with r; they follow one another in s.
 // s->r_r
 template <class Ex> PetscErrorCode fcg_norm(Ex &, std::int64_t n, const double *r, double *work, FcgScalars *s);
 // s->w_r and s->w_q, 0 without q
@@ -31,16 +32,13 @@ template <class Ex, class W, class V>
 PetscErrorCode fcg_projections(Ex &, std::int64_t n, const W *w, const V *r, const V *q, double *work, FcgScalars *s);
 // d; first: it is w
 template <class Ex, class W, class V> PetscErrorCode fcg_direction(Ex &, std::int64_t n, bool first, const FcgScalars *s, const W *w, V *d);
-// s->d_q and s->d_r
-template <class Ex, class V>
-PetscErrorCode fcg_curvature(Ex &, std::int64_t n, const V *d, const V *q, const V *r, double *work, FcgScalars *s);
 // x, r and s->r_r
 template <class Ex>
 PetscErrorCode fcg_step(Ex &, std::int64_t n, const double *d, const double *q, double *x, double *r, double *work, FcgScalars *s);
-// x += scale (d·r / d·q) d, r and s->r_r; wide <- r, unless it is nullptr
+// x += scale (d·r / d·q) d, r and s->r_r; wide <- r, unless it is nullptr; and step, of r
 template <class Ex>
 PetscErrorCode fcg_step_in_mixed(Ex &, std::int64_t n, double scale, const float *d, const float *q, double *x, float *r, double *wide,
-                                 double *work, FcgScalars *s);
+                                 const FirstStep<float> &step, double *work, FcgScalars *s);
 // r <- scale wide, rounded; wide <- r
 template <class Ex> PetscErrorCode fcg_take_residual(Ex &, std::int64_t n, double scale, double *wide, float *r);
 
@@ -66,10 +64,10 @@ public:
   virtual bool can_apply(Preconditioner &) const { return false; }
   // By it: w = B r in single precision.
   virtual PetscErrorCode apply(Preconditioner &, const FcgVectors &) { return PETSC_ERR_SUP; }
-  // By its product: q = A d; as_set_up as in multiply_exactly(), and true in mixed precision.
+  // By its product: q = A d, with this rank's d·q and d·r; as_set_up as in multiply_exactly(), and true in mixed precision.
   virtual PetscErrorCode multiply(Preconditioner &, const FcgVectors &, bool as_set_up) = 0;
-  // d·q, d·r, then x, r and ||r||²
-  virtual PetscErrorCode advance(const FcgVectors &) = 0;
+  // d·q and d·r, unless multiply() has made them by this preconditioner's product, then x, r and ||r||²; what apply() begins with, too
+  virtual PetscErrorCode advance(const FcgVectors &, Preconditioner *multiplied_by) = 0;
   // Waits. *norm: ||r||, as the step left it.
   virtual PetscErrorCode scalars(FcgScalars *, PetscReal *norm) = 0;
 };

@@ -43,24 +43,33 @@ PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const W *w, const V *r, c
 template <class Ex, class W, class V>
 PetscErrorCode fcg_direction(Ex &ex, std::int64_t n, bool first, const FcgScalars *s, const W *w, V *d)
 {
+  struct Read {
+    W w;
+    V d;
+  };
   if (first) return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = static_cast<V>(w[i]); });
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = static_cast<V>(w[i] - s->w_q / s->d_q * d[i]); });
-}
-
-template <class Ex, class V>
-PetscErrorCode fcg_curvature(Ex &ex, std::int64_t n, const V *d, const V *q, const V *r, double *work, FcgScalars *s)
-{
-  return fcg_two_dots(ex, n, d, q, r, work, &s->d_q);
+  return for_each_read(
+      ex, n, [=] AMGKIT_FN() { return s->w_q / s->d_q; },
+      [=] AMGKIT_FN(std::int64_t i) {
+        return Read{w[i], d[i]};
+      },
+      [=] AMGKIT_FN(std::int64_t i, double part, const Read &at) { d[i] = static_cast<V>(at.w - part * at.d); });
 }
 
 template <class Ex>
 PetscErrorCode fcg_step(Ex &ex, std::int64_t n, const double *d, const double *q, double *x, double *r, double *work, FcgScalars *s)
 {
-  return sum_into<1>(
-      ex, n,
+  struct Read {
+    double d, q, x, r;
+  };
+  return sum_read_into<1>(
+      ex, n, [=] AMGKIT_FN() { return step_along(*s); },
       [=] AMGKIT_FN(std::int64_t i) {
-        const double alpha = step_along(*s), r_i = r[i] - alpha * q[i];
-        x[i] += alpha * d[i];
+        return Read{d[i], q[i], x[i], r[i]};
+      },
+      [=] AMGKIT_FN(std::int64_t i, double alpha, const Read &at) {
+        const double r_i = at.r - alpha * at.q;
+        x[i] = at.x + alpha * at.d;
         r[i] = r_i;
         return Sums<1>{{r_i * r_i}};
       },
@@ -69,16 +78,24 @@ PetscErrorCode fcg_step(Ex &ex, std::int64_t n, const double *d, const double *q
 
 template <class Ex>
 PetscErrorCode fcg_step_in_mixed(Ex &ex, std::int64_t n, double scale, const float *d, const float *q, double *x, float *r, double *wide,
-                                 double *work, FcgScalars *s)
+                                 const FirstStep<float> &first, double *work, FcgScalars *s)
 {
-  return sum_into<1>(
-      ex, n,
+  const FirstStep<float> step = first;
+  struct Read {
+    float d, q, r;
+    double x;
+  };
+  return sum_read_into<1>(
+      ex, n, [=] AMGKIT_FN() { return step_along(*s); },
       [=] AMGKIT_FN(std::int64_t i) {
-        const double alpha = step_along(*s);
-        const auto r_i = static_cast<float>(r[i] - alpha * q[i]);
-        x[i] += scale * alpha * d[i];
+        return Read{d[i], q[i], r[i], x[i]};
+      },
+      [=] AMGKIT_FN(std::int64_t i, double alpha, const Read &at) {
+        const auto r_i = static_cast<float>(at.r - alpha * at.q);
+        x[i] = at.x + scale * alpha * at.d;
         r[i] = r_i;
         if (wide) wide[i] = r_i;
+        step(i, r_i);
         return Sums<1>{{static_cast<double>(r_i) * r_i}};
       },
       work, &s->r_r);
@@ -104,6 +121,4 @@ INSTANTIATE(float, float)
 INSTANTIATE(double, float)
 INSTANTIATE(double, double)
 #undef INSTANTIATE
-template PetscErrorCode fcg_curvature(Space &, std::int64_t, const float *, const float *, const float *, double *, FcgScalars *);
-template PetscErrorCode fcg_curvature(Space &, std::int64_t, const double *, const double *, const double *, double *, FcgScalars *);
 } // namespace amgkit

@@ -14,6 +14,9 @@ public:
   virtual ~KrylovSteps() = default;
   // Memory for vectors like x: PETSC_ERR_MEM on all ranks where there is none.
   virtual PetscErrorCode create(Vec x) = 0;
+  // Local: memory of the space for a vector that has none yet, and which PETSc frees with it: its own takes a GPU's driver 50 microseconds
+  // and more. Nothing on hosts, nor for vectors of half a GB, for which that does not count.
+  virtual PetscErrorCode give_memory(Vec) = 0;
   // Frees everything; to be called before the destructor.
   virtual PetscErrorCode close() = 0;
   virtual const char *space() const = 0;

@@ -41,6 +41,25 @@ public:
     PetscCall(need_memory_for(method_, comm_, [&] { return attempt(comm_, [&] { return allocate(); }); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode give_memory(Vec x) override
+  {
+    PetscFunctionBegin;
+#if defined(AMGKIT_HAVE_CUDA)
+    if constexpr (Ex::on_device) {
+      constexpr std::size_t much = std::size_t{1} << 29; // less than what is no memory of a pool, which PETSc could not free
+      PetscInt n;
+      void *memory;
+      PetscCall(VecGetLocalSize(x, &n));
+      const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(PetscScalar);
+      if (bytes == 0 || bytes >= much) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(memory_allocate(ex_, Memory::scratch, bytes, &memory));
+      PetscCall(VecCUDAReplaceArray(x, static_cast<const PetscScalar *>(memory)));
+    }
+#else
+    static_cast<void>(x);
+#endif
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode close() override
   {
     release();
@@ -52,8 +71,9 @@ public:
   bool has_product(Preconditioner &preconditioner) const override { return product_in<Ex>(&preconditioner); }
   PetscErrorCode multiply_exactly(Preconditioner &preconditioner, Vec x, Vec y, bool as_set_up) override
   {
-    return with<1, 1>(
-        {x}, {y}, [&](auto in, auto out) { return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(in[0], out[0], as_set_up); });
+    return with<1, 1>({x}, {y}, [&](auto in, auto out) {
+      return dynamic_cast<UserProduct<Ex> &>(preconditioner).multiply(in[0], out[0], as_set_up, nullptr);
+    });
   }
 
 protected:
@@ -93,6 +113,6 @@ protected:
 private:
   const char *method_;
   std::array<VecReader<Ex>, 3> readers_;
-  std::array<VecWriter<Ex>, 2> writers_;
+  std::array<VecWriter<Ex>, 3> writers_;
 };
 } // namespace amgkit

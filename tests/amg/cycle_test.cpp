@@ -227,6 +227,7 @@ TYPED_TEST(CycleTest, RecordingChangesNothing)
         parameters.cycle_type = cycle;
         parameters.kcycle_levels = deep ? 1 : 3;
         parameters.process_eq_limit = deep ? 60 : 0;
+        parameters.rows_recorded = deep ? 100 : 300000; // on one rank: below the first or second coarse level
         const HostCsr A = grid7(14, 13, 12);
         OK(recorded.create(this->ex, A, parameters));
         parameters.cuda_graph = PETSC_FALSE;

@@ -48,12 +48,12 @@ PetscErrorCode two_steps(Ex &ex, const HostCsr &A, bool gcr, const Vector &r, co
   PetscCall(upload(ex, c2, C2));
   PetscCall(upload(ex, times(A, c2), V2));
   double *sums = k.sums.data(), *work = k.work.data();
-  PetscCall(kcycle_first(ex, n, gcr ? V1.data() : X.data(), V1.data(), R.data(), work, sums));
+  PetscCall(sum_products(ex, n, X.data(), V1.data(), ProductSums<5, double>{gcr, R.data(), nullptr, work, sums}));
   PetscCall(kcycle_residual(ex, n, V1.data(), sums, R.data(), {n, 0.75, D.data(), nullptr, first.data()}));
   PetscCall(download(ex, first.data(), n, stepped));
   PetscCall(download(ex, R.data(), n, after));
   for (int i = 0; i < n; i++) EXPECT_EQ(stepped[i], 0.75 * wave(n, 0.2)[i] * after[i]) << i;
-  PetscCall(kcycle_second(ex, n, gcr ? V2.data() : C2.data(), V1.data(), V2.data(), R.data(), work, sums));
+  PetscCall(sum_products(ex, n, C2.data(), V2.data(), ProductSums<3, double>{gcr, R.data(), V1.data(), work, sums + kcycle_first_sums}));
   PetscCall(kcycle_combine(ex, n, sums, C2.data(), X.data()));
   PetscCall(download(ex, X.data(), n, *x));
   PetscFunctionReturn(PETSC_SUCCESS);

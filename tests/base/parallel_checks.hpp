@@ -31,6 +31,10 @@ template <int Lanes, class Ex> PetscErrorCode check_chosen(Ex &, int n, int *out
 template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &, int n, int *out);
 // out[i] = 2 x[i] + i for i < n; sums: of x, and n
 template <class Ex> PetscErrorCode check_many(Ex &, std::int64_t n, const double *x, double *out, double *work, double *sums);
+// x[i] <- 2 x[i] + *given, by for_each_read(), then x[i] <- x[i] + i and sums: of these and n, by sum_read_into()
+template <class Ex> PetscErrorCode check_reads(Ex &, std::int64_t n, const double *given, double *x, double *work, double *sums);
+// out[i] = 3 i, and sums: of i mod 7 and n, each team's parts by its lanes
+template <class Ex> PetscErrorCode check_sums_of_rows(Ex &, std::int64_t n, int lanes, double *out, double *work, double *sums);
 // sums[k] = the sum of i mod (k + 2) + round over 0 <= i < n, for k < N; N: 1, 5 or 17
 template <int N, class Ex> PetscErrorCode check_sums(Ex &, std::int64_t n, int round, double *work, double *sums);
 // bits |= 1 << i mod 32 for 0 <= i < n, i mod 3 = 0

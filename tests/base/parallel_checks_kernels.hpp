@@ -173,6 +173,39 @@ template <class Ex> PetscErrorCode check_many(Ex &ex, std::int64_t n, const doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode check_reads(Ex &ex, std::int64_t n, const double *given, double *x, double *work, double *sums)
+{
+  const auto number = [=] AMGKIT_FN() { return *given; };
+  const auto read = [=] AMGKIT_FN(std::int64_t i) { return x[i]; };
+
+  PetscFunctionBegin;
+  PetscCall(for_each_read(ex, n, number, read, [=] AMGKIT_FN(std::int64_t i, double more, double at) { x[i] = 2 * at + more; }));
+  PetscCall(for_each_read(ex, n, read, [=] AMGKIT_FN(std::int64_t i, double at) { x[i] = at + static_cast<double>(i); }));
+  PetscCall(sum_read_into<2>(
+      ex, n, number, read,
+      [=] AMGKIT_FN(std::int64_t i, double more, double at) {
+        x[i] = at + more;
+        return Sums<2>{{at, 1}};
+      },
+      work, sums));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode check_sums_of_rows(Ex &ex, std::int64_t n, int lanes, double *out, double *work, double *sums)
+{
+  return sum_rows_into<2, 48>(
+      ex, n, lanes,
+      [=] AMGKIT_FN(auto team, std::int64_t i) {
+        double mine = 0;
+        for (int k = team.rank(); k < i % 7; k += team.lanes()) mine += 1;
+        const double s = team.sum(mine);
+        if (team.rank() > 0) return Sums<2>{{0, 0}};
+        out[i] = 3 * static_cast<double>(i);
+        return Sums<2>{{s, 1}};
+      },
+      work, sums);
+}
+
 template <int N, class Ex> PetscErrorCode check_sums(Ex &ex, std::int64_t n, int round, double *work, double *sums)
 {
   return sum_into<N>(
@@ -294,6 +327,8 @@ template PetscErrorCode check_chosen<32>(Space &, int, int *);
 template PetscErrorCode check_sorted<4>(Space &, int, int *);
 template PetscErrorCode check_sorted<32>(Space &, int, int *);
 template PetscErrorCode check_many(Space &, std::int64_t, const double *, double *, double *, double *);
+template PetscErrorCode check_reads(Space &, std::int64_t, const double *, double *, double *, double *);
+template PetscErrorCode check_sums_of_rows(Space &, std::int64_t, int, double *, double *, double *);
 template PetscErrorCode check_sums<1>(Space &, std::int64_t, int, double *, double *);
 template PetscErrorCode check_sums<5>(Space &, std::int64_t, int, double *, double *);
 template PetscErrorCode check_sums<17>(Space &, std::int64_t, int, double *, double *);

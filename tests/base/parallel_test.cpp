@@ -192,6 +192,43 @@ TYPED_TEST(Parallel, ManyRowsAreEachTakenOnce)
   }
 }
 
+TYPED_TEST(Parallel, ForEachReadUsesWhatItReads)
+{
+  for (std::int64_t n : {0, 1, 31, 255, 256, 257, 1023, 1024, 1025, 5000, 400000}) {
+    std::vector<double> before(static_cast<std::size_t>(n)), expected = before;
+    double sum = 0;
+    for (std::size_t i = 0; i < before.size(); i++) {
+      before[i] = static_cast<double>(i % 97);
+      const double then = 2 * before[i] + 5 + static_cast<double>(i);
+      expected[i] = then + 5;
+      sum += then;
+    }
+    auto x = this->to_space(before), given = this->to_space(std::vector<double>{5}), sums = this->to_space(std::vector<double>(2, NAN)),
+         work = this->to_space(std::vector<double>(static_cast<std::size_t>(2 * sum_parts_of(n)), NAN));
+    OK(check_reads(this->ex, n, given.data(), x.data(), work.data(), sums.data()));
+    ASSERT_EQ(this->to_host(x), expected) << n;
+    ASSERT_EQ(this->to_host(sums), (std::vector<double>{sum, static_cast<double>(n)})) << n;
+  }
+}
+
+TYPED_TEST(Parallel, SumRowsIntoSumsOnceATeam)
+{
+  for (std::int64_t n : {0, 1, 31, 32, 33, 1000, 4096, 100000}) {
+    for (int lanes = 1; lanes <= 32; lanes *= 2) {
+      auto out = this->to_space(std::vector<double>(static_cast<std::size_t>(n), NAN)), sums = this->to_space(std::vector<double>(2, NAN)),
+           work = this->to_space(std::vector<double>(static_cast<std::size_t>(2 * sum_parts_of(32 * n)), NAN));
+      OK(check_sums_of_rows(this->ex, n, lanes, out.data(), work.data(), sums.data()));
+      double expected = 0;
+      const std::vector<double> got = this->to_host(out);
+      for (std::int64_t i = 0; i < n; i++) {
+        expected += static_cast<double>(i % 7);
+        ASSERT_EQ(got[static_cast<std::size_t>(i)], 3 * static_cast<double>(i)) << n << ' ' << lanes;
+      }
+      ASSERT_EQ(this->to_host(sums), (std::vector<double>{expected, static_cast<double>(n)})) << n << ' ' << lanes;
+    }
+  }
+}
+
 TYPED_TEST(Parallel, SumsManyTogether)
 {
   const auto expect_sums = [&]<int N>(std::integral_constant<int, N>, std::int64_t n) {

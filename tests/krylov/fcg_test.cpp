@@ -61,7 +61,8 @@ TYPED_TEST(FcgTest, StepsAreThoseOfPlainLoops)
     const double tolerance = 1e-12 * (1 + n);
     OK(fcg_norm(this->ex, n, v.r.data(), v.work.data(), v.s.data()));
     OK(fcg_projections<TypeParam, double, double>(this->ex, n, v.w.data(), v.r.data(), v.q.data(), v.work.data(), v.s.data()));
-    OK(fcg_curvature<TypeParam, double>(this->ex, n, v.d.data(), v.q.data(), v.r.data(), v.work.data(), v.s.data()));
+    OK(sum_products(this->ex, n, v.d.data(), v.q.data(),
+                    ProductSums<2, double>{false, v.r.data(), nullptr, v.work.data(), &v.s.data()->d_q}));
     OK(download(this->ex, v.s.data(), 1, s));
     EXPECT_NEAR(s[0].r_r, sum_of_products(r, r), tolerance);
     EXPECT_NEAR(s[0].w_r, sum_of_products(w, r), tolerance);
@@ -108,21 +109,25 @@ TYPED_TEST(FcgTest, StepsInMixedPrecisionAreThoseOfPlainLoops)
   OK(work.allocate(this->ex, 2 * sum_parts_of(n)));
   OK(upload(this->ex, std::vector<FcgScalars>(1), scalars));
   OK(fcg_projections<TypeParam, double, float>(this->ex, n, W.data(), R.data(), Q.data(), work.data(), scalars.data()));
-  OK(fcg_curvature<TypeParam, float>(this->ex, n, D.data(), Q.data(), R.data(), work.data(), scalars.data()));
+  OK(sum_products(this->ex, n, D.data(), Q.data(), ProductSums<2, float>{false, R.data(), nullptr, work.data(), &scalars.data()->d_q}));
   OK(download(this->ex, scalars.data(), 1, s));
   EXPECT_NEAR(s[0].w_r, sum_of_products(of.w, of.r), 1e-3);
   EXPECT_NEAR(s[0].d_q, sum_of_products(of.d, of.q), 1e-3);
   const double alpha = s[0].d_r / s[0].d_q, beta = s[0].w_q / s[0].d_q;
-  OK(fcg_step_in_mixed(this->ex, n, 0.25, D.data(), Q.data(), x.data(), R.data(), wide.data(), work.data(), scalars.data()));
+  auto E = this->to_space(rounded<float>(of.r)), first = this->to_space(std::vector<float>(n, NAN));
+  const FirstStep<float> step{n, 0.75, nullptr, E.data(), first.data()};
+  OK(fcg_step_in_mixed(this->ex, n, 0.25, D.data(), Q.data(), x.data(), R.data(), wide.data(), step, work.data(), scalars.data()));
   OK(fcg_direction<TypeParam, double, float>(this->ex, n, false, scalars.data(), W.data(), D.data()));
   const auto got_r = this->to_host(R), got_d = this->to_host(D);
   const auto got_wide = this->to_host(wide), got_x = this->to_host(x);
+  const auto stepped = this->to_host(first);
   double norm2 = 0;
   for (int i = 0; i < n; i++) {
     ASSERT_NEAR(got_r[i], r[i] - alpha * q[i], 1e-6);
     ASSERT_NEAR(got_x[i], of.x[i] + 0.25 * alpha * d[i], 1e-14);
     ASSERT_NEAR(got_d[i], of.w[i] - beta * d[i], 1e-6);
     ASSERT_EQ(got_wide[i], got_r[i]);
+    ASSERT_EQ(stepped[i], static_cast<float>(0.75 * r[i] * got_r[i]));
     norm2 += static_cast<double>(got_r[i]) * got_r[i];
   }
   OK(download(this->ex, scalars.data(), 1, s));

@@ -62,6 +62,45 @@ inline int failing_allocations(Debug &ex, const std::function<PetscErrorCode()> 
   return failed;
 }
 
+// A product with sums gives the bits of the one without, whatever the lanes, and the sums of what it gives, to rounding.
+template <int N, class Ex, class Stored, class V>
+void check_summed_products(Ex &ex, Stored &S, const Array<V, Ex> &x, const Array<V, Ex> &r, const Array<V, Ex> &z, const std::string &name)
+{
+  const std::int64_t n = x.size();
+  Array<V, Ex> y;
+  Array<double, Ex> sums, work;
+  std::vector<V> alone, with, xs, rs, zs;
+  std::vector<double> got;
+  OK(y.allocate(ex, n));
+  OK(sums.allocate(ex, N));
+  OK(work.allocate(ex, N * product_sum_parts_of(n)));
+  OK(download(ex, x.data(), n, xs));
+  OK(download(ex, r.data(), n, rs));
+  OK(download(ex, z.data(), n, zs));
+  for (int lanes : {1, 4, 32}) {
+    for (bool of_y : {false, true}) {
+      set_lanes(S, lanes);
+      OK(spmv(ex, S.view(), x.data(), y.data()));
+      OK(download(ex, y.data(), n, alone));
+      OK(upload(ex, std::vector<V>(static_cast<std::size_t>(n), V(NAN)), y));
+      OK(spmv(ex, S.view(), x.data(), y.data(), ProductSums<N, V>{of_y, r.data(), z.data(), work.data(), sums.data()}));
+      OK(download(ex, y.data(), n, with));
+      OK(download(ex, sums.data(), N, got));
+      ASSERT_EQ(with, alone) << name;
+      double expected[N] = {}, size[N] = {};
+      for (std::size_t i = 0; i < with.size(); i++) {
+        const double y_i = with[i], r_i = rs[i], u = of_y ? y_i : xs[i];
+        const double terms[] = {u * y_i, u * r_i, N == 3 ? u * zs[i] : r_i * r_i, r_i * y_i, y_i * y_i};
+        for (int k = 0; k < N; k++) {
+          expected[k] += terms[k];
+          size[k] += std::abs(terms[k]);
+        }
+      }
+      for (int k = 0; k < N; k++) ASSERT_NEAR(got[k], expected[k], 1e-13 * size[k]) << name << ", sum " << k << ", lanes " << lanes;
+    }
+  }
+}
+
 // What fits computes what compressed rows do; what does not fit says so.
 // Values of T, vectors of V
 template <template <class, class> class Format, class T, class V, class Ex>
@@ -98,6 +137,9 @@ void check_products(Ex &ex, const HostCsr &A, int block, double tolerance, const
     OK(spmv(ex, S.view(), x.data(), y.data()));
     expect_same();
   }
+  check_summed_products<2>(ex, S, x, b, before, name);
+  check_summed_products<3>(ex, S, x, b, before, name);
+  check_summed_products<5>(ex, S, x, b, before, name);
   set_lanes(S, n % 3 == 0 ? 4 : 1);
   OK(residual(ex, S.view(), b.data(), x.data(), y.data()));
   OK(residual(ex, M.view(), b.data(), x.data(), z.data()));

@@ -83,6 +83,14 @@ template <class Ex, class T> PetscErrorCode block_sell_fill(Ex &, CsrView<double
 
 // As in sell.hpp, with the same sums where x is finite.
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, BlockSellView<T> A, const V *x, V *y);
+template <int N, class Ex, class T, class V>
+PetscErrorCode spmv(Ex &ex, BlockSellView<T> A, const V *x, V *y, const ProductSums<N, V> &sums)
+{
+  PetscFunctionBegin;
+  PetscCall(spmv(ex, A, x, y));
+  PetscCall(sum_products(ex, A.rows, x, y, sums));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 template <class Ex, class T, class V> PetscErrorCode add_product(Ex &, BlockSellView<T> A, const V *x, V *y);
 template <class Ex, class T, class V> PetscErrorCode residual(Ex &, BlockSellView<T> A, const V *b, const V *x, V *r);
 template <class Ex, class T, class D, class V>

@@ -153,6 +153,7 @@ template <class Ex> PetscErrorCode exact_in_single(Ex &, CsrView<double> A, bool
 // As in spmv.hpp; the entries of a row are added one after the other, in ascending order of their columns, and in the wider one of their
 // and the vectors' precision.
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, SellView<T> A, const V *x, V *y);
+template <int N, class Ex, class T, class V> PetscErrorCode spmv(Ex &, SellView<T> A, const V *x, V *y, const ProductSums<N, V> &);
 template <class Ex, class T, class V> PetscErrorCode add_product(Ex &, SellView<T> A, const V *x, V *y);
 template <class Ex, class T, class V> PetscErrorCode residual(Ex &, SellView<T> A, const V *b, const V *x, V *r);
 template <class Ex, class T, class D, class V>

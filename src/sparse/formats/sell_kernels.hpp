@@ -417,12 +417,29 @@ PetscErrorCode for_products(Ex &ex, Rows rows, SellView<T> A, const V *x, V *y, 
     return for_each<constant_registers<V>>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_constant_products(A, t, x, y, f); });
   if (A.lanes > 1)
     return for_rows_of(ex, threads, A.lanes, [=] AMGKIT_FN(auto team, std::int64_t t) { store_products(team, rows, A, t, x, y, f); });
-  return for_each<sell_registers>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_products(Alone{}, rows, A, t, x, y, f); });
+  return for_each<sell_registers<T>>(ex, threads, [=] AMGKIT_FN(std::int64_t t) { store_products(Alone{}, rows, A, t, x, y, f); });
 }
 
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, SellView<T> A, const V *x, V *y)
 {
   return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, y, SellProduct<V>{}); });
+}
+
+template <int N, class Ex, class Rows, class T, class V>
+PetscErrorCode for_summed_products(Ex &ex, Rows rows, SellView<T> A, const V *x, V *y, ProductSums<N, V> p)
+{
+  const std::int64_t threads = sell_slices(A.rows) * sell_threads;
+  if (A.constant && !A.base)
+    return sum_rows_into<N, summed_registers<T, V>>(
+        ex, threads, 1, [=] AMGKIT_FN(auto, std::int64_t t) { return store_summed_constant_products(A, t, x, y, p); }, p.work, p.sums);
+  return sum_rows_into<N, summed_registers<T, V>>(
+      ex, threads, A.lanes, [=] AMGKIT_FN(auto team, std::int64_t t) { return store_summed_products(team, rows, A, t, x, y, p); }, p.work,
+      p.sums);
+}
+
+template <int N, class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, SellView<T> A, const V *x, V *y, const ProductSums<N, V> &sums)
+{
+  return with_rows(A.order, [&](auto rows) { return for_summed_products(ex, rows, A, x, y, sums); });
 }
 
 template <class Ex, class T, class V> PetscErrorCode add_product(Ex &ex, SellView<T> A, const V *x, V *y)
@@ -448,10 +465,14 @@ AMGKIT_INSTANTIATE(exact_in_single)
 AMGKIT_INSTANTIATE(sell_pattern)
 AMGKIT_INSTANTIATE(sell_fill_rests)
 template PetscErrorCode spmv(Space &, SellView<LongFloat>, const float *, float *);
+template PetscErrorCode spmv(Space &, SellView<LongFloat>, const float *, float *, const ProductSums<2, float> &);
 #define INSTANTIATE_RELAX(T, D, V)                                                                                                         \
   template PetscErrorCode relax(Space &, SellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_PRODUCTS(T, V)                                                                                                         \
   template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *);                                                                      \
+  template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *, const ProductSums<2, V> &);                                           \
+  template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *, const ProductSums<3, V> &);                                           \
+  template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *, const ProductSums<5, V> &);                                           \
   template PetscErrorCode add_product(Space &, SellView<T>, const V *, V *);                                                               \
   template PetscErrorCode residual(Space &, SellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \

@@ -1,12 +1,15 @@
 // Products with sliced ELL: what the rows of a thread give.
 #pragma once
+#include "sparse/formats/product_sums.hpp"
 #include "sparse/formats/sell_offsets.hpp"
 
 namespace amgkit
 {
 constexpr int sell_batch = 4; // positions whose entries are on their way at once
-constexpr int sell_registers = 48;
+template <class T> constexpr int sell_registers = std::is_same_v<T, LongFloat> ? 64 : 48;
 template <class V> constexpr int constant_registers = sizeof(V) == sizeof(float) ? 40 : 64;
+// With sums, which are kept meanwhile: with fewer nvcc keeps other things in memory, and a product takes twice as long.
+template <class T, class V> constexpr int summed_registers = std::is_same_v<T, float> &&std::is_same_v<V, float> ? 64 : 80;
 
 // Where the thread's pairs of a slice begin.
 struct SellPlace {
@@ -164,14 +167,64 @@ AMGKIT_FN void store_products(const Team &team, const Rows &rows, const SellView
   if (team.rank() > 0) return;
   store_two(A.rows, i, f, read_two(A.rows, i, f), s, y);
 }
-// The same where all slices are constant. What f reads is on its way meanwhile.
+// y_i = s_i for both rows i of a thread; what is summed of them, of which at has been read
+template <class V> struct TwoTerms {
+  ProductTerms<V> of[2];
+};
+template <int N, class V>
+AMGKIT_FN TwoTerms<V> read_two_terms(int rows, const SellPair<std::int64_t> &i, const ProductSums<N, V> &products, const V *x)
+{
+  TwoTerms<V> at{};
+  for (int h = 0; h < 2; h++) {
+    if (i.of[h] < rows) at.of[h] = read_terms(products, x, i.of[h]);
+  }
+  return at;
+}
+template <int N, class S, class V>
+AMGKIT_FN Sums<N> store_and_sum(int rows, const SellPair<std::int64_t> &i, const ProductSums<N, V> &products, const TwoTerms<V> &at,
+                                const SellPair<S> &s, V *y)
+{
+  Sums<N> sums{};
+  for (int h = 0; h < 2; h++) {
+    if (i.of[h] >= rows) continue;
+    const V y_i = static_cast<V>(s.of[h]);
+    const Sums<N> term = terms_of(products, at.of[h], y_i);
+    y[i.of[h]] = y_i;
+    for (int k = 0; k < N; k++) sums.of[k] += term.of[k];
+  }
+  return sums;
+}
+
+// The same of y_i = (A x)_i, with what is summed of the two rows.
+template <int N, class Rows, class Team, class T, class V>
+AMGKIT_FN Sums<N> store_summed_products(const Team &team, const Rows &rows, const SellView<T> &A, std::int64_t t, const V *x, V *y,
+                                        const ProductSums<N, V> &products)
+{
+  const SellPair<std::int64_t> i = rows.pair(t);
+  auto s = rows_times<Rows>(team, A, t, i, x);
+  for (int h = 0; h < 2; h++) s.of[h] = team.sum(s.of[h]);
+  if (team.rank() > 0) return {};
+  return store_and_sum(A.rows, i, products, read_two_terms(A.rows, i, products, x), s, y);
+}
+// The same where all slices are constant. What f reads, or is summed, is on its way meanwhile.
+template <class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> all_constant_times(const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i, const V *x)
+{
+  const int list = A.start[t / sell_threads].constant;
+  return constant_times(Alone{}, A, list, static_cast<int>(t % sell_threads), SellPair<const V *>{{x + i.of[0], x + i.of[1]}});
+}
 template <class T, class V, class F>
 AMGKIT_FN void store_constant_products(const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
 {
   const SellPair<std::int64_t> i = KeptRows{}.pair(t);
   const auto read = read_two(A.rows, i, f);
-  const int list = A.start[t / sell_threads].constant;
-  const auto s = constant_times(Alone{}, A, list, static_cast<int>(t % sell_threads), SellPair<const V *>{{x + i.of[0], x + i.of[1]}});
-  store_two(A.rows, i, f, read, s, y);
+  store_two(A.rows, i, f, read, all_constant_times(A, t, i, x), y);
+}
+template <int N, class T, class V>
+AMGKIT_FN Sums<N> store_summed_constant_products(const SellView<T> &A, std::int64_t t, const V *x, V *y, const ProductSums<N, V> &products)
+{
+  const SellPair<std::int64_t> i = KeptRows{}.pair(t);
+  const auto read = read_two_terms(A.rows, i, products, x);
+  return store_and_sum(A.rows, i, products, read, all_constant_times(A, t, i, x), y);
 }
 } // namespace amgkit

@@ -15,6 +15,25 @@ template <class V> inline constexpr const V *unscaled = nullptr;
 
 // y = A x; T is double, or float for the same bits as its values as doubles give.
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, CsrView<T> A, const V *x, V *y);
+// Sums over the rows of y = A x, taken with the product, in double; u is x, or y where of_y.
+//   N = 2: u·y, u·r;   3: u·y, u·r, u·z;   5: u·y, u·r, r·r, r·y, y·y
+// They are left in sums, N doubles in the space's memory; work: N product_sum_parts_of(rows) more.
+template <int N, class V> struct ProductSums {
+  bool of_y;
+  const V *r, *z;
+  double *work, *sums;
+};
+inline std::int64_t product_sum_parts_of(std::int64_t rows) { return sum_parts_of(16 * rows); } // 32 lanes for each two rows
+// The same after the product.
+template <int N, class Ex, class V> PetscErrorCode sum_products(Ex &, std::int64_t n, const V *x, const V *y, const ProductSums<N, V> &);
+// Both, one after the other.
+template <int N, class Ex, class T, class V> PetscErrorCode spmv(Ex &ex, CsrView<T> A, const V *x, V *y, const ProductSums<N, V> &sums)
+{
+  PetscFunctionBegin;
+  PetscCall(spmv(ex, A, x, y));
+  PetscCall(sum_products(ex, A.rows, x, y, sums));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 // y += A x
 template <class Ex, class T, class V> PetscErrorCode add_product(Ex &, CsrView<T> A, const V *x, V *y);
 // r = b - A x

@@ -1,5 +1,4 @@
-#include "base/parallel.hpp"
-#include "sparse/formats/spmv.hpp"
+#include "sparse/formats/product_sums.hpp"
 
 namespace amgkit
 {
@@ -34,6 +33,14 @@ template <class Ex, class V> PetscErrorCode spmv(Ex &ex, CsrView<float> A, const
   });
 }
 
+template <int N, class Ex, class V>
+PetscErrorCode sum_products(Ex &ex, std::int64_t n, const V *x, const V *y, const ProductSums<N, V> &products)
+{
+  const ProductSums<N, V> p = products;
+  return sum_into<N>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return terms_of(p, read_terms(p, x, i), y[i]); }, p.work, p.sums);
+}
+
 template <class Ex, class T, class V> PetscErrorCode add_product(Ex &ex, CsrView<T> A, const V *x, V *y)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
@@ -65,7 +72,16 @@ PetscErrorCode relax(Ex &ex, CsrView<double> A, const D *d, RelaxStep step, cons
 
 template <class Ex, class D, class V> PetscErrorCode scale(Ex &ex, std::int64_t n, double factor, const D *d, const V *b, V *x)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<V>(factor * d[i] * b[i]); });
+  struct Read {
+    D d;
+    V b;
+  };
+  return for_each_read(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        return Read{d[i], b[i]};
+      },
+      [=] AMGKIT_FN(std::int64_t i, const Read &at) { x[i] = static_cast<V>(factor * at.d * at.b); });
 }
 
 template <class Ex, class V> PetscErrorCode take(Ex &ex, const FirstStep<V> &first, const V *b)
@@ -121,6 +137,9 @@ INSTANTIATE_MATRIX(double, double)
 #define INSTANTIATE(V)                                                                                                                     \
   template PetscErrorCode residual(Space &, CsrView<double>, const V *, const V *, V *);                                                   \
   template PetscErrorCode take(Space &, const FirstStep<V> &, const V *);                                                                  \
+  template PetscErrorCode sum_products(Space &, std::int64_t, const V *, const V *, const ProductSums<2, V> &);                            \
+  template PetscErrorCode sum_products(Space &, std::int64_t, const V *, const V *, const ProductSums<3, V> &);                            \
+  template PetscErrorCode sum_products(Space &, std::int64_t, const V *, const V *, const ProductSums<5, V> &);                            \
   template PetscErrorCode spmv(Space &, CsrView<float>, const V *, V *, const FirstStep<V> &);                                             \
   template PetscErrorCode add(Space &, std::int64_t, const V *, V *);                                                                      \
   template PetscErrorCode gather(Space &, std::int64_t, const int *, const V *, V *);                                                      \

@@ -156,9 +156,11 @@ template <class Ex> std::size_t StoredMatrix<Ex>::bytes() const
       format_);
 }
 
-template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::multiply(Ex &ex, CsrView<double> A, const V *x, V *y) const
+template <class Ex>
+template <class V, class... S>
+PetscErrorCode StoredMatrix<Ex>::multiply(Ex &ex, CsrView<double> A, const V *x, V *y, const S &...sums) const
 {
-  return with_view(format_, A, [&](auto view) { return spmv(ex, view, x, y); });
+  return with_view(format_, A, [&](auto view) { return spmv(ex, view, x, y, sums...); });
 }
 
 template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::add_product(Ex &ex, CsrView<double> A, const V *x, V *y) const
@@ -172,11 +174,13 @@ template <class Ex> bool StoredMatrix<Ex>::has_own_entries() const
   return pattern && (pattern->all_constant() || !single_);
 }
 
-template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y) const
+template <class Ex>
+template <class V, class... S>
+PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y, const S &...sums) const
 {
-  if (const auto *rows = std::get_if<Sell<float, Ex>>(&format_)) return spmv(ex, rows->exact_view(), x, y);
-  if (const auto *blocks = std::get_if<BlockSell<float, Ex>>(&format_)) return spmv(ex, blocks->exact_view(), x, y);
-  return multiply(ex, CsrView<double>{}, x, y);
+  if (const auto *rows = std::get_if<Sell<float, Ex>>(&format_)) return spmv(ex, rows->exact_view(), x, y, sums...);
+  if (const auto *blocks = std::get_if<BlockSell<float, Ex>>(&format_)) return spmv(ex, blocks->exact_view(), x, y, sums...);
+  return multiply(ex, CsrView<double>{}, x, y, sums...);
 }
 
 template <class Ex> PetscErrorCode StoredMatrix<Ex>::keep_rests(Ex &ex, CsrView<double> A, bool *kept)
@@ -191,9 +195,11 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::keep_rests(Ex &ex, CsrView<
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode StoredMatrix<Ex>::multiply_long(Ex &ex, const float *x, float *y) const
+template <class Ex>
+template <class... S>
+PetscErrorCode StoredMatrix<Ex>::multiply_long(Ex &ex, const float *x, float *y, const S &...sums) const
 {
-  return spmv(ex, std::get<Sell<float, Ex>>(format_).long_view(), x, y);
+  return spmv(ex, std::get<Sell<float, Ex>>(format_).long_view(), x, y, sums...);
 }
 
 template <class Ex>
@@ -214,13 +220,21 @@ PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const D *d, Re
 #define INSTANTIATE_RELAX(Ex, D, V)                                                                                                        \
   template PetscErrorCode StoredMatrix<Ex>::relax(Ex &, CsrView<double>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>,    \
                                                   V *) const;
+#define INSTANTIATE_SUMS(Ex, N, V)                                                                                                         \
+  template PetscErrorCode StoredMatrix<Ex>::multiply(Ex &, CsrView<double>, const V *, V *, const ProductSums<N, V> &) const;
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
+  INSTANTIATE_SUMS(Ex, 2, V)                                                                                                               \
+  INSTANTIATE_SUMS(Ex, 3, V)                                                                                                               \
+  INSTANTIATE_SUMS(Ex, 5, V)                                                                                                               \
+  template PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &, const V *, V *, const ProductSums<2, V> &) const;                       \
   template PetscErrorCode StoredMatrix<Ex>::multiply(Ex &, CsrView<double>, const V *, V *) const;                                         \
   template PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &, const V *, V *) const;                                                  \
   template PetscErrorCode StoredMatrix<Ex>::add_product(Ex &, CsrView<double>, const V *, V *) const;                                      \
   template PetscErrorCode StoredMatrix<Ex>::residual(Ex &, CsrView<double>, const V *, const V *, V *) const;
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class StoredMatrix<Ex>;                                                                                                         \
+  template PetscErrorCode StoredMatrix<Ex>::multiply_long(Ex &, const float *, float *) const;                                             \
+  template PetscErrorCode StoredMatrix<Ex>::multiply_long(Ex &, const float *, float *, const ProductSums<2, float> &) const;              \
   INSTANTIATE_VECTORS(Ex, float)                                                                                                           \
   INSTANTIATE_VECTORS(Ex, double)                                                                                                          \
   INSTANTIATE_RELAX(Ex, float, float)                                                                                                      \
@@ -228,6 +242,7 @@ PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const D *d, Re
   INSTANTIATE_RELAX(Ex, double, double)
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
+#undef INSTANTIATE_SUMS
 #undef INSTANTIATE_VECTORS
 #undef INSTANTIATE_RELAX
 } // namespace amgkit

@@ -30,16 +30,16 @@ public:
   const char *description() const;
   std::size_t bytes() const;
 
-  // As in spmv.hpp. A: the block in compressed rows, used when nothing else is stored.
-  template <class V> PetscErrorCode multiply(Ex &, CsrView<double> A, const V *x, V *y) const;
+  // As in spmv.hpp. A: the block in compressed rows, used when nothing else is stored; sums: nothing, or ProductSums.
+  template <class V, class... S> PetscErrorCode multiply(Ex &, CsrView<double> A, const V *x, V *y, const S &...sums) const;
   template <class V> PetscErrorCode add_product(Ex &, CsrView<double> A, const V *x, V *y) const;
   // y = A x with A's own entries, where what is stored has them: all in double precision, or all in constant slices.
   bool has_own_entries() const;
-  template <class V> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y) const;
+  template <class V, class... S> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y, const S &...sums) const;
   // Local: for y = A x with A's entries to 40 bits (long_float.hpp), two bytes more an entry; A has the values that are stored. *kept: it
   // can be taken until the next refresh(); not where blocks, compressed rows or doubles are stored.
   PetscErrorCode keep_rests(Ex &, CsrView<double> A, bool *kept);
-  PetscErrorCode multiply_long(Ex &, const float *x, float *y) const;
+  template <class... S> PetscErrorCode multiply_long(Ex &, const float *x, float *y, const S &...sums) const;
   template <class V> PetscErrorCode residual(Ex &, CsrView<double> A, const V *b, const V *x, V *r) const;
   template <class D, class V>
   PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y) const;

@@ -19,9 +19,19 @@ PetscErrorCode restrict_sum(Ex &ex, const Aggregation<Ex> &aggregation, const V 
 template <class Ex, class V> PetscErrorCode prolongate_add(Ex &ex, const Aggregation<Ex> &aggregation, const V *p, const V *e, V *x)
 {
   const int *id = aggregation.id.data();
-  return for_each(ex, aggregation.fine, [=] AMGKIT_FN(std::int64_t i) {
-    if (id[i] >= 0) x[i] += p[i] * e[id[i]];
-  });
+  struct Read {
+    int id;
+    V x, p, e;
+  };
+  return for_each_read(
+      ex, aggregation.fine,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const int c = id[i];
+        return Read{c, x[i], p[i], c >= 0 ? e[c] : 0};
+      },
+      [=] AMGKIT_FN(std::int64_t i, const Read &at) {
+        if (at.id >= 0) x[i] = at.x + at.p * at.e;
+      });
 }
 
 using Space = AMGKIT_SPACE;
