@@ -75,15 +75,6 @@ private:
     return levels_[l]->smoother.apply(ex_, matrix(l), sweeps, guess, b, x);
   }
 
-  PetscErrorCode smooth_corrected(std::size_t l, const Corrected<V> &corrected, const V *b, Iterate<V> &x)
-  {
-    const LogPhase logged(Phase::smooth);
-    if constexpr (transposed)
-      return PETSC_ERR_PLIB;
-    else
-      return levels_[l]->smoother.apply(ex_, matrix(l), after_, corrected, b, x);
-  }
-
   PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, Guess guess, const V *b, V *x)
   {
     const V *r = b;
@@ -96,18 +87,14 @@ private:
       PetscCall(matrix(l).residual(ex_, b, iterate.here, iterate.there));
       r = iterate.there;
     }
-    Corrected<V> corrected;
-    PetscCall(correct(l, kind, r, iterate.here, &corrected));
-    if (corrected.e)
-      PetscCall(smooth_corrected(l, corrected, b, iterate));
-    else
-      PetscCall(smooth(l, after_, Guess::given, b, iterate));
+    PetscCall(correct(l, kind, r, iterate.here));
+    PetscCall(smooth(l, after_, Guess::given, b, iterate));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // x += P (coarse solution for R r), for Aᵀ: x += Rᵀ (... for Pᵀ r); on ranks that have no share of the coarser level the rest of its
-  // group solves it. Where the next sweep can, *corrected is x + P e for it to read, and x stays.
-  PetscErrorCode correct(std::size_t l, CycleKind kind, const V *r, V *x, Corrected<V> *corrected)
+  // group solves it.
+  PetscErrorCode correct(std::size_t l, CycleKind kind, const V *r, V *x)
   {
     const bool shares = l + 1 < levels_.size();
     Redistribution<Ex> *way = levels_[l]->move ? &levels_[l]->move->way : nullptr;
@@ -123,8 +110,6 @@ private:
       PetscCall(cycle_.recording_.play(ex_, [&] { return solve_below(l, kind); }));
     else if (shares)
       PetscCall(solve_below(l, kind));
-    if (!transposed && !way && levels_[l]->smoother.can_correct(levels_[l]->A, after_)) *corrected = levels_[l]->transfer->corrected(e, x);
-    if (corrected->e) PetscFunctionReturn(PETSC_SUCCESS);
     const LogPhase logged(Phase::transfer);
     if (way) PetscCall(way->template spread<V>(ex_, e));
     PetscCall(add_correction(*levels_[l]->transfer, way ? way->template part<V>() : e, x));

@@ -30,9 +30,6 @@ public:
   // x += P e
   virtual PetscErrorCode add_correction(Ex &, const double *e, double *x) = 0;
   virtual PetscErrorCode add_correction(Ex &, const float *e, float *x) = 0;
-  // What add_correction() leaves, for who can read it as it is; nothing where P has more than one entry a row or other ranks' columns.
-  virtual Corrected<double> corrected(const double * /* e */, const double * /* x */) const { return {}; }
-  virtual Corrected<float> corrected(const float * /* e */, const float * /* x */) const { return {}; }
   // The same for Aᵀ: b = Pᵀ r, x += Rᵀ e. These two and restricts_by_transpose() are overridden where R is not Pᵀ; MatrixTransfer does it
   // for a method that gives R, which none of today's does.
   virtual PetscErrorCode restrict_transposed(Ex &ex, const double *r, double *b) { return restrict_residual(ex, r, b, {}); }

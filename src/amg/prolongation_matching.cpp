@@ -30,8 +30,6 @@ public:
   {
     return prolongate_add(ex, aggregation, p_single.data(), e, x);
   }
-  Corrected<double> corrected(const double *e, const double *x) const override { return {x, p.data(), e, aggregation.id.data()}; }
-  Corrected<float> corrected(const float *e, const float *x) const override { return {x, p_single.data(), e, aggregation.id.data()}; }
   PetscErrorCode prepare_single(Ex &ex, bool *fits) override
   {
     PetscFunctionBegin;

@@ -147,33 +147,11 @@ PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, PetscInt sweeps, Guess g
   return apply_scaled(ex, A, single_.data(), sweeps, guess, b, x);
 }
 
-template <class Ex>
-template <class V>
-PetscErrorCode Smoother<Ex>::apply(Ex &ex, DistMatrix<Ex> &A, PetscInt sweeps, const Corrected<V> &corrected, const V *b,
-                                   Iterate<V> &x) const
-{
-  const auto with = [&](const auto *d) {
-    PetscFunctionBegin;
-    PetscCall(A.relax(ex, d, steps_[0].factor, b, corrected, x.there));
-    std::swap(x.here, x.there);
-    PetscCall(apply_scaled(ex, A, d, sweeps - 1, Guess::given, b, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  if constexpr (std::is_same_v<V, double>) {
-    if (d_.size() > 0) return with(d_.data());
-  }
-  return with(single_.data());
-}
-
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Smoother<Ex>;                                                                                                             \
   template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, Guess, const float *, Iterate<float> &) const;             \
   template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, Guess, const double *, Iterate<double> &) const;           \
   template PetscErrorCode Smoother<Ex>::apply(Ex &, TransposedMatrix<Ex> &, PetscInt, Guess, const double *, Iterate<double> &) const;     \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, const Corrected<float> &, const float *, Iterate<float> &) \
-      const;                                                                                                                               \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, const Corrected<double> &, const double *,                 \
-                                              Iterate<double> &) const;                                                                    \
   template FirstStep<float> Smoother<Ex>::first_step(int, PetscInt, float *) const;                                                        \
   template FirstStep<double> Smoother<Ex>::first_step(int, PetscInt, double *) const;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)

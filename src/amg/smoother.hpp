@@ -63,14 +63,6 @@ public:
   // Operator: DistMatrix, or TransposedMatrix of the matrix prepared for: as p(D⁻¹ A) D⁻¹ transposed is p(D⁻¹ Aᵀ) D⁻¹, and with factors
   // p((L U)⁻ᵀ Aᵀ) (L U)⁻ᵀ, that smoother is the transpose of this one. V: double, or float for a DistMatrix where prepare_single() fitted.
   template <class Operator, class V> PetscErrorCode apply(Ex &, Operator &A, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
-  // The same from x.here as it is corrected, where can_correct().
-  template <class V>
-  PetscErrorCode apply(Ex &, DistMatrix<Ex> &A, PetscInt sweeps, const Corrected<V> &corrected, const V *b, Iterate<V> &x) const;
-  // Not where a sweep's second step looks back at x.
-  bool can_correct(const DistMatrix<Ex> &A, PetscInt sweeps) const
-  {
-    return sweeps > 0 && steps_.size() == 1 && !has_factors() && A.can_correct();
-  }
   // The first step from a zero guess into x, of rows rows, for whoever makes b; none where it is more than that.
   template <class V> FirstStep<V> first_step(int rows, PetscInt sweeps, V *x) const;
   // How often apply() lets the two arrays change places.

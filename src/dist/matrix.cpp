@@ -174,25 +174,8 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> bool DistMatrix<Ex>::can_correct() const
-{
-  constexpr int few = 100000;
-  return stored.has_rows() && global_rows() == rows && rows <= few;
-}
-
-template <class Ex>
-template <class D, class V>
-PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, double factor, const V *b, const Corrected<V> &x, V *y)
-{
-  PetscFunctionBegin;
-  PetscCall(stored.relax(ex, d, factor, b, x, y));
-  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz) + 5.0 * rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 #define INSTANTIATE_RELAX(Ex, D, V)                                                                                                        \
-  template PetscErrorCode DistMatrix<Ex>::relax(Ex &, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);                 \
-  template PetscErrorCode DistMatrix<Ex>::relax(Ex &, const D *, double, const V *, const Corrected<V> &, V *);
+  template PetscErrorCode DistMatrix<Ex>::relax(Ex &, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode DistMatrix<Ex>::residual(Ex &, const V *, const V *, V *);                                                       \
   template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);                                                                  \

@@ -94,11 +94,6 @@ template <class Ex> struct DistMatrix {
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/formats/spmv.hpp. y must not be x.
   template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 
-  // The same without momentum for an x that is still to be corrected, where all of A is on this rank and it has few rows: more than that
-  // would read too much for a launch less.
-  bool can_correct() const;
-  template <class D, class V> PetscErrorCode relax(Ex &, const D *d, double factor, const V *b, const Corrected<V> &x, V *y);
-
 private:
   // y = A x, by f() or f(sums) for diag
   template <class V, class F, class... S> PetscErrorCode multiply_with(Ex &, const V *x, V *y, F f, const S &...sums);

@@ -101,37 +101,6 @@ void check_summed_products(Ex &ex, Stored &S, const Array<V, Ex> &x, const Array
   }
 }
 
-// A sweep that reads x + P e gives the bits of one that finds it there.
-template <class Ex, class T, class V>
-void check_corrected_sweep(Ex &ex, Sell<T, Ex> &S, const Array<V, Ex> &x, const Array<V, Ex> &b, const Array<V, Ex> &d,
-                           const std::string &name)
-{
-  const std::int64_t n = x.size(), coarse = n / 3 + 1;
-  Aggregation<Ex> aggregation;
-  Array<V, Ex> p, e, there, swept, expected;
-  std::vector<int> id(static_cast<std::size_t>(n));
-  std::vector<V> got, wanted;
-  for (std::int64_t i = 0; i < n; i++) id[static_cast<std::size_t>(i)] = i % 7 == 3 ? -1 : static_cast<int>(5 * i % coarse);
-  aggregation.fine = static_cast<int>(n);
-  aggregation.coarse = static_cast<int>(coarse);
-  OK(upload(ex, id, aggregation.id));
-  OK(upload(ex, rounded<V>(wave(n, 0.6)), p));
-  OK(upload(ex, rounded<V>(wave(coarse, 0.8)), e));
-  OK(swept.allocate(ex, n));
-  OK(expected.allocate(ex, n));
-  for (int lanes : {1, 4, 32}) {
-    set_lanes(S, lanes);
-    OK(download(ex, x.data(), n, got));
-    OK(upload(ex, got, there));
-    OK(relax(ex, S.view(), d.data(), 0.75, b.data(), Corrected<V>{there.data(), p.data(), e.data(), aggregation.id.data()}, swept.data()));
-    OK(prolongate_add(ex, aggregation, p.data(), e.data(), there.data()));
-    OK(relax(ex, S.view(), d.data(), {0, 0.75}, b.data(), there.data(), nullptr, expected.data()));
-    OK(download(ex, swept.data(), n, got));
-    OK(download(ex, expected.data(), n, wanted));
-    ASSERT_EQ(got, wanted) << name << ", lanes " << lanes;
-  }
-}
-
 // What fits computes what compressed rows do; what does not fit says so.
 // Values of T, vectors of V
 template <template <class, class> class Format, class T, class V, class Ex>
@@ -171,7 +140,6 @@ void check_products(Ex &ex, const HostCsr &A, int block, double tolerance, const
   check_summed_products<2>(ex, S, x, b, before, name);
   check_summed_products<3>(ex, S, x, b, before, name);
   check_summed_products<5>(ex, S, x, b, before, name);
-  if constexpr (std::is_same_v<Format<T, Ex>, Sell<T, Ex>>) check_corrected_sweep(ex, S, x, b, d, name);
   set_lanes(S, n % 3 == 0 ? 4 : 1);
   OK(residual(ex, S.view(), b.data(), x.data(), y.data()));
   OK(residual(ex, M.view(), b.data(), x.data(), z.data()));

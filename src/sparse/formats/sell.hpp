@@ -27,7 +27,6 @@
 #pragma once
 #include "sparse/formats/long_float.hpp"
 #include "sparse/formats/spmv.hpp"
-#include "sparse/rows/aggregation.hpp"
 
 #include <cstdint>
 
@@ -159,7 +158,4 @@ template <class Ex, class T, class V> PetscErrorCode add_product(Ex &, SellView<
 template <class Ex, class T, class V> PetscErrorCode residual(Ex &, SellView<T> A, const V *b, const V *x, V *r);
 template <class Ex, class T, class D, class V>
 PetscErrorCode relax(Ex &, SellView<T> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
-// y = x + factor D (b - A x)
-template <class Ex, class T, class D, class V>
-PetscErrorCode relax(Ex &, SellView<T> A, const D *d, double factor, const V *b, const Corrected<V> &x, V *y);
 } // namespace amgkit

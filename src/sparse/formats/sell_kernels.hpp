@@ -409,8 +409,8 @@ template <class Ex> PetscErrorCode exact_in_single(Ex &ex, CsrView<double> A, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex, class Rows, class T, class X, class V, class F>
-PetscErrorCode for_products(Ex &ex, Rows rows, SellView<T> A, X x, V *y, F f)
+template <class Ex, class Rows, class T, class V, class F>
+PetscErrorCode for_products(Ex &ex, Rows rows, SellView<T> A, const V *x, V *y, F f)
 {
   const std::int64_t threads = sell_slices(A.rows) * sell_threads;
   if (A.constant && !A.base)
@@ -459,13 +459,6 @@ PetscErrorCode relax(Ex &ex, SellView<T> A, const D *d, RelaxStep step, const V 
   return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, y, relaxed); });
 }
 
-template <class Ex, class T, class D, class V>
-PetscErrorCode relax(Ex &ex, SellView<T> A, const D *d, double factor, const V *b, const Corrected<V> &x, V *y)
-{
-  const SellRelaxed<D, V, Corrected<V>> relaxed{0, static_cast<V>(factor), d, b, x, nullptr};
-  return with_rows(A.order, [&](auto rows) { return for_products(ex, rows, A, x, y, relaxed); });
-}
-
 using Space = AMGKIT_SPACE;
 AMGKIT_INSTANTIATE(representable_in_single)
 AMGKIT_INSTANTIATE(exact_in_single)
@@ -474,8 +467,7 @@ AMGKIT_INSTANTIATE(sell_fill_rests)
 template PetscErrorCode spmv(Space &, SellView<LongFloat>, const float *, float *);
 template PetscErrorCode spmv(Space &, SellView<LongFloat>, const float *, float *, const ProductSums<2, float> &);
 #define INSTANTIATE_RELAX(T, D, V)                                                                                                         \
-  template PetscErrorCode relax(Space &, SellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);                 \
-  template PetscErrorCode relax(Space &, SellView<T>, const D *, double, const V *, const Corrected<V> &, V *);
+  template PetscErrorCode relax(Space &, SellView<T>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_PRODUCTS(T, V)                                                                                                         \
   template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *);                                                                      \
   template PetscErrorCode spmv(Space &, SellView<T>, const V *, V *, const ProductSums<2, V> &);                                           \

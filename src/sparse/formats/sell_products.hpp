@@ -2,7 +2,6 @@
 #pragma once
 #include "sparse/formats/product_sums.hpp"
 #include "sparse/formats/sell_offsets.hpp"
-#include "sparse/rows/aggregation.hpp"
 
 namespace amgkit
 {
@@ -26,12 +25,6 @@ struct SellPlace {
 template <class T> using Computed = std::conditional_t<std::is_same_v<T, LongFloat>, double, T>;
 template <class T, class V> using SumOf = std::common_type_t<Computed<T>, V>;
 
-// X, what products read: const V *, or Corrected<V>
-template <class X> using EntryOf = std::remove_cvref_t<decltype(std::declval<const X &>()[0])>;
-template <class X> struct PairOf {
-  X of[2];
-};
-
 template <class T> AMGKIT_FN SellPair<T> values_at(const SellView<T> &A, std::int64_t k)
 {
   const SellPair<InMemory<T>> val = A.val[k];
@@ -45,10 +38,9 @@ template <class T> AMGKIT_FN SellPair<T> values_at(const SellView<T> &A, std::in
 
 // s += the entries of a thread's two rows at some positions of a plain slice.
 // Whole: a batch of them, else the last `left`, of which the last one is read again to have a batch: that is faster than one by one.
-template <bool Wide, bool Whole, class T, class X>
-AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const SellPlace &at, const X &x, SellPair<SumOf<T, EntryOf<X>>> &s)
+template <bool Wide, bool Whole, class T, class V>
+AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const SellPlace &at, const V *x, SellPair<SumOf<T, V>> &s)
 {
-  using V = EntryOf<X>;
   SellPair<T> a[sell_batch];
   SellPair<V> x_at[sell_batch];
   for (int j = 0; j < sell_batch; j++) {
@@ -67,11 +59,10 @@ AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const Sel
 
 // A team shares two rows, whose batches its lanes take in turn; what a lane has is a part of the sum.
 // (A x)_i of the two rows of a thread of a plain slice
-template <bool Wide, class Team, class T, class X>
-AMGKIT_FN SellPair<SumOf<T, EntryOf<X>>> plain_times(const Team &team, const SellView<T> &A, const SellStart &from, int positions, int high,
-                                                     int thread, const X &x)
+template <bool Wide, class Team, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> plain_times(const Team &team, const SellView<T> &A, const SellStart &from, int positions, int high,
+                                            int thread, const V *x)
 {
-  using V = EntryOf<X>;
   const SellPlace at{std::int64_t{from.pair} * sell_threads + thread, std::int64_t{from.low} * sell_threads + thread,
                      std::int64_t{high} * sell_threads + thread};
   SellPair<SumOf<T, V>> s{{0, 0}};
@@ -101,10 +92,9 @@ template <class T> AMGKIT_FN SellOffset<Computed<T>> constant_at(const SellView<
 }
 
 // s += the entries of a thread's two rows, which lie at x_row, at a batch of positions, or the last `left`; at(j): a SellOffset.
-template <bool Whole, class S, class X, class At>
-AMGKIT_FN void add_offsets(int left, std::uint32_t thread, const PairOf<X> &x_row, SellPair<S> &s, At at)
+template <bool Whole, class S, class V, class At>
+AMGKIT_FN void add_offsets(int left, std::uint32_t thread, const SellPair<const V *> &x_row, SellPair<S> &s, At at)
 {
-  using V = EntryOf<X>;
   decltype(at(0)) entry[sell_batch];
   SellPair<V> x_at[sell_batch]{};
   for (int j = 0; j < sell_batch; j++) {
@@ -121,8 +111,8 @@ AMGKIT_FN void add_offsets(int left, std::uint32_t thread, const PairOf<X> &x_ro
 }
 
 // (A x)_i of the two rows of a thread of a stencil or constant slice
-template <class S, class Team, class X, class At>
-AMGKIT_FN SellPair<S> offsets_times(const Team &team, int positions, int thread, const PairOf<X> &x_row, At at)
+template <class S, class Team, class V, class At>
+AMGKIT_FN SellPair<S> offsets_times(const Team &team, int positions, int thread, const SellPair<const V *> &x_row, At at)
 {
   const std::uint32_t bit = std::uint32_t{1} << thread;
   SellPair<S> s{{0, 0}};
@@ -132,34 +122,33 @@ AMGKIT_FN SellPair<S> offsets_times(const Team &team, int positions, int thread,
   if (p < positions) add_offsets<false>(positions - p, bit, x_row, s, [&](int j) { return at(p + j); });
   return s;
 }
-template <class Team, class T, class X>
-AMGKIT_FN SellPair<SumOf<T, EntryOf<X>>> constant_times(const Team &team, const SellView<T> &A, int list, int thread,
-                                                        const PairOf<X> &x_row)
+template <class Team, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> constant_times(const Team &team, const SellView<T> &A, int list, int thread,
+                                               const SellPair<const V *> &x_row)
 {
   if (list < 0) return {{0, 0}}; // a slice without entries
-  return offsets_times<SumOf<T, EntryOf<X>>>(team, A.constant[list].offset, thread, x_row,
-                                             [&](int p) { return constant_at(A, list + 1 + p); });
+  return offsets_times<SumOf<T, V>>(team, A.constant[list].offset, thread, x_row, [&](int p) { return constant_at(A, list + 1 + p); });
 }
-template <class Team, class T, class X>
-AMGKIT_FN SellPair<SumOf<T, EntryOf<X>>> stencil_times(const Team &team, const SellView<T> &A, const SellStart &from, int positions,
-                                                       int thread, const PairOf<X> &x_row)
+template <class Team, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> stencil_times(const Team &team, const SellView<T> &A, const SellStart &from, int positions, int thread,
+                                              const SellPair<const V *> &x_row)
 {
-  return offsets_times<SumOf<T, EntryOf<X>>>(team, positions, thread, x_row, [&](int p) {
+  return offsets_times<SumOf<T, V>>(team, positions, thread, x_row, [&](int p) {
     return SellOffset<T>{A.base[from.pair + p], A.mask[from.mask + p], values_at(A, (std::int64_t{from.pair} + p) * sell_threads + thread)};
   });
 }
 
 // (A x)_i of the rows i of thread t of all slices' threads
-template <class Rows, class Team, class T, class X>
-AMGKIT_FN SellPair<SumOf<T, EntryOf<X>>> rows_times(const Team &team, const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i,
-                                                    const X &x)
+template <class Rows, class Team, class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> rows_times(const Team &team, const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i,
+                                           const V *x)
 {
   const std::int64_t slice = t / sell_threads;
   const int thread = static_cast<int>(t % sell_threads);
   const SellStart from = A.start[slice], to = A.start[slice + 1];
   const int positions = to.pair - from.pair;
   if constexpr (std::is_same_v<Rows, KeptRows>) {
-    const PairOf<X> x_row{{x + i.of[0], x + i.of[1]}};
+    const SellPair<const V *> x_row{{x + i.of[0], x + i.of[1]}};
     if (from.constant >= 0) return constant_times(team, A, from.constant, thread, x_row);
     if (from.mask < to.mask) return stencil_times(team, A, from, positions, thread, x_row);
   }
@@ -169,8 +158,8 @@ AMGKIT_FN SellPair<SumOf<T, EntryOf<X>>> rows_times(const Team &team, const Sell
 }
 
 // y_i = f(f.read(i), (A x)_i) for both rows i of thread t of all slices' threads
-template <class Rows, class Team, class T, class X, class V, class F>
-AMGKIT_FN void store_products(const Team &team, const Rows &rows, const SellView<T> &A, std::int64_t t, const X &x, V *y, const F &f)
+template <class Rows, class Team, class T, class V, class F>
+AMGKIT_FN void store_products(const Team &team, const Rows &rows, const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
 {
   const SellPair<std::int64_t> i = rows.pair(t);
   auto s = rows_times<Rows>(team, A, t, i, x);
@@ -218,15 +207,14 @@ AMGKIT_FN Sums<N> store_summed_products(const Team &team, const Rows &rows, cons
   return store_and_sum(A.rows, i, products, read_two_terms(A.rows, i, products, x), s, y);
 }
 // The same where all slices are constant. What f reads, or is summed, is on its way meanwhile.
-template <class T, class X>
-AMGKIT_FN SellPair<SumOf<T, EntryOf<X>>> all_constant_times(const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i,
-                                                            const X &x)
+template <class T, class V>
+AMGKIT_FN SellPair<SumOf<T, V>> all_constant_times(const SellView<T> &A, std::int64_t t, const SellPair<std::int64_t> &i, const V *x)
 {
   const int list = A.start[t / sell_threads].constant;
-  return constant_times(Alone{}, A, list, static_cast<int>(t % sell_threads), PairOf<X>{{x + i.of[0], x + i.of[1]}});
+  return constant_times(Alone{}, A, list, static_cast<int>(t % sell_threads), SellPair<const V *>{{x + i.of[0], x + i.of[1]}});
 }
-template <class T, class X, class V, class F>
-AMGKIT_FN void store_constant_products(const SellView<T> &A, std::int64_t t, const X &x, V *y, const F &f)
+template <class T, class V, class F>
+AMGKIT_FN void store_constant_products(const SellView<T> &A, std::int64_t t, const V *x, V *y, const F &f)
 {
   const SellPair<std::int64_t> i = KeptRows{}.pair(t);
   const auto read = read_two(A.rows, i, f);

@@ -123,17 +123,14 @@ template <class V> struct SellResidual {
   AMGKIT_FN Read read(std::int64_t i) const { return {b[i]}; }
   AMGKIT_FN V operator()(const Read &at, V s) const { return at.b - s; }
 };
-// X: const V *, or Corrected<V>
-template <class D, class V, class X = const V *> struct SellRelaxed {
+template <class D, class V> struct SellRelaxed {
   struct Read {
     D d;
     V b, x, previous;
   };
   V momentum, factor;
   const D *d;
-  const V *b;
-  X x;
-  const V *previous;
+  const V *b, *x, *previous;
   AMGKIT_FN Read read(std::int64_t i) const { return {d[i], b[i], x[i], momentum != 0 && previous ? previous[i] : V{0}}; }
   AMGKIT_FN V operator()(const Read &at, V s) const
   {

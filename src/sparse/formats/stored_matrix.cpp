@@ -217,18 +217,9 @@ PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const D *d, Re
   return with_view(format_, A, [&](auto view) { return amgkit::relax(ex, view, d, step, b, x, previous, y); });
 }
 
-template <class Ex>
-template <class D, class V>
-PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, const D *d, double factor, const V *b, const Corrected<V> &x, V *y) const
-{
-  if (const auto *in_single = std::get_if<Sell<float, Ex>>(&format_)) return amgkit::relax(ex, in_single->view(), d, factor, b, x, y);
-  return amgkit::relax(ex, std::get<Sell<double, Ex>>(format_).view(), d, factor, b, x, y);
-}
-
 #define INSTANTIATE_RELAX(Ex, D, V)                                                                                                        \
   template PetscErrorCode StoredMatrix<Ex>::relax(Ex &, CsrView<double>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>,    \
-                                                  V *) const;                                                                              \
-  template PetscErrorCode StoredMatrix<Ex>::relax(Ex &, const D *, double, const V *, const Corrected<V> &, V *) const;
+                                                  V *) const;
 #define INSTANTIATE_SUMS(Ex, N, V)                                                                                                         \
   template PetscErrorCode StoredMatrix<Ex>::multiply(Ex &, CsrView<double>, const V *, V *, const ProductSums<N, V> &) const;
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \

@@ -44,9 +44,6 @@ public:
   template <class D, class V>
   PetscErrorCode relax(Ex &, CsrView<double> A, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y) const;
 
-  // The same where has_rows(), of an x that is still to be corrected: y = x + factor D (b - A x)
-  template <class D, class V> PetscErrorCode relax(Ex &, const D *d, double factor, const V *b, const Corrected<V> &x, V *y) const;
-
 private:
   const SellPattern<Ex> *rows() const;  // of sliced ELL by rows; nullptr: something else is stored
   const SellPattern<Ex> *nodes() const; // the same of blocks

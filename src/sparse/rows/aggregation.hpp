@@ -14,20 +14,6 @@ template <class Ex> struct Aggregation {
   std::size_t bytes() const { return id.bytes() + ptr.bytes() + member.bytes(); }
 };
 
-// x + P e, to be read in place of the x that prolongate_add() leaves: a launch fewer, at three more loads for each that is read. With e =
-// nullptr there is nothing to add.
-template <class V> struct Corrected {
-  const V *x = nullptr, *p = nullptr, *e = nullptr;
-  const int *id = nullptr;
-  AMGKIT_FN V operator[](std::int64_t i) const
-  {
-    const int c = id[i];
-    const V x_i = x[i], p_i = p[i];
-    return c >= 0 ? x_i + p_i * e[c] : x_i;
-  }
-  AMGKIT_FN Corrected operator+(std::int64_t i) const { return {x + i, p + i, e, id + i}; }
-};
-
 // b = Pᵀ r, V float or double; and step, of b
 template <class Ex, class V>
 PetscErrorCode restrict_sum(Ex &, const Aggregation<Ex> &, const V *p, const V *r, V *b, const FirstStep<V> &step);
