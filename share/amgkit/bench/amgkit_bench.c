@@ -2,8 +2,10 @@ static char help[] = "Times PETSc preconditioners on model problems of an n x n 
   -system 7|27|aniso|jump|elasticity|file : which matrix (default 7); elasticity has 3 unknowns a point\n\
   -f <file>               : -system file: the matrix, in PETSc's binary format; -n is not used\n\
   -rhs <file>             : -system file: the right-hand side, likewise (default: ones)\n\
+  -spd                    : -system file: the matrix is symmetric positive definite, and the methods may rely on it\n\
   -n <n>                  : grid points a side (default 64)\n\
-  -shuffle                : rows and columns in a random order, as of an unstructured grid; not for elasticity\n\
+  -shuffle                : rows and columns in a random order, as of an unstructured grid; not for elasticity,\n\
+                            blocks or -rhs\n\
   -weak                   : n is for each rank: the grid is n x n x (n ranks)\n\
   -pcs <list>             : preconditioners to compare in this one run, each TYPE or 'TYPE:OPTIONS',\n\
                             separated by ';' (or by ',' when none of them has options), for example\n\
@@ -41,7 +43,8 @@ static const char *const all_names[ALL_SYSTEMS] = {"7", "27", "aniso", "jump", "
 typedef struct {
   PetscInt system, n, repeat;
   PetscBool shuffle, weak, peers, resetup, memory, check_symmetry;
-  char pcs[8192], csv[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN], rhs[PETSC_MAX_PATH_LEN];
+  char pcs[8192], csv[PETSC_MAX_PATH_LEN];
+  FileProblem file;
   Mat A;
   PetscBool on_device;
 } Bench;
@@ -70,8 +73,6 @@ static PetscErrorCode BenchOptions(Bench *bench)
   bench->repeat = 3;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "amgkit_bench", NULL);
   PetscCall(PetscOptionsEList("-system", "The matrix", NULL, all_names, ALL_SYSTEMS, all_names[bench->system], &bench->system, NULL));
-  PetscCall(PetscOptionsString("-f", "The matrix's file", NULL, bench->file, bench->file, sizeof(bench->file), NULL));
-  PetscCall(PetscOptionsString("-rhs", "The right-hand side's file", NULL, bench->rhs, bench->rhs, sizeof(bench->rhs), NULL));
   PetscCall(PetscOptionsInt("-n", "Grid points a side", NULL, bench->n, &bench->n, NULL));
   PetscCall(PetscOptionsBool("-shuffle", "Rows and columns in a random order", NULL, bench->shuffle, &bench->shuffle, NULL));
   PetscCall(PetscOptionsBool("-weak", "n is for each rank", NULL, bench->weak, &bench->weak, NULL));
@@ -84,6 +85,10 @@ static PetscErrorCode BenchOptions(Bench *bench)
   PetscCall(PetscOptionsString("-csv", "Append rows of results.csv to this file", NULL, bench->csv, bench->csv, sizeof(bench->csv), NULL));
   PetscCall(PetscOptionsBool("-check_symmetry", "Test the matrix for symmetry", NULL, bench->check_symmetry, &bench->check_symmetry, NULL));
   PetscOptionsEnd();
+  const PetscBool of_file = bench->system == SYSTEM_FILE ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(FileProblemOptions(&bench->file, of_file));
+  PetscCheck(!(of_file && bench->weak), PETSC_COMM_WORLD, PETSC_ERR_SUP, "-weak is for grids");
+  PetscCheck(!(bench->shuffle && bench->file.rhs[0]), PETSC_COMM_WORLD, PETSC_ERR_SUP, "-shuffle would leave -rhs as it is");
   PetscCheck(bench->n > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT " must be positive", bench->n);
   PetscCheck(!bench->shuffle || bench->system != SYSTEM_ELASTICITY, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-shuffle is not for elasticity");
   PetscCheck(bench->repeat > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat %" PetscInt_FMT " must be positive", bench->repeat);
@@ -115,6 +120,7 @@ static PetscErrorCode CreateVector(Mat A, Vec *v)
 static PetscErrorCode BenchSetUp(Bench *bench)
 {
   PetscMPIInt size;
+  PetscInt block;
   Vec x, y;
   const PetscScalar *array;
   PetscMemType where;
@@ -125,9 +131,12 @@ static PetscErrorCode BenchSetUp(Bench *bench)
   if (bench->system == SYSTEM_ELASTICITY)
     PetscCall(ElasticityCreateMat(PETSC_COMM_WORLD, bench->n, nz, &bench->A));
   else if (bench->system == SYSTEM_FILE)
-    PetscCall(FileProblemLoadMat(PETSC_COMM_WORLD, bench->file, &bench->A));
+    PetscCall(FileProblemLoadMat(PETSC_COMM_WORLD, &bench->file, &bench->A));
   else
     PetscCall(ModelProblemCreateMat(PETSC_COMM_WORLD, (System)bench->system, bench->n, nz, &bench->A));
+  if (bench->system == SYSTEM_FILE) PetscCall(MatGetSize(bench->A, &bench->n, NULL));
+  PetscCall(MatGetBlockSize(bench->A, &block));
+  PetscCheck(!bench->shuffle || block == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-shuffle is not for blocks");
   if (bench->shuffle) PetscCall(ModelProblemShuffle(&bench->A));
   if (bench->check_symmetry) {
     PetscBool symmetric;
@@ -135,7 +144,7 @@ static PetscErrorCode BenchSetUp(Bench *bench)
     PetscCall(MatIsSymmetric(bench->A, bench->system < SYSTEM_ELASTICITY ? 0.0 : 1e-15, &symmetric)); /* sums in another order */
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# the matrix is %ssymmetric\n", symmetric ? "" : "NOT "));
   }
-  PetscCall(MatSetOption(bench->A, MAT_SPD, PETSC_TRUE));
+  if (bench->system != SYSTEM_FILE) PetscCall(MatSetOption(bench->A, MAT_SPD, PETSC_TRUE));
   PetscCall(CreateVector(bench->A, &x));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecSet(x, 1.0));
@@ -187,7 +196,7 @@ static PetscErrorCode RoundRun(const Bench *bench, Round *round, PetscBool timed
   PetscCall(VecDuplicate(round->b, &round->x));
   PetscCall(VecDuplicate(round->b, &round->r));
   PetscCall(VecSet(round->b, 1.0));
-  if (bench->rhs[0]) PetscCall(FileProblemLoadVec(bench->rhs, round->b));
+  PetscCall(FileProblemLoadVec(&bench->file, round->b));
   PetscCall(VecSet(round->x, 0.0));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &round->ksp));
   PetscCall(KSPSetOperators(round->ksp, bench->A, bench->A));

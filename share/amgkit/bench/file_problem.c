@@ -3,8 +3,37 @@
 
 #include <petscviewer.h>
 
-PetscErrorCode FileProblemLoadMat(MPI_Comm comm, const char file[], Mat *A)
+PetscErrorCode FileProblemOptions(FileProblem *problem, PetscBool asked_for)
 {
+  PetscBool matrix, rhs, spd;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(problem, sizeof(*problem)));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-f", problem->matrix, sizeof(problem->matrix), &matrix));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-rhs", problem->rhs, sizeof(problem->rhs), &rhs));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-spd", &problem->spd, &spd));
+  PetscCheck(asked_for || !(matrix || rhs || spd), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONGSTATE, "-f, -rhs and -spd are for -system file");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Describe(Mat A, const FileProblem *problem)
+{
+  PetscReal norm;
+  PetscBool symmetric;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatNorm(A, NORM_INFINITY, &norm));
+  PetscCall(MatIsSymmetric(A, 1e-12 * norm, &symmetric));
+  PetscCheck(symmetric || !problem->spd, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "-spd: the matrix of %s is not symmetric",
+             problem->matrix);
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric));
+  if (problem->spd) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FileProblemLoadMat(MPI_Comm comm, const FileProblem *problem, Mat *A)
+{
+  const char *file = problem->matrix;
   PetscViewer viewer;
   PetscInt rows, cols;
 
@@ -19,15 +48,17 @@ PetscErrorCode FileProblemLoadMat(MPI_Comm comm, const char file[], Mat *A)
   PetscCall(MatGetSize(*A, &rows, &cols));
   PetscCheck(rows == cols, comm, PETSC_ERR_ARG_SIZ, "The matrix of %s has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", file, rows,
              cols);
+  PetscCall(Describe(*A, problem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FileProblemLoadVec(const char file[], Vec b)
+PetscErrorCode FileProblemLoadVec(const FileProblem *problem, Vec b)
 {
   PetscViewer viewer;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscViewerBinaryOpen(PetscObjectComm((PetscObject)b), file, FILE_MODE_READ, &viewer));
+  if (!problem->rhs[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerBinaryOpen(PetscObjectComm((PetscObject)b), problem->rhs, FILE_MODE_READ, &viewer));
   PetscCall(VecLoad(b, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -50,10 +50,8 @@ template <class Ex> PetscErrorCode time_solves(Timer<Ex> &timer, const std::stri
 
   PetscFunctionBegin;
   PetscCall(timer.best(timer.repeat, name, work));
-  if (f.options.kind == IluKind::native && Ex::on_device) {
-    PetscCall(recording.record(ex, work));
+  if (f.options.kind == IluKind::native && Ex::on_device)
     PetscCall(timer.best(timer.repeat, name + ", recorded", [&] { return recording.play(ex, work); }));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

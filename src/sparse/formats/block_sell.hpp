@@ -81,7 +81,7 @@ PetscErrorCode block_sell_create(Ex &, CsrView<double> A, int block, BlockSell<T
 // or slices are constant.
 template <class Ex, class T> PetscErrorCode block_sell_fill(Ex &, CsrView<double> A, BlockSell<T, Ex> &, bool *kept);
 
-// As in sell.hpp, with the same sums where x is finite.
+// As in sell.hpp.
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, BlockSellView<T> A, const V *x, V *y);
 template <int N, class Ex, class T, class V>
 PetscErrorCode spmv(Ex &ex, BlockSellView<T> A, const V *x, V *y, const ProductSums<N, V> &sums)

@@ -1,9 +1,8 @@
 // Sliced ELL with short columns, the format in which the cycle reads a matrix.
 //
 // A slice is 64 consecutive rows, padded to its longest row and stored position by position: position j holds the j-th entry of each
-// row, so that the entries of a row keep their ascending order. A position is 32 pairs, one for each thread: pair t belongs to rows t and
-// t + 32 of the slice, so that a thread takes the entries of its two rows in one load, and 32 threads read consecutive entries of the
-// vectors.
+// row. A position is 32 pairs, one for each thread: pair t belongs to rows t and t + 32 of the slice, so that a thread takes the entries of
+// its two rows in one load, and 32 threads read consecutive entries of the vectors.
 //
 // Columns are base, the smallest at that position, plus 16 bits. Where the columns of a position do not lie within 65536, its slice is
 // wide: it has the upper halves of these differences too, 32 pairs a position from high_start[s] on. high_start[s] = high_start[s + 1]
@@ -13,12 +12,15 @@
 //   stencil    a position is an offset, column minus row, with a mask of the rows that have an entry there, and their values in pairs;
 //   constant   a position is an offset, a value and a mask. An offset with several values takes several positions. Slices with the same
 //              positions share one list of them, so that a grid's few lists stay in the caches.
-// Positions are in ascending order of their offsets, so that the entries of a row keep theirs. The other slices are plain.
+// Positions are in ascending order of their offsets. The other slices are plain.
 //
 // Uneven rows, as coarse levels have them, would be padded much: level 1 of amgclassical on 7-point 256³ by 40 %. Where that saves a
 // twentieth of the bytes they are sorted within windows of 512: descending by length, rows of the same length in their order. A slice then
 // has 64 rows of this order, and order[32 s + t] says which rows of the window thread t's are; there is no order where rows are not sorted.
-// x, b and y are never sorted, nor are the entries of a row: (A x)_i keeps its bits.
+// x, b and y are never sorted, nor are the entries of a row.
+//
+// A thread adds a row's entries in ascending order of their columns. Where lanes share rows, each adds those of its batches, in this order,
+// and then their sums are added: other bits than one thread gives, the same in every run.
 //
 // Bytes of a position: 64 (2 + sizeof(T)) + 4, 128 more in a wide slice; of a stencil 64 sizeof(T) + 12; 24 where it is constant. 16 a
 // slice, 4 more where there is a high_start; 2 a row where rows are sorted; 128 a position of a plain or stencil slice with rests of
@@ -150,8 +152,7 @@ template <class Ex> PetscErrorCode representable_in_single(Ex &, CsrView<double>
 // Whether every entry is a float.
 template <class Ex> PetscErrorCode exact_in_single(Ex &, CsrView<double> A, bool *exact);
 
-// As in spmv.hpp; the entries of a row are added one after the other, in ascending order of their columns, and in the wider one of their
-// and the vectors' precision.
+// As in spmv.hpp; in the wider one of the entries' and the vectors' precision.
 template <class Ex, class T, class V> PetscErrorCode spmv(Ex &, SellView<T> A, const V *x, V *y);
 template <int N, class Ex, class T, class V> PetscErrorCode spmv(Ex &, SellView<T> A, const V *x, V *y, const ProductSums<N, V> &);
 template <class Ex, class T, class V> PetscErrorCode add_product(Ex &, SellView<T> A, const V *x, V *y);
