@@ -23,7 +23,8 @@ template <int N, class V> struct ProductSums {
   const V *r, *z;
   double *work, *sums;
 };
-inline std::int64_t product_sum_parts_of(std::int64_t rows) { return sum_parts_of(16 * rows); } // 32 lanes for each two rows
+// 32 lanes for each two rows of whole slices
+inline std::int64_t product_sum_parts_of(std::int64_t rows) { return sum_parts_of(16 * rows + 1024); }
 // The same after the product.
 template <int N, class Ex, class V> PetscErrorCode sum_products(Ex &, std::int64_t n, const V *x, const V *y, const ProductSums<N, V> &);
 // Both, one after the other.
