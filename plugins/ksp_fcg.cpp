@@ -48,9 +48,9 @@ PetscErrorCode KSPReset_AMGFCG(KSP ksp)
   FcgData &data = fcg_data(ksp);
 
   PetscFunctionBegin;
+  PetscCall(drop_work_vectors(ksp)); // in KSPSetUp(), another type's; before close(), which gives back what is free
   if (data.steps) PetscCall(data.steps->close());
   data.steps.reset();
-  PetscCall(drop_work_vectors(ksp)); // in KSPSetUp(), another type's
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

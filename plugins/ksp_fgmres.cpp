@@ -46,11 +46,11 @@ PetscErrorCode KSPReset_AMGFGMRES(KSP ksp)
   FgmresData &data = fgmres_data(ksp);
 
   PetscFunctionBegin;
+  PetscCall(drop_work_vectors(ksp)); // in KSPSetUp(), another type's; before close(), which gives back what is free
   if (data.steps) PetscCall(data.steps->close());
   data.steps.reset();
   data.problem = {};
   data.under_way = false;
-  PetscCall(drop_work_vectors(ksp)); // in KSPSetUp(), another type's
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -331,7 +331,8 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_recording(CycleChoice choic
   for (std::size_t l = 0; l + 1 < hierarchy_.levels.size(); l++) {
     int size;
     PetscCallMPI(MPI_Comm_size(hierarchy_.levels[l + 1]->A.comm, &size));
-    if (size > 1 || (hierarchy_.levels[l + 1]->A.rows > parameters_.rows_recorded && hierarchy_.levels[l + 1]->transfer)) continue;
+    const bool coarsest = !hierarchy_.levels[l + 1]->transfer;
+    if (size > 1 || (!coarsest && hierarchy_.levels[l + 1]->A.rows > parameters_.rows_recorded)) continue;
     // levels beyond kcycle_levels are visited by v-cycles alone
     choice_below_ = {static_cast<PetscInt>(l) > parameters_.kcycle_levels ? CycleKind::v : choice.kind, choice.single};
     recorded_below_ = l;

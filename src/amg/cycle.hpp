@@ -54,10 +54,12 @@ public:
   // x = Bᵀ b, for v, w and f, in double precision: the cycle for Aᵀ with R, P and the sweeps before and after exchanged. The first call
   // after a setup makes the transposes of all levels.
   PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);
-  // Local. What one rank does alone, below the level from which everything coarser is on one rank, is recorded as one launch on a GPU.
-  // recorded(): whether that is so; recorded_choice(): of the levels below.
+  // Local. What one rank does alone, on the levels that it holds alone and that have at most rows_recorded rows, or on the coarsest, is
+  // recorded as one launch on a GPU. recorded(): whether that is so; recorded_choice(): of these levels; first_recorded(): the first of
+  // them, or the number of levels.
   bool recorded() const { return recording_.recorded(); }
   CycleChoice recorded_choice() const { return choice_below_; }
+  std::size_t first_recorded() const { return std::min(recorded_below_ + 1, hierarchy_.levels.size()); }
   // Device or host memory held on this rank
   std::size_t bytes() const;
 

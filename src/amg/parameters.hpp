@@ -29,7 +29,8 @@ struct AmgParameters {
   // With fewer rows a GPU a solve is launches, whatever the vectors are; and for vectors of doubles the passes into single precision and
   // out of it take longer than vectors of half the size save: see share/amgkit/bench/NOTES.md. No options; tests set them.
   PetscInt rows_worth_single = 300000, rows_worth_rounding = 2000000;
-  // Levels of more rows are not recorded: their kernels take longer than to launch them, and recording takes 5 microseconds a kernel.
+  // Levels of more rows are not recorded: their kernels run longer than a launch takes, and recording one takes 5 microseconds. No option;
+  // tests set it.
   PetscInt rows_recorded = 300000;
   PetscBool cuda_graph = PETSC_TRUE;
   PetscBool export_mg = PETSC_FALSE;

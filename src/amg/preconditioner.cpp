@@ -24,6 +24,7 @@ public:
     PetscFunctionBegin;
     solver_ = std::make_unique<Solver>(parameters_);
     flexible_ = false;
+    stepped_ = nullptr;
     forget_entries();
     PetscCall(solver_->hierarchy.build(this->ex, A, parameters_, *prolongation));
     PetscCall(solver_->cycle.prepare(this->ex));
@@ -34,6 +35,7 @@ public:
   PetscErrorCode refresh(bool *fits) override
   {
     PetscFunctionBegin;
+    stepped_ = nullptr;
     forget_entries();
     PetscCall(solver_->hierarchy.refresh(this->ex, parameters_, fits));
     if (*fits) PetscCall(solver_->cycle.prepare(this->ex));
@@ -47,6 +49,7 @@ public:
   PetscErrorCode apply(Vec x, Vec y) override
   {
     Cycle<Ex> &cycle = solver_->cycle;
+    stepped_ = nullptr;
     return this->with_arrays(false, x, y,
                              [&](const double *b, double *u) { return cycle.apply(this->ex, cycle.choose(flexible_, false), b, u); });
   }
@@ -56,6 +59,7 @@ public:
     Cycle<Ex> &cycle = solver_->cycle;
     const CycleKind kind = cycle.choose(false, false).kind;
     MPI_Comm comm = solver_->hierarchy.comm();
+    stepped_ = nullptr;
 
     PetscFunctionBegin;
     PetscCheck(linear(), comm, PETSC_ERR_SUP,
@@ -78,11 +82,17 @@ public:
     return this->with_matrix([&](DistMatrix<Ex> &A) { return sums ? multiply_in_single(A, x, y, *sums) : multiply_in_single(A, x, y); });
   }
   bool applies_in_single() const override { return solver_->cycle.choose(flexible_, true).single; }
-  FirstStep<float> first_step(float *x) override { return solver_->cycle.first_step(this->ex, x); }
+  FirstStep<float> first_step(float *x) override
+  {
+    const FirstStep<float> step = solver_->cycle.first_step(this->ex, x);
+    stepped_ = step.x ? x : nullptr;
+    return step;
+  }
   PetscErrorCode apply_in_single(const float *b, float *x, bool stepped) override
   {
     Cycle<Ex> &cycle = solver_->cycle;
-    const Guess guess = stepped ? Guess::first_step : Guess::zero;
+    const Guess guess = stepped && stepped_ == x ? Guess::first_step : Guess::zero;
+    stepped_ = nullptr;
     return this->with_matrix([&](DistMatrix<Ex> &) { return cycle.apply(this->ex, cycle.choose(flexible_, true), guess, b, x); });
   }
 
@@ -129,10 +139,11 @@ private:
   }
   PetscErrorCode lengthen_entries(DistMatrix<Ex> &A)
   {
-    bool kept = false;
+    bool kept = false, spare = false;
 
     PetscFunctionBegin;
-    if (!*exact_ && !A.stored.has_own_entries())
+    PetscCall(memory_to_spare(this->ex, sizeof(LongFloat::rest) * static_cast<std::size_t>(A.diag.nnz), &spare));
+    if (spare && !*exact_ && !A.stored.has_own_entries())
       PetscCall(
           without_memory_go_on([&] { return attempt(PETSC_COMM_SELF, [&] { return A.stored.keep_rests(this->ex, A.diag, &kept); }); }));
     rests_ = kept;
@@ -157,6 +168,7 @@ private:
   const Method &method_;
   std::unique_ptr<Solver> solver_;
   bool flexible_ = false;
+  const float *stepped_ = nullptr;    // whose first step is in the cycle's memory or there; until the next application
   std::optional<bool> exact_, rests_; // of the finest matrix's own columns: whether they are floats, or kept with their rests; nothing:
                                       // nobody has asked
 };

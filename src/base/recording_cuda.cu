@@ -59,9 +59,11 @@ PetscErrorCode Recording<Cuda>::record(Cuda &ex, const std::function<PetscErrorC
 PetscErrorCode Recording<Cuda>::play(Cuda &ex, const std::function<PetscErrorCode()> &work)
 {
   PetscFunctionBegin;
-  if (!graph_) PetscCall(record(ex, work));
+  if (graph_)
+    PetscCall(PetscLogGpuFlops(flops_));
+  else
+    PetscCall(record(ex, work)); // in which work logs them
   PetscCallCUDA(cudaGraphLaunch(graph_, ex.stream));
-  PetscCall(PetscLogGpuFlops(flops_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -55,7 +55,7 @@ template <int N> __device__ void sum_of_blocks(const Sums<N> &mine, double *part
   sum_of_block(all, sums);
 }
 
-// What blocks of kernels that sum take in turn, so that all of them read memory close to one another.
+// A grid-stride loop, so that all blocks read memory close to one another.
 struct Turns {
   std::int64_t first, step; // of the thread
 };
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(threads, 65536 / threads / Registers)
   sum_of_blocks(s, parts, sums, arrived);
 }
 
-// At most as many as a large GPU runs at once, so many on each multiprocessor of 128; their parts fit where sum_parts_of(n) do.
+// At most as many as a large GPU runs at once: of_multiprocessor blocks on each of 128; their parts fit where sum_parts_of(n) do.
 inline unsigned sum_blocks(std::int64_t n, int of_thread, int of_multiprocessor)
 {
   return n > 0 ? std::min(blocks(n, threads * of_thread), 128U * static_cast<unsigned>(of_multiprocessor)) : 1;

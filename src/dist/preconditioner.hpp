@@ -79,7 +79,8 @@ public:
   virtual bool floats_pay() const = 0;
   virtual PetscErrorCode multiply(const float *x, float *y, const ProductSums<2, float> *sums) = 0;
   // Whether the next application is in single precision, and then one of it: y = B x, for an x whose norm is about 1 or less, not below
-  // 1e-18. y must not be x. stepped: whoever made x has taken first_step(y), of x.
+  // 1e-18. y must not be x. stepped: whoever made x has taken first_step(y), of x;
+  // that counts unless the preconditioner has been applied or set up since, which may have overwritten it.
   virtual bool applies_in_single() const = 0;
   virtual FirstStep<float> first_step(float *y) = 0;
   virtual PetscErrorCode apply_in_single(const float *x, float *y, bool stepped) = 0;

@@ -218,7 +218,7 @@ private:
   using FcgStepsIn<Ex>::work;
 
   Array<float, Ex> r_, d_, q_;           // scaled
-  Preconditioner *stepped_by_ = nullptr; // whose first step w is, of the present r
+  Preconditioner *stepped_by_ = nullptr; // whose first step has been taken, of the present r
 };
 } // namespace
 

@@ -23,9 +23,9 @@ struct FcgScalars {
   double w_r = 0, w_q = 0, d_q = 0, d_r = 0, r_r = 0;
 };
 
-// The steps on one rank's n rows; sums of this rank into s, which is in the space's memory. work: 2 sum_parts_of(n) doubles. V: double, or
-// float in mixed precision; W: V, or double. None waits. d·q and d·r are ProductSums of q = A d, with r; they follow one another in s.
-// s->r_r
+// The steps on one rank's n rows; sums of this rank into s, which is in the space's memory. work: 2 product_sum_parts_of(n) doubles. V:
+// double, or float in mixed precision; W: V, or double. None waits. d·q and d·r are ProductSums of q = A d, with r; they follow one another
+// in s. s->r_r
 template <class Ex> PetscErrorCode fcg_norm(Ex &, std::int64_t n, const double *r, double *work, FcgScalars *s);
 // s->w_r and s->w_q, 0 without q
 template <class Ex, class W, class V>
@@ -66,7 +66,8 @@ public:
   virtual PetscErrorCode apply(Preconditioner &, const FcgVectors &) { return PETSC_ERR_SUP; }
   // By its product: q = A d, with this rank's d·q and d·r; as_set_up as in multiply_exactly(), and true in mixed precision.
   virtual PetscErrorCode multiply(Preconditioner &, const FcgVectors &, bool as_set_up) = 0;
-  // d·q and d·r, unless multiply() has made them by this preconditioner's product, then x, r and ||r||²; what apply() begins with, too
+  // d·q and d·r, unless multiply() has made them by this preconditioner's product, then x, r and ||r||²; and the first smoothing step of
+  // the next apply()
   virtual PetscErrorCode advance(const FcgVectors &, Preconditioner *multiplied_by) = 0;
   // Waits. *norm: ||r||, as the step left it.
   virtual PetscErrorCode scalars(FcgScalars *, PetscReal *norm) = 0;

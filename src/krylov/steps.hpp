@@ -14,8 +14,9 @@ public:
   virtual ~KrylovSteps() = default;
   // Memory for vectors like x: PETSC_ERR_MEM on all ranks where there is none.
   virtual PetscErrorCode create(Vec x) = 0;
-  // Local: memory of the space for a vector that has none yet, and which PETSc frees with it: its own takes a GPU's driver 50 microseconds
-  // and more. Nothing on hosts, nor for vectors of half a GB, for which that does not count.
+  // Local: gives a vector that has no memory yet some of the space's, filled with zeros, which PETSc frees with the vector. PETSc's own
+  // allocation takes 50 microseconds and more on a GPU. Nothing happens on hosts; with vectors of half a GB, for which that does not count;
+  // and on several ranks, as PETSc may hand a vector's memory to an MPI that knows GPUs, and those cannot export a pool's.
   virtual PetscErrorCode give_memory(Vec) = 0;
   // Frees everything; to be called before the destructor.
   virtual PetscErrorCode close() = 0;

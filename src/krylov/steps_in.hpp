@@ -46,13 +46,16 @@ public:
     PetscFunctionBegin;
 #if defined(AMGKIT_HAVE_CUDA)
     if constexpr (Ex::on_device) {
-      constexpr std::size_t much = std::size_t{1} << 29; // less than what is no memory of a pool, which PETSc could not free
+      constexpr std::size_t much = std::size_t{1} << 29; // half of what is no longer taken from the pool
       PetscInt n;
+      PetscMPIInt size;
       void *memory;
+      PetscCallMPI(MPI_Comm_size(comm_, &size));
       PetscCall(VecGetLocalSize(x, &n));
       const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(PetscScalar);
-      if (bytes == 0 || bytes >= much) PetscFunctionReturn(PETSC_SUCCESS);
+      if (size > 1 || bytes == 0 || bytes >= much) PetscFunctionReturn(PETSC_SUCCESS);
       PetscCall(memory_allocate(ex_, Memory::scratch, bytes, &memory));
+      PetscCall(memory_zero(ex_, memory, bytes)); // as PETSc's is
       PetscCall(VecCUDAReplaceArray(x, static_cast<const PetscScalar *>(memory)));
     }
 #else

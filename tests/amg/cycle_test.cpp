@@ -241,6 +241,14 @@ TYPED_TEST(CycleTest, RecordingChangesNothing)
           EXPECT_EQ(x, y) << deep << " " << name_of(cycle);
         }
         EXPECT_FALSE(plain.cycle.recorded());
+        const auto &levels = recorded.hierarchy.levels;
+        std::size_t first = 1;
+        for (int size = 0; first < levels.size(); first++) {
+          MPI_Comm_size(levels[first]->A.comm, &size);
+          if (size == 1 && (levels[first]->A.rows <= parameters.rows_recorded || !levels[first]->transfer)) break;
+        }
+        EXPECT_EQ(recorded.cycle.first_recorded(), first);
+        EXPECT_EQ(first > 1, deep || size_of_world() > 1);
         if constexpr (TypeParam::on_device) {
           EXPECT_EQ(recorded.cycle.recorded(), rank_of_world() == 0);
         }

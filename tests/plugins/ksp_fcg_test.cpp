@@ -1,3 +1,4 @@
+#include "plugins/pc_plugin.hpp"
 #include "support/flexible_krylov.hpp"
 #include "support/gallery.hpp"
 
@@ -254,6 +255,84 @@ TEST_F(FlexibleCG, MixedPrecisionShowsItsSolution)
   EXPECT_TRUE(solution.converged());
   EXPECT_EQ(seen.count, solution.iterations + 1);
   EXPECT_LE(seen.worst, 1e-3);
+}
+
+// Whoever looks may also apply the preconditioner, in whose memory a first smoothing step waits.
+TEST_F(FlexibleCG, MixedPrecisionSharesItsPreconditioner)
+{
+  const auto norm = [](KSP k, PetscInt, PetscReal, void *) -> PetscErrorCode {
+    PC pc;
+    Vec r, z;
+    PetscFunctionBegin;
+    PetscCall(KSPGetPC(k, &pc));
+    PetscCall(KSPBuildResidual(k, nullptr, nullptr, &r));
+    PetscCall(VecDuplicate(r, &z));
+    PetscCall(VecScale(r, 1e30));
+    PetscCall(PCApply(pc, r, z));
+    PetscCall(VecDestroy(&r));
+    PetscCall(VecDestroy(&z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  for (const char *type : {"amgsa", "amgmatching"}) {
+    OK(KSPMonitorCancel(ksp));
+    solve(mixed_with(type));
+    const PetscInt alone = solution.iterations;
+    OK(KSPMonitorSet(ksp, norm, nullptr, nullptr));
+    solve(mixed_with(type));
+    EXPECT_TRUE(was_mixed(ksp));
+    EXPECT_TRUE(solution.converged()) << type;
+    EXPECT_EQ(solution.iterations, alone) << type;
+  }
+}
+
+// Products of vectors of floats, where rounded entries would show, also after new values.
+TEST_F(FlexibleCG, MixedPrecisionHasTheOperatorsEntries)
+{
+  OwnedMat M;
+  OwnedVec f, y, scaling;
+  OwnedKSP own;
+  PetscInt first, end;
+  OK(distribute(grid7(12, 11, 10), false, M.out()));
+  OK(make_system(M, y.out(), f.out()));
+  OK(VecDuplicate(f, scaling.out()));
+  OK(VecGetOwnershipRange(f, &first, &end));
+  OK(KSPCreate(PETSC_COMM_WORLD, own.out()));
+  OK(replace_options("-ksp_type amgfcg -pc_type amgsa -pc_amgsa_coarse_eq_limit 50 -pc_amgsa_space debug"));
+  OK(KSPSetFromOptions(own));
+  std::vector<float> x(static_cast<std::size_t>(end - first), 1), product(x.size());
+  for (const double wave : {0.3, 0.9}) {
+    for (PetscInt i = first; i < end; i++) {
+      const double s = 1 + 0.3 * std::sin(wave * static_cast<double>(i));
+      OK(VecSetValue(scaling, i, s, INSERT_VALUES));
+      x[static_cast<std::size_t>(i - first)] /= static_cast<float>(s); // so that inner rows nearly cancel
+    }
+    OK(VecAssemblyBegin(scaling));
+    OK(VecAssemblyEnd(scaling));
+    OK(MatDiagonalScale(M, scaling, scaling));
+    OK(KSPSetOperators(own, M, M));
+    OK(KSPSetUp(own));
+    PC pc;
+    OK(KSPGetPC(own, &pc));
+    auto *const with = dynamic_cast<UserProduct<Debug> *>(solver_of(pc));
+    ASSERT_NE(with, nullptr);
+    ASSERT_TRUE(with->in_single());
+    OK(with->multiply(x.data(), product.data(), nullptr));
+    for (PetscInt i = first; i < end; i++) OK(VecSetValue(f, i, x[static_cast<std::size_t>(i - first)], INSERT_VALUES));
+    OK(VecAssemblyBegin(f));
+    OK(VecAssemblyEnd(f));
+    OK(MatMult(M, f, y));
+    const PetscScalar *expected;
+    OK(VecGetArrayRead(y, &expected));
+    double smallest = 1;
+    // rows that are coupled to other ranks are rounded between the two parts of their sums
+    const std::size_t plane = 12 * 11, coupled = size_of_world() > 1 ? plane : 0;
+    for (std::size_t i = coupled; i + coupled < x.size(); i++) {
+      ASSERT_NEAR(product[i], expected[i], 0x1p-38 * 40 + 0x1p-23 * std::abs(expected[i])) << i; // sums of sizes below 40
+      smallest = std::min(smallest, std::abs(expected[i]));
+    }
+    EXPECT_LT(smallest, 1e-5); // beside which the rounding of floats would be 1e-6
+    OK(VecRestoreArrayRead(y, &expected));
+  }
 }
 
 // Nothing for ever: a tolerance beyond double precision, and what a method of conjugate gradients cannot do.

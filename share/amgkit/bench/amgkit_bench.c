@@ -121,6 +121,7 @@ static PetscErrorCode BenchSetUp(Bench *bench)
 {
   PetscMPIInt size;
   PetscInt block;
+  PetscBool symmetric;
   Vec x, y;
   const PetscScalar *array;
   PetscMemType where;
@@ -138,12 +139,11 @@ static PetscErrorCode BenchSetUp(Bench *bench)
   PetscCall(MatGetBlockSize(bench->A, &block));
   PetscCheck(!bench->shuffle || block == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-shuffle is not for blocks");
   if (bench->shuffle) PetscCall(ModelProblemShuffle(&bench->A));
-  if (bench->check_symmetry) {
-    PetscBool symmetric;
-
+  if (bench->system == SYSTEM_FILE)
+    PetscCall(FileProblemDescribeMat(&bench->file, bench->A, &symmetric));
+  else if (bench->check_symmetry)
     PetscCall(MatIsSymmetric(bench->A, bench->system < SYSTEM_ELASTICITY ? 0.0 : 1e-15, &symmetric)); /* sums in another order */
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# the matrix is %ssymmetric\n", symmetric ? "" : "NOT "));
-  }
+  if (bench->check_symmetry) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# the matrix is %ssymmetric\n", symmetric ? "" : "NOT "));
   if (bench->system != SYSTEM_FILE) PetscCall(MatSetOption(bench->A, MAT_SPD, PETSC_TRUE));
   PetscCall(CreateVector(bench->A, &x));
   PetscCall(VecDuplicate(x, &y));

@@ -3,7 +3,7 @@
 
 #include <petscviewer.h>
 
-PetscErrorCode FileProblemOptions(FileProblem *problem, PetscBool asked_for)
+PetscErrorCode FileProblemOptions(FileProblem *problem, PetscBool of_file)
 {
   PetscBool matrix, rhs, spd;
 
@@ -12,21 +12,20 @@ PetscErrorCode FileProblemOptions(FileProblem *problem, PetscBool asked_for)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", problem->matrix, sizeof(problem->matrix), &matrix));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-rhs", problem->rhs, sizeof(problem->rhs), &rhs));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-spd", &problem->spd, &spd));
-  PetscCheck(asked_for || !(matrix || rhs || spd), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONGSTATE, "-f, -rhs and -spd are for -system file");
+  PetscCheck(of_file || !(matrix || rhs || spd), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONGSTATE, "-f, -rhs and -spd are for -system file");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Describe(Mat A, const FileProblem *problem)
+PetscErrorCode FileProblemDescribeMat(const FileProblem *problem, Mat A, PetscBool *symmetric)
 {
   PetscReal norm;
-  PetscBool symmetric;
 
   PetscFunctionBeginUser;
   PetscCall(MatNorm(A, NORM_INFINITY, &norm));
-  PetscCall(MatIsSymmetric(A, 1e-12 * norm, &symmetric));
-  PetscCheck(symmetric || !problem->spd, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "-spd: the matrix of %s is not symmetric",
+  PetscCall(MatIsSymmetric(A, 1e-12 * norm, symmetric));
+  PetscCheck(*symmetric || !problem->spd, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "-spd: the matrix of %s is not symmetric",
              problem->matrix);
-  PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, *symmetric));
   if (problem->spd) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -48,7 +47,6 @@ PetscErrorCode FileProblemLoadMat(MPI_Comm comm, const FileProblem *problem, Mat
   PetscCall(MatGetSize(*A, &rows, &cols));
   PetscCheck(rows == cols, comm, PETSC_ERR_ARG_SIZ, "The matrix of %s has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", file, rows,
              cols);
-  PetscCall(Describe(*A, problem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

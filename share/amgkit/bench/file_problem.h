@@ -9,11 +9,13 @@ typedef struct {
   PetscBool spd;                                            /* -spd: the user says that the matrix is symmetric positive definite */
 } FileProblem;
 
-/* Of the options; an error where one of them is given and not asked for. */
-PetscErrorCode FileProblemOptions(FileProblem *problem, PetscBool asked_for);
-/* Its type is AIJ or what -mat_type says; it has the block size of the file's .info. It must be square. PETSc knows of it whether it is
-   symmetric (to 1e-12 of its norm), and positive definite only with -spd, which must not be wrong about symmetry. Collective. */
+/* From the options; an error where one of them is given although the system is no file. */
+PetscErrorCode FileProblemOptions(FileProblem *problem, PetscBool of_file);
+/* Its type is AIJ or what -mat_type says; it has the block size of the file's .info. It must be square. Collective. */
 PetscErrorCode FileProblemLoadMat(MPI_Comm comm, const FileProblem *problem, Mat *A);
+/* Tells PETSc whether A is symmetric, to 1e-12 of its norm, and with -spd that it is positive definite; an error if A is not symmetric
+   then. Collective. */
+PetscErrorCode FileProblemDescribeMat(const FileProblem *problem, Mat A, PetscBool *symmetric);
 /* b has its layout; a vector of another length is an error. Nothing happens without -rhs. Collective. */
 PetscErrorCode FileProblemLoadVec(const FileProblem *problem, Vec b);
 

@@ -1,7 +1,8 @@
-// Entries of 40 bits: a float, and 16 bits of what rounding to it took.
+// Entries with 40 significant bits, in 48: a float, and 16 bits of what rounding to it took.
 //
 // With the bits of doubles as integers: rest = (bits(a) - bits(rounded)) / 2^13, to the nearest, and back. Rounding to a float moves a by
-// 2^28 units in its last place at most, so that rest has 16 bits, and what is read differs from a by at most 2^-39 |a|.
+// 2^28 units in its last place at most, so that |rest| is at most 2^15, for which 2^15 - 1 is stored: what is read differs from a by at
+// most 2^-39 |a|.
 #pragma once
 #include "base/space.hpp"
 
