@@ -81,11 +81,11 @@ void check_summed_products(Ex &ex, Stored &S, const Array<V, Ex> &x, const Array
   OK(download(ex, x.data(), n, xs));
   OK(download(ex, r.data(), n, rs));
   OK(download(ex, z.data(), n, zs));
-  for (int lanes : {1, 4, 32}) {
+  for (int lanes : {1, N == 5 ? 32 : 4}) {
+    set_lanes(S, lanes);
+    OK(spmv(ex, S.view(), x.data(), y.data()));
+    OK(download(ex, y.data(), n, alone));
     for (bool of_y : {false, true}) {
-      set_lanes(S, lanes);
-      OK(spmv(ex, S.view(), x.data(), y.data()));
-      OK(download(ex, y.data(), n, alone));
       OK(upload(ex, std::vector<V>(static_cast<std::size_t>(n), V(NAN)), y));
       OK(spmv(ex, S.view(), x.data(), y.data(), ProductSums<N, V>{of_y, r.data(), z.data(), work.data(), sums.data()}));
       OK(download(ex, y.data(), n, with));
@@ -144,8 +144,8 @@ void check_products(Ex &ex, const HostCsr &A, int block, double tolerance, const
     OK(spmv(ex, S.view(), x.data(), y.data()));
     expect_same();
   }
-  check_summed_products<2>(ex, S, x, b, before, name);
-  check_summed_products<3>(ex, S, x, b, before, name);
+  if (n < 20000) check_summed_products<2>(ex, S, x, b, before, name);
+  if (n < 20000) check_summed_products<3>(ex, S, x, b, before, name);
   check_summed_products<5>(ex, S, x, b, before, name);
   set_lanes(S, n % 3 == 0 ? 4 : 1);
   OK(residual(ex, S.view(), b.data(), x.data(), y.data()));
