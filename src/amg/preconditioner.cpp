@@ -142,7 +142,7 @@ private:
     bool kept = false, spare = false;
 
     PetscFunctionBegin;
-    PetscCall(memory_to_spare(this->ex, sizeof(LongFloat::rest) * static_cast<std::size_t>(A.diag.nnz), &spare));
+    PetscCall(memory_to_spare(this->ex, sizeof(std::int16_t) * static_cast<std::size_t>(A.diag.nnz), &spare));
     if (spare && !*exact_ && !A.stored.has_own_entries())
       PetscCall(
           without_memory_go_on([&] { return attempt(PETSC_COMM_SELF, [&] { return A.stored.keep_rests(this->ex, A.diag, &kept); }); }));

@@ -248,7 +248,9 @@ TYPED_TEST(CycleTest, RecordingChangesNothing)
           if (size == 1 && (levels[first]->A.rows <= parameters.rows_recorded || !levels[first]->transfer)) break;
         }
         EXPECT_EQ(recorded.cycle.first_recorded(), first);
-        EXPECT_EQ(first > 1, deep || size_of_world() > 1);
+        if (rank_of_world() == 0) {
+          EXPECT_EQ(first > 1, deep || size_of_world() > 1); // others may have the finest level alone
+        }
         if constexpr (TypeParam::on_device) {
           EXPECT_EQ(recorded.cycle.recorded(), rank_of_world() == 0);
         }
