@@ -142,10 +142,11 @@ private:
     bool kept = false, spare = false;
 
     PetscFunctionBegin;
+    rests_ = false;
+    if (*exact_ || A.stored.has_own_entries()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(memory_to_spare(this->ex, sizeof(std::int16_t) * static_cast<std::size_t>(A.diag.nnz), &spare));
-    if (spare && !*exact_ && !A.stored.has_own_entries())
-      PetscCall(
-          without_memory_go_on([&] { return attempt(PETSC_COMM_SELF, [&] { return A.stored.keep_rests(this->ex, A.diag, &kept); }); }));
+    if (!spare) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(without_memory_go_on([&] { return attempt(PETSC_COMM_SELF, [&] { return A.stored.keep_rests(this->ex, A.diag, &kept); }); }));
     rests_ = kept;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

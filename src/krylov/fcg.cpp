@@ -128,7 +128,7 @@ public:
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    stepped_by_ = nullptr;
+    stepped_ = false;
     if (first) scale_ = norm > 0 && std::isfinite(norm) ? std::exp2(-std::ilogb(norm)) : 1;
     PetscCall(this->template with<0, 1>({}, {v.r}, [&](auto, auto out) { return fcg_take_residual(ex_, n_, scale_, out[0], r_.data()); }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,8 +141,8 @@ public:
   }
   PetscErrorCode apply(Preconditioner &preconditioner, const FcgVectors &v) override
   {
-    const bool stepped = stepped_by_ == &preconditioner;
-    stepped_by_ = nullptr;
+    const bool stepped = stepped_;
+    stepped_ = false;
     return this->template with<0, 1>({}, {v.w}, [&](auto, auto out) {
       return dynamic_cast<UserProduct<Ex> &>(preconditioner).apply_in_single(r_.data(), reinterpret_cast<float *>(out[0]), stepped);
     });
@@ -185,7 +185,7 @@ public:
     PetscCall(this->template with<0, 3>({}, {v.x, v.r, v.w}, [&](auto, auto out) {
       const bool single = v.w_in_single;
       const FirstStep<float> step = single ? product.first_step(reinterpret_cast<float *>(out[2])) : FirstStep<float>{};
-      stepped_by_ = step.x ? multiplied_by : nullptr;
+      stepped_ = step.x != nullptr;
       return fcg_step_in_mixed(ex_, n_, 1 / scale_, d, q, out[0], r_.data(), single ? nullptr : out[1], step, work(), s());
     }));
     PetscCall(this->sum(1, &s()->r_r, 6));
@@ -217,8 +217,8 @@ private:
   using FcgStepsIn<Ex>::s;
   using FcgStepsIn<Ex>::work;
 
-  Array<float, Ex> r_, d_, q_;           // scaled
-  Preconditioner *stepped_by_ = nullptr; // whose first step has been taken, of the present r
+  Array<float, Ex> r_, d_, q_; // scaled
+  bool stepped_ = false;       // whether the first step of the next application has been taken, of the present r
 };
 } // namespace
 

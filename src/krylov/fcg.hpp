@@ -25,7 +25,9 @@ struct FcgScalars {
 
 // The steps on one rank's n rows; sums of this rank into s, which is in the space's memory. work: 2 product_sum_parts_of(n) doubles. V:
 // double, or float in mixed precision; W: V, or double. None waits. d·q and d·r are ProductSums of q = A d, with r; they follow one another
-// in s. s->r_r
+// in s.
+//
+// s->r_r
 template <class Ex> PetscErrorCode fcg_norm(Ex &, std::int64_t n, const double *r, double *work, FcgScalars *s);
 // s->w_r and s->w_q, 0 without q
 template <class Ex, class W, class V>

@@ -21,23 +21,16 @@ template <class Ex> PetscErrorCode fcg_norm(Ex &ex, std::int64_t n, const double
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{r[i] * r[i]}}; }, work, &s->r_r);
 }
 
-// sums <- a·b and a·c, 0 without c
-template <class Ex, class A, class V>
-PetscErrorCode fcg_two_dots(Ex &ex, std::int64_t n, const A *a, const V *b, const V *c, double *work, double *sums)
+template <class Ex, class W, class V>
+PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const W *w, const V *r, const V *q, double *work, FcgScalars *s)
 {
   return sum_into<2>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        const double a_i = a[i];
-        return Sums<2>{{a_i * b[i], c ? a_i * c[i] : 0}};
+        const double w_i = w[i];
+        return Sums<2>{{w_i * r[i], q ? w_i * q[i] : 0}};
       },
-      work, sums);
-}
-
-template <class Ex, class W, class V>
-PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const W *w, const V *r, const V *q, double *work, FcgScalars *s)
-{
-  return fcg_two_dots(ex, n, w, r, q, work, &s->w_r);
+      work, &s->w_r);
 }
 
 template <class Ex, class W, class V>
