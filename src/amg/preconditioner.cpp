@@ -133,7 +133,7 @@ private:
 
     PetscFunctionBegin;
     if (exact_) PetscFunctionReturn(PETSC_SUCCESS);
-    if (A.stored.single() && !A.stored.has_own_entries()) PetscCall(exact_in_single(this->ex, A.diag, &exact));
+    if (A.stored.single() && !A.stored.has_own_entries()) PetscCall(A.stored.is_exact(this->ex, A.diag, &exact));
     exact_ = exact;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -267,29 +267,29 @@ PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPatter
   out.rows = A.rows;
   PetscCall(out.base.allocate(ex, all.pair));
   if (all.low > 0) PetscCall(plain_slices(ex, A, all.low, out));
-  if (Ex::on_device) out.lanes = lanes_of_rows(slices * sell_threads, A.average() / sell_batch);
+  if (Ex::on_device) out.lanes = lanes_of_rows(slices * sell_threads, 2 * A.average() / sell_batch); // uneven rows are longer
   if (all.mask + all.constant > 0) PetscCall(sell_offsets(ex, A, all, owner.data(), out));
   if (owners) *owners = std::move(owner);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// flag becomes 1 where *kept is false.
+// *losses: lost_value, lost_digits, of all slices; nullptr: not asked for
 template <class Ex, class Rows, class Read, class T>
-PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues values, SellView<Read> out, SellPair<T> *val, unsigned *flag)
+PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues values, SellView<Read> out, SellPair<T> *val, unsigned *losses)
 {
   const int shares = teams_of_slice(sell_slices(A.rows), A.average());
   const auto fill = [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
     const std::int64_t s = nth / shares;
     const TeamOfSlice mine{static_cast<int>(nth % shares), shares};
     const SellStart from = out.start[s], to = out.start[s + 1];
-    bool lost = false;
+    unsigned lost = 0;
     if (from.low < to.low)
       lost = plain_values(team, tile, A, rows, s, from, to.pair - from.pair, mine, val);
     else if (mine.number == 0 && from.mask < to.mask)
       lost = stencil_values(team, A, out, s, to.pair - from.pair, val);
     else if (mine.number == 0 && from.constant >= 0)
       lost = constants_lost(team, A, values, out, s);
-    if (lost && flag) atomic_or(flag, 1);
+    if (losses && (lost & ~atomic_load(losses)) != 0) atomic_or(losses, lost);
   };
   return for_rows_with<sell_threads, SliceTile<T>>(ex, sell_slices(A.rows) * shares, fill);
 }
@@ -297,19 +297,20 @@ PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues valu
 template <class Ex, class T> PetscErrorCode sell_fill(Ex &ex, CsrView<double> A, SellValues values, Sell<T, Ex> &out, bool *kept)
 {
   const bool may_be_lost = std::is_same_v<T, float> || out.constant.size() > 0;
-  Array<unsigned, Ex> flag;
+  Array<unsigned, Ex> losses;
   unsigned lost = 0;
 
   PetscFunctionBegin;
   if (out.val.size() == 0) PetscCall(out.val.allocate(ex, out.base.size() * sell_threads));
   if (may_be_lost) {
-    PetscCall(flag.allocate(ex, 1));
-    PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
+    PetscCall(losses.allocate(ex, 1));
+    PetscCall(memory_zero(ex, losses.data(), losses.bytes()));
   }
   PetscCall(
-      with_rows(out.order.data(), [&](auto rows) { return sell_values(ex, A, rows, values, out.view(), out.val.data(), flag.data()); }));
-  if (may_be_lost) PetscCall(memory_to_host(ex, &lost, flag.data(), flag.bytes()));
-  *kept = lost == 0;
+      with_rows(out.order.data(), [&](auto rows) { return sell_values(ex, A, rows, values, out.view(), out.val.data(), losses.data()); }));
+  if (may_be_lost) PetscCall(memory_to_host(ex, &lost, losses.data(), losses.bytes()));
+  *kept = (lost & lost_value) == 0;
+  out.rounded = (lost & lost_digits) != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

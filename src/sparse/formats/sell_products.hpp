@@ -36,21 +36,47 @@ template <class T> AMGKIT_FN SellPair<T> values_at(const SellView<T> &A, std::in
   }
 }
 
-// s += the entries of a thread's two rows at some positions of a plain slice.
-// Whole: a batch of them, else the last `left`, of which the last one is read again to have a batch: that is faster than one by one.
+// The columns of a thread's two rows at a batch of positions of a plain slice.
+template <bool Wide> struct SellColumns {
+  int base[sell_batch];
+  SellPair<std::uint16_t> low[sell_batch], high[Wide ? sell_batch : 1];
+  AMGKIT_FN int of(int j, int h) const
+  {
+    if constexpr (Wide)
+      return base[j] + (high[j].of[h] << 16 | low[j].of[h]);
+    else
+      return base[j] + low[j].of[h];
+  }
+};
+
+// Those of the next batch. Of the last `left` positions the last one is read again to have a batch: that is faster than one by one.
+template <bool Wide, bool Whole, class T>
+AMGKIT_FN SellColumns<Wide> read_columns(const SellView<T> &A, int position, int left, const SellPlace &at)
+{
+  SellColumns<Wide> columns;
+  for (int j = 0; j < sell_batch; j++) {
+    const int p = Whole || j < left ? j : left - 1;
+    columns.base[j] = A.base[position + p];
+    columns.low[j] = A.low[at.low + p * sell_threads];
+    if constexpr (Wide) columns.high[j] = A.high[at.high + p * sell_threads];
+  }
+  return columns;
+}
+template <bool Wide, class T> AMGKIT_FN SellColumns<Wide> columns_at(const SellView<T> &A, int position, int left, const SellPlace &at)
+{
+  return left >= sell_batch ? read_columns<Wide, true>(A, position, left, at) : read_columns<Wide, false>(A, position, left, at);
+}
+
+// s += the entries of a thread's two rows at a batch of positions, or at the last `left`.
 template <bool Wide, bool Whole, class T, class V>
-AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const SellPlace &at, const V *x, SellPair<SumOf<T, V>> &s)
+AMGKIT_FN void add_batch(const SellView<T> &A, const SellColumns<Wide> &columns, int left, std::int64_t val, const V *x,
+                         SellPair<SumOf<T, V>> &s)
 {
   SellPair<T> a[sell_batch];
   SellPair<V> x_at[sell_batch];
   for (int j = 0; j < sell_batch; j++) {
-    const int p = Whole || j < left ? j : left - 1;
-    const int base = A.base[position + p];
-    const SellPair<std::uint16_t> low = A.low[at.low + p * sell_threads];
-    SellPair<std::uint16_t> high{};
-    if constexpr (Wide) high = A.high[at.high + p * sell_threads];
-    a[j] = values_at(A, at.val + p * sell_threads);
-    for (int h = 0; h < 2; h++) x_at[j].of[h] = x[base + (Wide ? high.of[h] << 16 | low.of[h] : low.of[h])];
+    a[j] = values_at(A, val + (Whole || j < left ? j : left - 1) * sell_threads);
+    for (int h = 0; h < 2; h++) x_at[j].of[h] = x[columns.of(j, h)];
   }
   for (int j = 0; j < sell_batch; j++) {
     for (int h = 0; h < 2 && (Whole || j < left); h++) s.of[h] += static_cast<SumOf<T, V>>(a[j].of[h]) * x_at[j].of[h];
@@ -58,18 +84,32 @@ AMGKIT_FN void add_batch(const SellView<T> &A, int position, int left, const Sel
 }
 
 // A team shares two rows, whose batches its lanes take in turn; what a lane has is a part of the sum.
-// (A x)_i of the two rows of a thread of a plain slice
+// (A x)_i of the two rows of a thread of a plain slice. Lanes read the columns of a batch while the vector's entries of the one before are
+// on their way; a thread alone has no registers left for that.
 template <bool Wide, class Team, class T, class V>
 AMGKIT_FN SellPair<SumOf<T, V>> plain_times(const Team &team, const SellView<T> &A, const SellStart &from, int positions, int high,
                                             int thread, const V *x)
 {
   const SellPlace at{std::int64_t{from.pair} * sell_threads + thread, std::int64_t{from.low} * sell_threads + thread,
                      std::int64_t{high} * sell_threads + thread};
+  const int step = sell_batch * team.lanes();
   SellPair<SumOf<T, V>> s{{0, 0}};
   int p = sell_batch * team.rank();
-  for (; p + sell_batch <= positions; p += sell_batch * team.lanes())
-    add_batch<Wide, true>(A, from.pair + p, sell_batch, at.after(p), x, s);
-  if (p < positions) add_batch<Wide, false>(A, from.pair + p, positions - p, at.after(p), x, s);
+  const auto columns_from = [&](int position) {
+    return columns_at<Wide>(A, from.pair + position, positions - position, at.after(position));
+  };
+  if constexpr (std::is_same_v<Team, Alone> && !teams_are_threads) {
+    for (; p + sell_batch <= positions; p += step) add_batch<Wide, true>(A, columns_from(p), sell_batch, at.after(p).val, x, s);
+    if (p < positions) add_batch<Wide, false>(A, columns_from(p), positions - p, at.after(p).val, x, s);
+  } else if (p < positions) {
+    SellColumns<Wide> columns = columns_from(p);
+    for (int next = p + step; p + sell_batch <= positions; p = next, next += step) {
+      const SellColumns<Wide> here = columns;
+      if (next < positions) columns = columns_from(next);
+      add_batch<Wide, true>(A, here, sell_batch, at.after(p).val, x, s);
+    }
+    if (p < positions) add_batch<Wide, false>(A, columns, positions - p, at.after(p).val, x, s);
+  }
   return s;
 }
 

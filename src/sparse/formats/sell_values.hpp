@@ -13,17 +13,30 @@ template <class T> AMGKIT_FN T stored_of(double a)
     return static_cast<T>(a);
 }
 
-// Values of a plain slice, position by position; whether one of them is not representable in T
-template <class Team, class Rows, class T>
-AMGKIT_FN bool plain_values(const Team &team, SliceTile<T> &tile, const CsrView<double> &A, const Rows &rows, std::int64_t s,
-                            const SellStart &from, int positions, const TeamOfSlice &mine, SellPair<T> *val)
+// What is lost of a value a that is stored in T: the value, which T cannot represent, or which is another one than a constant slice has; or
+// digits.
+constexpr unsigned lost_value = 1, lost_digits = 2;
+template <class T> AMGKIT_FN unsigned losses_of(double a)
 {
-  bool lost = false;
+  if constexpr (std::is_same_v<T, float>) {
+    if (!is_representable_in_single(a)) return lost_value;
+    return static_cast<double>(static_cast<float>(a)) != a ? lost_digits : 0;
+  } else {
+    return 0;
+  }
+}
+
+// Values of a plain slice, position by position; what they lose
+template <class Team, class Rows, class T>
+AMGKIT_FN unsigned plain_values(const Team &team, SliceTile<T> &tile, const CsrView<double> &A, const Rows &rows, std::int64_t s,
+                                const SellStart &from, int positions, const TeamOfSlice &mine, SellPair<T> *val)
+{
+  unsigned lost = 0;
   for (int p = mine.number * tile_positions; p < positions; p += mine.all * tile_positions) {
     read_tile(team, tile, [&](int r, int j) {
       const RowRange row = row_range(A, rows.row(s, r));
       const double a = p + j < row.length ? A.val[row.begin + p + j] : 0;
-      lost = lost || !is_representable<T>(a);
+      lost |= losses_of<T>(a);
       return stored_of<T>(a);
     });
     for (int e : team.share(0, tile_positions * sell_threads)) {
@@ -36,11 +49,11 @@ AMGKIT_FN bool plain_values(const Team &team, SliceTile<T> &tile, const CsrView<
 
 // The same of a stencil slice.
 template <class Team, class Read, class T>
-AMGKIT_FN bool stencil_values(const Team &team, const CsrView<double> &A, const SellView<Read> &out, std::int64_t s, int positions,
-                              SellPair<T> *val)
+AMGKIT_FN unsigned stencil_values(const Team &team, const CsrView<double> &A, const SellView<Read> &out, std::int64_t s, int positions,
+                                  SellPair<T> *val)
 {
   const SellStart from = out.start[s];
-  bool lost = false;
+  unsigned lost = 0;
   for (int t : team.share(0, sell_threads)) {
     int next[2] = {row_range(A, s * sell_rows + t).begin, row_range(A, s * sell_rows + t + sell_threads).begin};
     for (int p = 0; p < positions; p++) {
@@ -48,7 +61,7 @@ AMGKIT_FN bool stencil_values(const Team &team, const CsrView<double> &A, const 
       const SellMask rows = out.mask[from.mask + p];
       for (int h = 0; h < 2; h++) {
         const double a = rows.of[h] >> t & 1 ? A.val[next[h]++] : 0;
-        lost = lost || !is_representable<T>(a);
+        lost |= losses_of<T>(a);
         pair.of[h] = stored_of<T>(a);
       }
       val[(std::int64_t{from.pair} + p) * sell_threads + t] = pair;
@@ -57,18 +70,18 @@ AMGKIT_FN bool stencil_values(const Team &team, const CsrView<double> &A, const 
   return lost;
 }
 
-// Whether A's values are no more those of a constant slice, or one of them is not representable in T
+// What a constant slice's values lose
 template <class Team, class T>
-AMGKIT_FN bool constants_lost(const Team &team, const CsrView<double> &A, SellValues values, const SellView<T> &out, std::int64_t s)
+AMGKIT_FN unsigned constants_lost(const Team &team, const CsrView<double> &A, SellValues values, const SellView<T> &out, std::int64_t s)
 {
   const int list = out.start[s].constant, end = list + 1 + out.constant[list].offset;
-  bool lost = false;
-  for (int k : team.share(list + 1, end)) lost = lost || !is_representable<T>(out.exact[k]);
+  unsigned lost = 0;
+  for (int k : team.share(list + 1, end)) lost |= losses_of<T>(out.exact[k]);
   if (values == SellValues::known) return lost;
   for (int r : team.share(0, sell_rows)) {
     int next = row_range(A, s * sell_rows + r).begin;
     for (int k = list + 1; k < end; k++) {
-      if (has_row(out.constant[k].mask, r)) lost = bits_of(A.val[next++]) != bits_of(out.exact[k]) || lost;
+      if (has_row(out.constant[k].mask, r) && bits_of(A.val[next++]) != bits_of(out.exact[k])) lost |= lost_value;
     }
   }
   return lost;

@@ -174,6 +174,18 @@ template <class Ex> bool StoredMatrix<Ex>::has_own_entries() const
   return pattern && (pattern->all_constant() || !single_);
 }
 
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::is_exact(Ex &ex, CsrView<double> A, bool *exact) const
+{
+  const auto *rows = std::get_if<Sell<float, Ex>>(&format_);
+
+  PetscFunctionBegin;
+  if (rows)
+    *exact = !rows->rounded;
+  else
+    PetscCall(exact_in_single(ex, A, exact));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex>
 template <class V, class... S>
 PetscErrorCode StoredMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y, const S &...sums) const

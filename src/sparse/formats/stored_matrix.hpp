@@ -35,6 +35,8 @@ public:
   template <class V> PetscErrorCode add_product(Ex &, CsrView<double> A, const V *x, V *y) const;
   // y = A x with A's own entries, where what is stored has them: all in double precision, or all in constant slices.
   bool has_own_entries() const;
+  // Local: whether A, in single precision, has floats alone, so that multiply() is that product, too. May wait.
+  PetscErrorCode is_exact(Ex &, CsrView<double> A, bool *exact) const;
   template <class V, class... S> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y, const S &...sums) const;
   // Local: for y = A x with A's entries to 40 bits (long_float.hpp), two bytes more an entry; A has the values that are stored. *kept: it
   // can be taken until the next refresh(); not where blocks, compressed rows or doubles are stored.

@@ -154,4 +154,36 @@ TYPED_TEST(LongEntries, AreThoseOfFloatsByRowsAlone)
   OK(of_blocks.keep_rests(this->ex, M.view(), &kept));
   EXPECT_FALSE(kept);
 }
+
+// One entry that is no float, of any row, is found; at the first setup and with new values.
+TYPED_TEST(LongEntries, AreWantedWhereOneIsNoFloat)
+{
+  std::vector<Named> forms = of_all_slices();
+  forms.push_back({"blocks", from_columns(300, [](int i) { return std::vector{i - i % 3, i - i % 3 + 1, i - i % 3 + 2}; })});
+  for (auto &[form, A] : forms) {
+    for (double &a : A.val) a = static_cast<float>(a);
+    for (std::size_t at : {std::size_t{0}, A.val.size() / 2, A.val.size() - 1}) {
+      SCOPED_TRACE(testing::Message() << form << ", " << A.rows << " rows, entry " << at);
+      Csr<double, TypeParam> M;
+      StoredMatrix<TypeParam> stored;
+      const int block = form == "blocks" ? 3 : 1;
+      const auto expect_exact = [&](bool expected, auto store) {
+        bool exact = !expected;
+        OK(upload(this->ex, A, M));
+        OK(store());
+        OK(stored.is_exact(this->ex, M.view(), &exact));
+        EXPECT_EQ(exact, expected);
+      };
+      const auto create = [&] { return stored.create(this->ex, M.view(), Storage::in_single, block); };
+      const auto refresh = [&] { return stored.refresh(this->ex, M.view(), Storage::in_single); };
+      const double before = A.val[at];
+      expect_exact(true, create);
+      A.val[at] = (before != 0 ? before : 1) * (1 + 0x1p-50);
+      expect_exact(false, refresh);
+      expect_exact(false, create);
+      A.val[at] = before;
+      expect_exact(true, refresh);
+    }
+  }
+}
 } // namespace amgkit::test
