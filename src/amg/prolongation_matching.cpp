@@ -85,7 +85,8 @@ struct RowData {
   PairBound bound;
 };
 
-template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const RowData &data, Array<int, Ex> &mate)
+// join: vertices that are left single join a pair where an edge can match.
+template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const RowData &data, bool join, Array<int, Ex> &mate)
 {
   EdgeWeights<Ex> edges;
 
@@ -99,10 +100,12 @@ template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const RowDat
   logged.next(Phase::coarsen);
   PetscCall(match_paths(ex, A, edges, mate.data()));
   PetscCall(match_suitor(ex, A, edges, mate.data()));
+  if (join) PetscCall(join_pairs(ex, A, edges, mate.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A rank's block as a pairwise step sees it. offd: the couplings to other ranks when uncoupled nodes shall be left out, else nullptr.
+// A rank's block as a pairwise step sees it. offd: the couplings to other ranks in the first step, which leaves uncoupled nodes out and has
+// single ones join a pair; else nullptr.
 struct Block {
   CsrView<double> A;
   const CsrView<double> *offd;
@@ -116,7 +119,7 @@ PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, con
   Array<int, Ex> mate;
 
   PetscFunctionBegin;
-  PetscCall(match(ex, nodes, data, mate));
+  PetscCall(match(ex, nodes, data, block.offd != nullptr, mate));
   if (block.offd) PetscCall(leave_out_uncoupled(ex, nodes, *block.offd, block.block_size, mate.data()));
   const LogPhase logged(Phase::interp);
   PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), pairs));

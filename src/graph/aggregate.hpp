@@ -6,16 +6,20 @@ namespace amgkit
 {
 // In place of a mate: a vertex that shall be in no aggregate.
 inline constexpr int left_out = -2;
+// And one that joins the pair of j, which no other one does. joined(join(j)) = j; a mate below left_out is a join().
+AMGKIT_FN inline int join(int j) { return left_out - 1 - j; }
+AMGKIT_FN inline int joined(int mate) { return left_out - 1 - mate; }
 
 // mate[I] <- left_out where node I couples to nothing: rows of Dirichlet conditions, isolated vertices. The smoother alone solves for
 // them. diag: the rank's matrix of nodes; offd: the couplings to other ranks, bs rows a node.
 template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &, CsrView<double> diag, CsrView<double> offd, int bs, int *mate);
 
-// One aggregate for each pair and each single vertex that is not left out, numbered by the smaller of its vertices.
+// One aggregate for each pair, followed by those that join its smaller and its larger vertex, and for each single vertex that is not left
+// out; numbered by the smaller vertex of the pair.
 template <class Ex> PetscErrorCode aggregate_pairs(Ex &, int n, const int *mate, Aggregation<Ex> &);
 
-// The prolongator's weights p and the coarse smooth vector w_c = Pᵀ w of such a step: in the pair {v, u},
-// p_v = w_v / sqrt(w_v² + w_u²); alone, p_v = sign(w_v). Where that is 0 / 0, and for
+// The prolongator's weights p and the coarse smooth vector w_c = Pᵀ w of such a step: p_v = w_v / |w|, of the aggregate's w; alone,
+// p_v = sign(w_v). Where that is 0 / 0, and for
 // vertices left out, p_v = 0.
 template <class Ex> PetscErrorCode pair_weights(Ex &, const Aggregation<Ex> &, const double *w, double *p, double *w_coarse);
 

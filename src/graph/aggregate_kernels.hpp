@@ -8,7 +8,10 @@ namespace amgkit
 namespace
 {
 // The smaller vertex of a pair, or a single one
-AMGKIT_FN inline bool leads(const int *mate, std::int64_t i) { return mate[i] == -1 || i < mate[i]; }
+AMGKIT_FN inline bool leads(const int *mate, std::int64_t i)
+{
+  return mate[i] == -1 || i < mate[i];
+} // not one that joins: its mate is negative
 
 template <class Team> AMGKIT_FN bool couples(const Team &team, const CsrView<double> &A, std::int64_t i, std::int64_t diagonal)
 {
@@ -31,7 +34,8 @@ template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &ex, CsrView<double> d
 
 template <class Ex> PetscErrorCode aggregate_pairs(Ex &ex, int n, const int *mate, Aggregation<Ex> &out)
 {
-  Array<int, Ex> leaders; // number of the leaders before a vertex: the aggregate of a leader
+  Array<int, Ex> leaders;       // number of the leaders before a vertex: the aggregate of a leader
+  Array<unsigned, Ex> joinings; // who joins a pair: 1 the smaller vertex, 2 the larger one
   std::int64_t count = 0, members = 0;
 
   PetscFunctionBegin;
@@ -43,20 +47,31 @@ template <class Ex> PetscErrorCode aggregate_pairs(Ex &ex, int n, const int *mat
   out.coarse = static_cast<int>(count);
   PetscCall(out.id.allocate(ex, n));
   PetscCall(out.ptr.allocate(ex, count + 1));
+  PetscCall(joinings.allocate(ex, count));
+  PetscCall(memory_zero(ex, joinings.data(), joinings.bytes()));
   int *id = out.id.data(), *ptr = out.ptr.data();
+  unsigned *joining = joinings.data();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
     if (mate[i] == left_out) {
       id[i] = -1;
       return;
     }
-    id[i] = leader[leads(mate, i) ? i : mate[i]];
-    if (leads(mate, i)) ptr[id[i]] = mate[i] < 0 ? 1 : 2;
+    const bool joins = mate[i] < left_out;
+    const int j = joins ? joined(mate[i]) : static_cast<int>(i); // in whose pair i is
+    id[i] = leader[leads(mate, j) ? j : mate[j]];
+    if (joins) atomic_or(joining + id[i], leads(mate, j) ? 1U : 2U);
+  }));
+  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    if (leads(mate, i)) ptr[id[i]] = mate[i] < 0 ? 1 : 2 + static_cast<int>((joining[id[i]] & 1U) + (joining[id[i]] >> 1));
   }));
   PetscCall(exclusive_scan(ex, count, ptr, &members));
   PetscCall(out.member.allocate(ex, members));
   int *member = out.member.data();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
-    if (id[i] >= 0) member[ptr[id[i]] + (leads(mate, i) ? 0 : 1)] = static_cast<int>(i);
+    if (id[i] < 0) return;
+    int place = leads(mate, i) ? 0 : 1;
+    if (mate[i] < left_out) place = leads(mate, joined(mate[i])) ? 2 : 2 + static_cast<int>(joining[id[i]] & 1U);
+    member[ptr[id[i]] + place] = static_cast<int>(i);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -72,17 +87,21 @@ template <class Ex> PetscErrorCode pair_weights(Ex &ex, const Aggregation<Ex> &s
     }));
   }
   PetscCall(for_each(ex, step.coarse, [=] AMGKIT_FN(std::int64_t c) {
-    const int v = member[ptr[c]];
-    if (ptr[c + 1] - ptr[c] == 1) {
+    const int begin = ptr[c], end = ptr[c + 1], v = member[begin];
+    if (end - begin == 1) {
       p[v] = w[v] > 0 ? 1 : w[v] < 0 ? -1 : 0;
       w_coarse[c] = p[v] * w[v];
       return;
     }
-    const int u = member[ptr[c] + 1];
-    const double norm = sqrt(w[v] * w[v] + w[u] * w[u]);
-    p[v] = norm > 0 ? w[v] / norm : 0;
-    p[u] = norm > 0 ? w[u] / norm : 0;
-    w_coarse[c] = p[v] * w[v] + p[u] * w[u];
+    double squares = 0, sum = 0;
+    for (int k = begin; k < end; k++) squares += w[member[k]] * w[member[k]];
+    const double norm = sqrt(squares);
+    for (int k = begin; k < end; k++) {
+      const int u = member[k];
+      p[u] = norm > 0 ? w[u] / norm : 0;
+      sum += p[u] * w[u];
+    }
+    w_coarse[c] = sum;
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,7 +14,7 @@
 // on each, the vertices at distances 2k and 2k + 1 from its start are matched. The rest gets the locally dominant matching,
 // which is unique for this order: the one a greedy pass over all edges in that order gives.
 #pragma once
-#include "base/array.hpp"
+#include "graph/aggregate.hpp"
 
 namespace amgkit
 {
@@ -49,4 +49,8 @@ template <class Ex> PetscErrorCode match_paths(Ex &, CsrView<double> A, const Ed
 
 // Completes mate with the locally dominant matching of the vertices where it is -1 (Suitor: Manne, Halappanavar 2014).
 template <class Ex> PetscErrorCode match_suitor(Ex &, CsrView<double> A, const EdgeWeights<Ex> &, int *mate);
+
+// mate[i] <- join(j) (graph/aggregate.hpp) for vertices i without mate that have an edge that can match, j the neighbour by the one of
+// these that goes first; j has a mate, as the matching is maximal, and takes one vertex, the smallest that wants to join it.
+template <class Ex> PetscErrorCode join_pairs(Ex &, CsrView<double> A, const EdgeWeights<Ex> &, int *mate);
 } // namespace amgkit

@@ -300,9 +300,41 @@ template <class Ex> PetscErrorCode match_suitor(Ex &ex, CsrView<double> A, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Two vertices at most join a pair, one for each of its own: a hub of many leaves does not make one aggregate of them all.
+template <class Ex> PetscErrorCode join_pairs(Ex &ex, CsrView<double> A, const EdgeWeights<Ex> &edges, int *mate)
+{
+  Array<int, Ex> wanted, accepted; // whom a vertex would join; who may join it, the first of them
+  const float *weight = edges.weight.data();
+
+  PetscFunctionBegin;
+  PetscCall(allocate_each(ex, A.rows, wanted, accepted));
+  int *want = wanted.data(), *accept = accepted.data();
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) { accept[i] = A.rows; }));
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t row) {
+    const int i = static_cast<int>(row);
+    int best = -1;
+    EdgeKey best_key{};
+    for (int k = A.ptr[i]; mate[i] == -1 && k < A.ptr[i + 1]; k++) {
+      const int j = A.col[k];
+      if (weight[k] <= 0 || mate[j] < 0) continue;
+      const EdgeKey key = edge_key(weight[k], i, j);
+      if (best >= 0 && !before(key, best_key)) continue;
+      best = j;
+      best_key = key;
+    }
+    want[i] = best;
+    if (best >= 0) atomic_min(accept + best, i);
+  }));
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
+    if (want[i] >= 0 && accept[want[i]] == i) mate[i] = join(want[i]);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 AMGKIT_INSTANTIATE(edge_weights)
 AMGKIT_INSTANTIATE(bounded_edge_weights)
 AMGKIT_INSTANTIATE(couplings_outside)
 AMGKIT_INSTANTIATE(match_paths)
 AMGKIT_INSTANTIATE(match_suitor)
+AMGKIT_INSTANTIATE(join_pairs)
 } // namespace amgkit

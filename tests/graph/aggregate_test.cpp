@@ -19,6 +19,26 @@ TYPED_TEST(Aggregate, PairsAreNumberedByTheirSmallerVertex)
   EXPECT_EQ(this->to_host(pairs.member), (std::vector<int>{0, 3, 1, 2, 4}));
 }
 
+// One each joins 0, 3 and 4
+TYPED_TEST(Aggregate, VerticesThatJoinComeAfterTheirPair)
+{
+  auto mate = this->to_space(std::vector<int>{3, -1, 4, 0, 2, join(3), join(0), join(4), left_out});
+  auto W = this->to_space(std::vector<double>{1, -5, 2, 3, 2, 3, 9, 1, 7});
+  auto p = this->to_space(std::vector<double>(9, NAN)), coarse = this->to_space(std::vector<double>(3, NAN));
+  Aggregation<TypeParam> pairs;
+  OK(aggregate_pairs(this->ex, 9, mate.data(), pairs));
+  EXPECT_EQ(pairs.coarse, 3);
+  EXPECT_EQ(this->to_host(pairs.id), (std::vector<int>{0, 1, 2, 0, 2, 0, 0, 2, -1}));
+  EXPECT_EQ(this->to_host(pairs.ptr), (std::vector<int>{0, 4, 5, 8}));
+  EXPECT_EQ(this->to_host(pairs.member), (std::vector<int>{0, 3, 6, 5, 1, 2, 4, 7}));
+  OK(pair_weights(this->ex, pairs, W.data(), p.data(), coarse.data()));
+  EXPECT_EQ(this->to_host(p), (std::vector<double>{0.1, -1, 2 / 3., 0.3, 2 / 3., 0.3, 0.9, 1 / 3., 0}));
+  const auto w = this->to_host(coarse);
+  EXPECT_DOUBLE_EQ(w[0], 10);
+  EXPECT_DOUBLE_EQ(w[1], 5);
+  EXPECT_DOUBLE_EQ(w[2], 3);
+}
+
 TYPED_TEST(Aggregate, WeightsHaveUnitColumnsAndReproduceTheSmoothVector)
 {
   const std::vector<double> w = {3, -2, 0, 4, 0};

@@ -64,12 +64,15 @@ std::vector<int> paths(int n, const std::vector<Edge> &edges)
   return mate;
 }
 
+bool goes_before(const Edge &a, const Edge &b)
+{
+  return std::make_tuple(-a.weight, a.gap, a.odd, a.low) < std::make_tuple(-b.weight, b.gap, b.odd, b.low);
+}
+
 // Greedy by decreasing key on what is left.
 std::vector<int> greedy(std::vector<Edge> edges, std::vector<int> mate)
 {
-  std::sort(edges.begin(), edges.end(), [](const Edge &a, const Edge &b) {
-    return std::make_tuple(-a.weight, a.gap, a.odd, a.low) < std::make_tuple(-b.weight, b.gap, b.odd, b.low);
-  });
+  std::sort(edges.begin(), edges.end(), goes_before);
   for (const Edge &e : edges) {
     if (mate[e.i] >= 0 || mate[e.j] >= 0) continue;
     mate[e.i] = e.j;
@@ -78,9 +81,27 @@ std::vector<int> greedy(std::vector<Edge> edges, std::vector<int> mate)
   return mate;
 }
 
+// What join_pairs() makes of a matching.
+std::vector<int> joined_by_definition(std::vector<Edge> edges, const std::vector<int> &mate)
+{
+  std::vector<int> wanted(mate.size(), -1), taken(mate.size(), -1), out = mate;
+  std::sort(edges.begin(), edges.end(), goes_before);
+  for (const Edge &e : edges) {
+    for (auto [single, other] : {std::pair{e.i, e.j}, {e.j, e.i}}) {
+      if (mate[single] < 0 && mate[other] >= 0 && wanted[single] < 0) wanted[single] = other;
+    }
+  }
+  for (int i = 0; i < static_cast<int>(mate.size()); i++) {
+    if (wanted[i] < 0 || taken[wanted[i]] >= 0) continue;
+    taken[wanted[i]] = i;
+    out[i] = join(wanted[i]);
+  }
+  return out;
+}
+
 template <class Ex>
 PetscErrorCode match(Ex &ex, const HostCsr &A, const std::vector<double> &w, bool with_paths, std::vector<int> &after_paths,
-                     std::vector<int> &mate)
+                     std::vector<int> &mate, std::vector<int> *joined = nullptr)
 {
   Csr<double, Ex> M;
   EdgeWeights<Ex> edges;
@@ -97,6 +118,10 @@ PetscErrorCode match(Ex &ex, const HostCsr &A, const std::vector<double> &w, boo
   PetscCall(download(ex, m.data(), m.size(), after_paths));
   PetscCall(match_suitor(ex, M.view(), edges, m.data()));
   PetscCall(download(ex, m.data(), m.size(), mate));
+  if (joined) {
+    PetscCall(join_pairs(ex, M.view(), edges, m.data()));
+    PetscCall(download(ex, m.data(), m.size(), *joined));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,6 +144,30 @@ TYPED_TEST(Matching, PathsPairAsDefinedAndSuitorIsGreedyOnTheRest)
       EXPECT_EQ(mate, greedy(edges, after_paths)) << name;
     }
   }
+}
+
+TYPED_TEST(Matching, SingleVerticesJoinPairs)
+{
+  int joins = 0, singles = 0;
+  auto check = [&](const std::string &name, const HostCsr &A, const std::vector<double> &w) {
+    std::vector<int> none, mate, joined;
+    OK(match(this->ex, A, w, true, none, mate, &joined));
+    EXPECT_EQ(joined, joined_by_definition(edges_of(A, w), mate)) << name;
+    joins += static_cast<int>(std::count_if(joined.begin(), joined.end(), [](int m) { return m < left_out; }));
+    singles += static_cast<int>(std::count(joined.begin(), joined.end(), -1));
+  };
+  for (const auto &[name, A] : gallery()) {
+    check(name, A, std::vector<double>(A.rows, 1.0));
+    check(name, A, uneven(A.rows));
+  }
+  EXPECT_GT(joins, 100);
+  EXPECT_GT(singles, 100);
+  // of a star's many leaves one is the hub's mate, and one joins it
+  std::map<std::pair<int, int>, double> entries = {{{0, 0}, 199}};
+  for (int i = 1; i < 200; i++) entries[{i, i}] = 1, entries[{0, i}] = entries[{i, 0}] = -1;
+  joins = 0;
+  check("star", make_csr(200, 200, entries), std::vector<double>(200, 1.0));
+  EXPECT_EQ(joins, 1);
 }
 
 TYPED_TEST(Matching, SuitorAloneIsGreedy)
