@@ -323,6 +323,8 @@ template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible, bool of_floats)
 
 template <class Ex> PetscErrorCode Cycle<Ex>::choose_recording(CycleChoice choice)
 {
+  double entries = 0; // of this rank, on the levels that are not recorded
+
   PetscFunctionBegin;
   recorded_for_ = choice;
   recorded_below_ = hierarchy_.levels.size();
@@ -330,6 +332,8 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_recording(CycleChoice choic
   if (!parameters_.cuda_graph) PetscFunctionReturn(PETSC_SUCCESS);
   for (std::size_t l = 0; l + 1 < hierarchy_.levels.size(); l++) {
     int size;
+    entries += static_cast<double>(hierarchy_.levels[l]->A.diag.nnz + hierarchy_.levels[l]->A.offd.nnz);
+    if (choice.kind == CycleKind::v && entries > parameters_.entries_recorded) break;
     PetscCallMPI(MPI_Comm_size(hierarchy_.levels[l + 1]->A.comm, &size));
     const bool coarsest = !hierarchy_.levels[l + 1]->transfer;
     if (size > 1 || (!coarsest && hierarchy_.levels[l + 1]->A.rows > parameters_.rows_recorded)) continue;

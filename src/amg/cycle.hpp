@@ -55,8 +55,8 @@ public:
   // after a setup makes the transposes of all levels.
   PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);
   // Local. What one rank does alone, on the levels that it holds alone and that have at most rows_recorded rows, or on the coarsest, is
-  // recorded as one launch on a GPU. recorded(): whether that is so; recorded_choice(): of these levels; first_recorded(): the first of
-  // them, or the number of levels.
+  // recorded as one launch on a GPU, but for v-cycles below levels of more than entries_recorded entries. recorded(): whether that is so;
+  // recorded_choice(): of these levels; first_recorded(): the first of them, or the number of levels.
   bool recorded() const { return recording_.recorded(); }
   CycleChoice recorded_choice() const { return choice_below_; }
   std::size_t first_recorded() const { return std::min(recorded_below_ + 1, hierarchy_.levels.size()); }

@@ -32,6 +32,9 @@ struct AmgParameters {
   // Levels of more rows are not recorded: their kernels run longer than a launch takes, and recording one takes 5 microseconds. No option;
   // tests set it.
   PetscInt rows_recorded = 300000;
+  // Nor is a v-cycle that has more entries on the levels above these: they keep the device busy while the host launches the few kernels
+  // below, and an application is over before a recording has paid. No option; tests set it.
+  PetscInt entries_recorded = 8000000;
   PetscBool cuda_graph = PETSC_TRUE;
   PetscBool export_mg = PETSC_FALSE;
   SpaceKind space = SpaceKind::automatic;
@@ -89,8 +92,8 @@ struct AmgParameters {
          "of the "
          "finest one's entries are kept in this precision alone, and PCGetCoarseOperators() returns them so rounded. amgclassical rounds "
          "its interpolation weights to it, too."},
-        {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the levels below the finest as one CUDA graph",
-         "On several GPUs, the graph contains only those levels that one GPU holds alone."},
+        {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
+         "That is done where it saves time. On several GPUs, the graph contains only levels that one GPU holds alone."},
         {"export_mg", Flag{&export_mg}, "Hand the levels to a PCMG, which then applies the preconditioner",
          "The options -mg_levels_*, -mg_coarse_* and -pc_mg_* choose its smoothers, coarse solver and cycle. Its default "
          "smoother is chebyshev with jacobi.",

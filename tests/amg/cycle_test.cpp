@@ -213,6 +213,27 @@ TYPED_TEST(CycleTest, ConvergesWithCoarseLevelsOnFewerRanks)
   }
 }
 
+TYPED_TEST(CycleTest, OnlyVCyclesBelowManyEntriesAreNotRecorded)
+{
+  const HostCsr A = grid7(14, 13, 12);
+  for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::k}) {
+    for (bool many : {false, true}) {
+      Solver<TypeParam> solver;
+      AmgParameters parameters;
+      std::vector<double> x;
+      parameters.coarse_eq_limit = 20;
+      parameters.cycle_type = cycle;
+      parameters.entries_recorded = A.ptr.back() - (many ? 1 : 0);
+      OK(solver.create(this->ex, A, parameters));
+      OK(solver.apply(this->ex, solver.wave(0.7), x));
+      if (size_of_world() > 1) continue; // each has a part of the entries
+      const bool recorded = cycle != CycleKind::v || !many;
+      EXPECT_EQ(solver.cycle.first_recorded(), recorded ? 1 : solver.hierarchy.levels.size());
+      EXPECT_EQ(solver.cycle.recorded(), recorded && TypeParam::on_device);
+    }
+  }
+}
+
 // The recorded cycle is the cycle, also on a second play with another right-hand side. deep: on several ranks one holds the third coarse
 // level alone, beyond the last that w, f and k act on.
 TYPED_TEST(CycleTest, RecordingChangesNothing)
