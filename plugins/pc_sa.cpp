@@ -8,7 +8,7 @@ namespace amgkit
 ParameterList smoothed_parameter_list(AmgParameters &shared, SmoothedParameters &own)
 {
   shared.cycle_type = CycleKind::v;
-  shared.chebyshev_degree = 2;
+  shared.least_degree = 2;
   return joined(own.list(), shared.list());
 }
 

@@ -20,7 +20,7 @@ struct AmgParameters {
   SmootherKind smoother = SmootherKind::chebyshev;
   PetscInt smoother_sweeps = 1;
   PetscInt pre_sweeps = -1, post_sweeps = -1;
-  PetscInt chebyshev_degree = 1;
+  PetscInt chebyshev_degree = 0, least_degree = 1; // the second no option: a type's own
   PetscReal jacobi_omega = 0;
   CoarseKind coarse_solver = CoarseKind::dense;
   PetscInt coarse_sweeps = 20;
@@ -73,8 +73,12 @@ struct AmgParameters {
         {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Smoothing sweeps before the coarse correction, and as many after it"},
         {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Smoothing sweeps before the coarse correction; -1 means smoother_sweeps"},
         {"post_sweeps", IntegerRange{&post_sweeps, -1, 100}, "Smoothing sweeps after the coarse correction; -1 means smoother_sweeps"},
-        {"chebyshev_degree", IntegerRange{&chebyshev_degree, 1, 10}, "Degree of the Chebyshev polynomial that makes one sweep",
-         "The polynomial is that of the interval [0.1 rho, 1.15 rho]. A sweep takes one product with the matrix per degree.",
+        {"chebyshev_degree", IntegerRange{&chebyshev_degree, 0, 10},
+         "Degree of the Chebyshev polynomial that makes one sweep; 0 chooses it for each level",
+         "The polynomial is that of the interval [0.1 rho, 1.15 rho]. A sweep takes one product with the matrix per degree. With 0, the "
+         "degree is 1 where rho is at most 2.4, 2 where it is at most 9.6, else 3; with amgsa at least 2. -ksp_view names the levels where "
+         "it "
+         "is more than the least.",
          "PETSc PCGAMG"},
         {"jacobi_omega", RealRange{&jacobi_omega, 0, 2}, "Weight of the jacobi smoother; 0 means 4 / (3 rho)", "",
          "Vanek, Mandel, Brezina 1996"},

@@ -69,7 +69,7 @@ public:
   PetscInt flips(PetscInt sweeps, Guess) const;
   double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; } // of D⁻¹ A; 0 when it was not needed
   const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
-  std::string trouble() const { return ilu_ ? ilu_->trouble() : ""; }          // why the smoother is not the one that was asked for
+  std::string remark() const; // why the smoother is not the one that was asked for, or of a higher degree than others
   std::size_t bytes() const { return d_.bytes() + single_.bytes() + (ilu_ ? ilu_->bytes() : 0); }
 
 private:
@@ -84,6 +84,7 @@ private:
   Array<float, Ex> single_;      // instead of d_
   Array<int, Ex> lone_;          // until prepared
   std::vector<RelaxStep> steps_; // of one sweep
+  bool raised_ = false;          // whether they are more than the least, by choice
   std::optional<Spectrum> known_, spectrum_;
   std::unique_ptr<BlockIlu<Ex>> ilu_;
 };

@@ -30,8 +30,8 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
                                    fine.rows > 0 ? rows / static_cast<double>(fine.rows) : 1,
                                    fine.entries > 0 ? entries / fine.entries : 1));
   for (const auto &level : hierarchy.levels) {
-    if (const std::string trouble = level->smoother.trouble(); !trouble.empty())
-      PetscCall(PetscViewerASCIIPrintf(viewer, "smoother of level %d: %s\n", level->number, trouble.c_str()));
+    if (const std::string remark = level->smoother.remark(); !remark.empty())
+      PetscCall(PetscViewerASCIIPrintf(viewer, "smoother of level %d: %s\n", level->number, remark.c_str()));
   }
   if (cycle.single())
     PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with %s\n",

@@ -188,7 +188,7 @@ TYPED_TEST(BlockIlus, SweepsAreTheFormula)
     for (const PetscInt rows : layouts(M.rows)) {
       Smoothed<TypeParam> level;
       OK(level.create(this->ex, M, rows));
-      ASSERT_EQ(level.smoother.trouble(), "") << name;
+      ASSERT_EQ(level.smoother.remark(), "") << name;
       const Textbook textbook(M, level.matrix.A.range);
       const auto b = wave(M.rows);
       for (const bool transposed : {false, true}) {
@@ -220,8 +220,8 @@ TYPED_TEST(BlockIlus, FactorsThatAreNoGoodAreRefusedOnAllRanks)
         Smoothed<TypeParam> level, jacobi, better;
         OK(level.create(this->ex, M, rows));
         OK(jacobi.create(this->ex, M, rows, SmootherKind::l1jacobi));
-        EXPECT_NE(level.smoother.trouble().find("row " + std::to_string(c.row) + " "), std::string::npos) << level.smoother.trouble();
-        EXPECT_NE(level.smoother.trouble().find(c.trouble), std::string::npos) << level.smoother.trouble();
+        EXPECT_NE(level.smoother.remark().find("row " + std::to_string(c.row) + " "), std::string::npos) << level.smoother.remark();
+        EXPECT_NE(level.smoother.remark().find(c.trouble), std::string::npos) << level.smoother.remark();
         EXPECT_EQ(level.smoother.bytes(), jacobi.smoother.bytes());
         const auto b = level.mine(wave(M.rows));
         std::vector<double> x = b, y = b;
@@ -236,7 +236,7 @@ TYPED_TEST(BlockIlus, FactorsThatAreNoGoodAreRefusedOnAllRanks)
         std::swap(level.matrix.A.offd, better.matrix.A.offd);
         OK(level.matrix.A.store_values(this->ex, Storage::in_double));
         OK(level.prepare(this->ex));
-        EXPECT_EQ(level.smoother.trouble(), "");
+        EXPECT_EQ(level.smoother.remark(), "");
         EXPECT_EQ(level.smoother.bytes(), better.smoother.bytes());
       }
     }
@@ -253,7 +253,7 @@ TYPED_TEST(BlockIlus, ARowWithoutADiagonalEntryIsNamed)
   for (const PetscInt rows : layouts(10)) {
     Smoothed<TypeParam> level;
     OK(level.create(this->ex, make_csr(10, 10, entries), rows));
-    EXPECT_EQ(level.smoother.trouble(), "l1jacobi, as with ILU(0) row 7 has no diagonal entry");
+    EXPECT_EQ(level.smoother.remark(), "l1jacobi, as with ILU(0) row 7 has no diagonal entry");
   }
 }
 

@@ -160,6 +160,36 @@ TYPED_TEST(CycleTest, ConvergesWithAnySweepsBeforeAndAfter)
 }
 
 // <Bu, v> = <u, Bᵀv> where A is not symmetric, nor its pattern, the sweeps differ, and coarse levels are held by fewer ranks.
+// Blocks of m rows, all of whose entries are 0.9 but for the diagonal's, 1: rho is 1 + 0.9 (m - 1). A chain of weak couplings keeps rows
+// from being left out.
+TYPED_TEST(CycleTest, ChoosesTheDegreeByTheSpectralRadius)
+{
+  for (auto [m, degree] : {std::pair{2, 1}, {3, 2}, {9, 2}, {12, 3}, {40, 3}}) {
+    std::map<std::pair<int, int>, double> entries;
+    const int n = 40 * m;
+    for (int i = 0; i < n; i++) {
+      for (int j = i - i % m; j < i - i % m + m; j++) entries[{i, j}] = i == j ? 1 : 0.9;
+      if (i + m < n) entries[{i, i + m}] = entries[{i + m, i}] = -0.01;
+    }
+    for (PetscInt least : {1, 2}) {
+      for (PetscInt fixed : {0, 1, 4}) {
+        Solver<TypeParam> solver;
+        AmgParameters parameters;
+        parameters.coarse_eq_limit = 30;
+        parameters.least_degree = least;
+        parameters.chebyshev_degree = fixed;
+        OK(solver.create(this->ex, make_csr(n, n, entries), parameters));
+        const Smoother<TypeParam> &smoother = solver.hierarchy.levels.front()->smoother;
+        const PetscInt expected = fixed > 0 ? fixed : std::max<PetscInt>(degree, least);
+        EXPECT_EQ(smoother.flips(1, Guess::given), expected) << m << ", rho " << smoother.spectral_radius();
+        const bool raised = fixed == 0 && expected > least;
+        EXPECT_EQ(smoother.remark().find("chebyshev of degree " + std::to_string(expected)) == 0, raised) << smoother.remark();
+        EXPECT_EQ(smoother.remark().empty(), !raised);
+      }
+    }
+  }
+}
+
 TYPED_TEST(CycleTest, TransposedIsTheTranspose)
 {
   const HostCsr A = one_sided(grid7(11, 10, 9));
