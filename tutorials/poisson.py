@@ -62,7 +62,7 @@ def main():
     ksp.setType("amgfcg")  # flexible conjugate gradients, from the plugin as well
     ksp.getPC().setType("amgmatching")
     ksp.setTolerances(rtol=1e-8)
-    # An option of the preconditioner, unless the user gives it: aggregates of up to 2^3 rows.
+    # An option of the preconditioner, unless the user gives it: aggregates of about 2^3 rows.
     if not options.hasName("pc_amgmatching_matching_steps"):
         options["pc_amgmatching_matching_steps"] = 3
     ksp.setFromOptions()

@@ -45,7 +45,7 @@ public:
   // Whether all ranks have the finest matrix in single precision.
   bool finest_in_single() const { return finest_in_single_; }
   // The next two need the finest matrix's memory; x must not be b. x = B b; the choice is not automatic, and only single where it may be.
-  // On a GPU the first call after a setup, and the first with another choice, records.
+  // On a GPU the first call after a setup, and the first with another choice, may record.
   PetscErrorCode apply(Ex &, CycleChoice, const double *b, double *x);
   // The same for vectors of floats, whose norms single precision can square, where the choice is single. guess: zero, or that whoever made
   // b has taken first_step(x).
@@ -55,8 +55,8 @@ public:
   // after a setup makes the transposes of all levels.
   PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);
   // Local. What one rank does alone, on the levels that it holds alone and that have at most rows_recorded rows, or on the coarsest, is
-  // recorded as one launch on a GPU, but for v-cycles below levels of more than entries_recorded entries. recorded(): whether that is so;
-  // recorded_choice(): of these levels; first_recorded(): the first of them, or the number of levels.
+  // recorded as one launch on a GPU, but for v-cycles with more than entries_recorded entries on the levels above. recorded(): whether that
+  // is so; recorded_choice(): of these levels; first_recorded(): the first of them, or the number of levels.
   bool recorded() const { return recording_.recorded(); }
   CycleChoice recorded_choice() const { return choice_below_; }
   std::size_t first_recorded() const { return std::min(recorded_below_ + 1, hierarchy_.levels.size()); }

@@ -32,8 +32,8 @@ struct AmgParameters {
   // Levels of more rows are not recorded: their kernels run longer than a launch takes, and recording one takes 5 microseconds. No option;
   // tests set it.
   PetscInt rows_recorded = 300000;
-  // Nor is a v-cycle that has more entries on the levels above these: they keep the device busy while the host launches the few kernels
-  // below, and an application is over before a recording has paid. No option; tests set it.
+  // Nor are those of a v-cycle that has more entries than this on the levels above them: the device is still busy with these while the host
+  // launches the few kernels below, and a recording would save nothing. No option; tests set it.
   PetscInt entries_recorded = 8000000;
   PetscBool cuda_graph = PETSC_TRUE;
   PetscBool export_mg = PETSC_FALSE;
@@ -75,10 +75,9 @@ struct AmgParameters {
         {"post_sweeps", IntegerRange{&post_sweeps, -1, 100}, "Smoothing sweeps after the coarse correction; -1 means smoother_sweeps"},
         {"chebyshev_degree", IntegerRange{&chebyshev_degree, 0, 10},
          "Degree of the Chebyshev polynomial that makes one sweep; 0 chooses it for each level",
-         "The polynomial is that of the interval [0.1 rho, 1.15 rho]. A sweep takes one product with the matrix per degree. With 0, the "
-         "degree is 1 where rho is at most 2.4, 2 where it is at most 9.6, else 3; with amgsa at least 2. -ksp_view names the levels where "
-         "it "
-         "is more than the least.",
+         "The polynomial is that of the interval [0.1 rho, 1.15 rho]. A sweep takes one product with the matrix per degree. With "
+         "0, the degree is 1 where rho is at most 2.4, 2 where it is at most 6.5, else 3; with amgsa at least 2. -ksp_view names "
+         "the levels where it is more than the least.",
          "PETSc PCGAMG"},
         {"jacobi_omega", RealRange{&jacobi_omega, 0, 2}, "Weight of the jacobi smoother; 0 means 4 / (3 rho)", "",
          "Vanek, Mandel, Brezina 1996"},

@@ -14,7 +14,8 @@ struct MatchingParameters {
     return {
         {"matching_steps", IntegerRange{&matching_steps, 1, 4},
          "Number of pairwise matchings per level: an aggregate has about 2^matching_steps rows",
-         "In the first one, rows that are left single join a pair, which takes two of them at most.", "BootCMatchGX"},
+         "In the first one, rows that are left single join a pair, each row of which takes one at most.",
+         "BootCMatchGX, without these joins"},
         {"kappa", RealRange{&kappa, 0, 1e6},
          "Match a pair only if its bound on the two-grid condition number is at most this; 0 matches all",
          "For an inner pair of a 7-point grid the bound is 6, of a 27-point grid 26. With block sizes above 1 there is no bound.",

@@ -37,13 +37,12 @@ std::vector<RelaxStep> chebyshev_steps(PetscInt degree, double rho)
 }
 
 // The mean eigenvalue of D⁻¹ A is 1, whatever the matrix: degree 1 leaves 1 - 1.6 / rho of an error there. On grids, where rho is 2 at
-// most, that is a fifth; slivers and couplings of the wrong sign make rho larger, and a polynomial of degree 1 then spends itself on the
-// few eigenvalues at the end. It serves up to 2.4, where it leaves a third. Degree k damps an interval k² times as long as well as
-// degree 1.
+// most, that is a fifth at most; slivers and couplings of the wrong sign make rho larger. Degree 1 serves up to 2.4, where it leaves a
+// third there and more of smaller eigenvalues; degree 2 leaves a third at 6.5.
 PetscInt chosen_degree(double rho, PetscInt least)
 {
-  constexpr double served = 2.4, most = 3;
-  return std::max(least, static_cast<PetscInt>(std::min(std::ceil(std::sqrt(rho / served)), most)));
+  constexpr double served_by_1 = 2.4, served_by_2 = 6.5;
+  return std::max<PetscInt>(least, rho <= served_by_1 ? 1 : rho <= served_by_2 ? 2 : 3);
 }
 } // namespace
 
@@ -70,7 +69,8 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   steps_ = {{0, omega}};
   if (chebyshev && spectral_radius() > 0 && std::isfinite(spectral_radius())) {
     const bool chosen = parameters.chebyshev_degree == 0;
-    const PetscInt degree = chosen ? chosen_degree(spectral_radius(), parameters.least_degree) : parameters.chebyshev_degree;
+    PetscInt degree = chosen ? chosen_degree(spectral_radius(), parameters.least_degree) : parameters.chebyshev_degree;
+    PetscCallMPI(MPI_Bcast(&degree, 1, MPIU_INT, 0, A.comm)); // the last bits of rho may differ between ranks
     raised_ = chosen && degree > parameters.least_degree;
     steps_ = chebyshev_steps(degree, spectral_radius());
     root = chebyshev_root(degree, spectral_radius());

@@ -47,6 +47,7 @@ public:
     lone_ = std::move(lone);
     single_.release();
     known_.reset();
+    raised_ = false;
   }
   bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
   // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.

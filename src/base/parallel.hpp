@@ -14,7 +14,8 @@
 //   sum_into<N>(ex, n, f, work, sums)  sums[k] = sum of f(i).of[k], k < N, left in the space's memory; neither waits nor allocates
 //   sum_read_into<N>(ex, n, given, read, use, work, sums)   the same of use(i, given(), read(i)), as for_each_read() has these
 //   sum_rows_into<N, Registers>(ex, n, lanes, f, work, sums)   the same of f(team, i), the teams as for_rows_of() has them; f returns its
-//                                      terms on one lane and zeros on the others. work: as for 32 n terms
+//                                      terms on one lane and zeros on the others; 80 registers at least where lanes > 1. work: as for 32 n
+//                                      terms
 //   for_many(ex, n, f)                 f(i, rows) for the rows i, ..., i + rows.count - 1: one on Cuda, many on the host, where f's loops
 //                                      over them read memory in long pieces and use vector registers (Pack)
 //   sum_many_into<N>(ex, n, f, work, sums)   sum_into() of such an f, which returns the sums of its rows

@@ -156,7 +156,7 @@ PetscErrorCode sum_read_into(Cuda &ex, std::int64_t n, Given given, Read read, U
 
 template <int N, int Registers, class F> PetscErrorCode sum_rows_into(Cuda &ex, std::int64_t n, int lanes, F f, double *work, double *sums)
 {
-  constexpr int of_lanes = std::max(Registers, 80); // which read ahead
+  constexpr int of_lanes = std::max(Registers, 80); // few threads may have many
   const unsigned blocks = detail::sum_blocks(n * lanes, 1, 65536 / detail::threads / (lanes > 1 ? of_lanes : Registers));
   const auto kernel =
       lanes > 1 ? detail::sums_of_rows_kernel<N, of_lanes, CudaLanes, F> : detail::sums_of_rows_kernel<N, Registers, Alone, F>;

@@ -6,7 +6,7 @@ namespace amgkit
 {
 // In place of a mate: a vertex that shall be in no aggregate.
 inline constexpr int left_out = -2;
-// And one that joins the pair of j, which no other one does. joined(join(j)) = j; a mate below left_out is a join().
+// And one that joins the pair of j, by j; at most one vertex joins by each j. joined(join(j)) = j; a mate below left_out is a join().
 AMGKIT_FN inline int join(int j) { return left_out - 1 - j; }
 AMGKIT_FN inline int joined(int mate) { return left_out - 1 - mate; }
 
@@ -19,8 +19,7 @@ template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &, CsrView<double> dia
 template <class Ex> PetscErrorCode aggregate_pairs(Ex &, int n, const int *mate, Aggregation<Ex> &);
 
 // The prolongator's weights p and the coarse smooth vector w_c = Pᵀ w of such a step: p_v = w_v / |w|, of the aggregate's w; alone,
-// p_v = sign(w_v). Where that is 0 / 0, and for
-// vertices left out, p_v = 0.
+// p_v = sign(w_v). Where that is 0 / 0, and for vertices left out, p_v = 0.
 template <class Ex> PetscErrorCode pair_weights(Ex &, const Aggregation<Ex> &, const double *w, double *p, double *w_coarse);
 
 // coarse[c] = the sum of x over the rows of aggregate c

@@ -7,11 +7,8 @@ namespace amgkit
 {
 namespace
 {
-// The smaller vertex of a pair, or a single one
-AMGKIT_FN inline bool leads(const int *mate, std::int64_t i)
-{
-  return mate[i] == -1 || i < mate[i];
-} // not one that joins: its mate is negative
+// The smaller vertex of a pair, or a single one; not one that joins, whose mate is negative
+AMGKIT_FN inline bool leads(const int *mate, std::int64_t i) { return mate[i] == -1 || i < mate[i]; }
 
 template <class Team> AMGKIT_FN bool couples(const Team &team, const CsrView<double> &A, std::int64_t i, std::int64_t diagonal)
 {

@@ -32,7 +32,7 @@ template <class Ex> PetscErrorCode edge_weights(Ex &, CsrView<double> A, const d
 //   delta_i = sum_j b_ij,
 //   mu_ij = 2 b_ii b_jj / (b_ii + b_jj) / (-(b_ij + b_ji) / 2 + delta_i delta_j / (delta_i + delta_j)),
 // an edge can match only where 0 < mu <= kappa and delta_i + delta_j >= 0: for symmetric A the two-grid method's condition number is then
-// at most kappa.
+// at most kappa if all aggregates are pairs.
 struct PairBound {
   double kappa;
   bool by_quality;       // the edges' weights are kappa / mu in place of |c| - 1: the smallest mu goes first, as in the source

@@ -140,7 +140,7 @@ TYPED_TEST(CycleTest, IsASymmetricPositiveOperatorForEverySmoother)
 TYPED_TEST(CycleTest, ConvergesWithAnySweepsBeforeAndAfter)
 {
   for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
-    for (PetscInt degree : {0, 1, 2}) { // 0: incomplete factors
+    for (PetscInt degree : {0, 1, 2, 3}) { // 0: incomplete factors
       for (auto [before, after] : {std::pair{0, 1}, {1, 0}, {1, 1}, {2, 1}, {0, 3}}) {
         Solver<TypeParam> solver;
         AmgParameters parameters;
@@ -159,18 +159,22 @@ TYPED_TEST(CycleTest, ConvergesWithAnySweepsBeforeAndAfter)
   }
 }
 
-// <Bu, v> = <u, Bᵀv> where A is not symmetric, nor its pattern, the sweeps differ, and coarse levels are held by fewer ranks.
 // Blocks of m rows, all of whose entries are 0.9 but for the diagonal's, 1: rho is 1 + 0.9 (m - 1). A chain of weak couplings keeps rows
 // from being left out.
+HostCsr blocks_of_ones(int m)
+{
+  std::map<std::pair<int, int>, double> entries;
+  const int n = 40 * m;
+  for (int i = 0; i < n; i++) {
+    for (int j = i - i % m; j < i - i % m + m; j++) entries[{i, j}] = i == j ? 1 : 0.9;
+    if (i + m < n) entries[{i, i + m}] = entries[{i + m, i}] = -0.01;
+  }
+  return make_csr(n, n, entries);
+}
+
 TYPED_TEST(CycleTest, ChoosesTheDegreeByTheSpectralRadius)
 {
-  for (auto [m, degree] : {std::pair{2, 1}, {3, 2}, {9, 2}, {12, 3}, {40, 3}}) {
-    std::map<std::pair<int, int>, double> entries;
-    const int n = 40 * m;
-    for (int i = 0; i < n; i++) {
-      for (int j = i - i % m; j < i - i % m + m; j++) entries[{i, j}] = i == j ? 1 : 0.9;
-      if (i + m < n) entries[{i, i + m}] = entries[{i + m, i}] = -0.01;
-    }
+  for (auto [m, degree] : {std::pair{2, 1}, {3, 2}, {5, 2}, {9, 3}, {40, 3}}) {
     for (PetscInt least : {1, 2}) {
       for (PetscInt fixed : {0, 1, 4}) {
         Solver<TypeParam> solver;
@@ -178,7 +182,7 @@ TYPED_TEST(CycleTest, ChoosesTheDegreeByTheSpectralRadius)
         parameters.coarse_eq_limit = 30;
         parameters.least_degree = least;
         parameters.chebyshev_degree = fixed;
-        OK(solver.create(this->ex, make_csr(n, n, entries), parameters));
+        OK(solver.create(this->ex, blocks_of_ones(m), parameters));
         const Smoother<TypeParam> &smoother = solver.hierarchy.levels.front()->smoother;
         const PetscInt expected = fixed > 0 ? fixed : std::max<PetscInt>(degree, least);
         EXPECT_EQ(smoother.flips(1, Guess::given), expected) << m << ", rho " << smoother.spectral_radius();
@@ -190,6 +194,37 @@ TYPED_TEST(CycleTest, ChoosesTheDegreeByTheSpectralRadius)
   }
 }
 
+// New values make rho 1.9 in place of 2.8, and then again what it was, with recorded cycles in between.
+TYPED_TEST(CycleTest, NewValuesChangeTheDegree)
+{
+  for (CycleKind cycle : {CycleKind::v, CycleKind::k}) {
+    Solver<TypeParam> solver;
+    AmgParameters parameters;
+    std::vector<double> first, other, again;
+    bool fits = false;
+    parameters.coarse_eq_limit = 20;
+    parameters.cycle_type = cycle;
+    OK(solver.create(this->ex, blocks_of_ones(3), parameters));
+    const Smoother<TypeParam> &smoother = solver.hierarchy.levels.front()->smoother;
+    EXPECT_EQ(smoother.flips(1, Guess::given), 2);
+    OK(solver.apply(this->ex, solver.wave(0.7), first));
+    OK(MatShift(solver.A, 1));
+    OK(solver.refresh(this->ex, &fits));
+    ASSERT_TRUE(fits);
+    EXPECT_EQ(smoother.flips(1, Guess::given), 1);
+    double rate = 1;
+    OK(solver.stationary_rate(this->ex, 5, &rate));
+    EXPECT_LT(rate, 0.6);
+    OK(MatShift(solver.A, -1));
+    OK(solver.refresh(this->ex, &fits));
+    ASSERT_TRUE(fits);
+    EXPECT_EQ(smoother.flips(1, Guess::given), 2);
+    OK(solver.apply(this->ex, solver.wave(0.7), again));
+    for (std::size_t i = 0; i < first.size(); i++) EXPECT_NEAR(again[i], first[i], 1e-9);
+  }
+}
+
+// <Bu, v> = <u, Bᵀv> where A is not symmetric, nor its pattern, the sweeps differ, and coarse levels are held by fewer ranks.
 TYPED_TEST(CycleTest, TransposedIsTheTranspose)
 {
   const HostCsr A = one_sided(grid7(11, 10, 9));
@@ -253,11 +288,14 @@ TYPED_TEST(CycleTest, OnlyVCyclesBelowManyEntriesAreNotRecorded)
       std::vector<double> x;
       parameters.coarse_eq_limit = 20;
       parameters.cycle_type = cycle;
-      parameters.entries_recorded = A.ptr.back() - (many ? 1 : 0);
+      parameters.entries_recorded = many ? A.ptr.back() / (size_of_world() + 1) : A.ptr.back();
       OK(solver.create(this->ex, A, parameters));
       OK(solver.apply(this->ex, solver.wave(0.7), x));
-      if (size_of_world() > 1) continue; // each has a part of the entries
       const bool recorded = cycle != CycleKind::v || !many;
+      if (!recorded) {
+        EXPECT_FALSE(solver.cycle.recorded());
+      }
+      if (size_of_world() > 1) continue; // where it depends on the ranks which levels are
       EXPECT_EQ(solver.cycle.first_recorded(), recorded ? 1 : solver.hierarchy.levels.size());
       EXPECT_EQ(solver.cycle.recorded(), recorded && TypeParam::on_device);
     }
@@ -300,7 +338,9 @@ TYPED_TEST(CycleTest, RecordingChangesNothing)
         }
         EXPECT_EQ(recorded.cycle.first_recorded(), first);
         if (rank_of_world() == 0) {
-          EXPECT_EQ(first > 1, deep || size_of_world() > 1); // others may have the finest level alone
+          // others may have the finest level alone; on GPUs all coarse levels of a small problem are on one rank, unless a limit says
+          // otherwise
+          EXPECT_EQ(first > 1, deep || (size_of_world() > 1 && !TypeParam::on_device));
         }
         if constexpr (TypeParam::on_device) {
           EXPECT_EQ(recorded.cycle.recorded(), rank_of_world() == 0);

@@ -30,16 +30,16 @@ TYPED_TEST(Nodes, AreTheNormsOfTheBlocks)
 
 TYPED_TEST(Nodes, UnknownsFollowTheirNode)
 {
-  // nodes {0, 3}, {1}, 2 in none; two unknowns each
-  auto mate = this->to_space(std::vector<int>{3, -1, left_out, 0});
+  // nodes {0, 3, 4}, {1}, 2 in none; two unknowns each
+  auto mate = this->to_space(std::vector<int>{3, -1, left_out, 0, join(3)});
   Aggregation<TypeParam> nodes, unknowns;
-  OK(aggregate_pairs(this->ex, 4, mate.data(), nodes));
+  OK(aggregate_pairs(this->ex, 5, mate.data(), nodes));
   OK(expand_to_unknowns(this->ex, nodes, 2, unknowns));
-  EXPECT_EQ(unknowns.fine, 8);
+  EXPECT_EQ(unknowns.fine, 10);
   EXPECT_EQ(unknowns.coarse, 4);
-  EXPECT_EQ(this->to_host(unknowns.id), (std::vector<int>{0, 1, 2, 3, -1, -1, 0, 1}));
-  EXPECT_EQ(this->to_host(unknowns.ptr), (std::vector<int>{0, 2, 4, 5, 6}));
-  EXPECT_EQ(this->to_host(unknowns.member), (std::vector<int>{0, 6, 1, 7, 2, 3}));
+  EXPECT_EQ(this->to_host(unknowns.id), (std::vector<int>{0, 1, 2, 3, -1, -1, 0, 1, 0, 1}));
+  EXPECT_EQ(this->to_host(unknowns.ptr), (std::vector<int>{0, 3, 6, 7, 8}));
+  EXPECT_EQ(this->to_host(unknowns.member), (std::vector<int>{0, 6, 8, 1, 7, 9, 2, 3}));
   OK(aggregate_pairs(this->ex, 0, mate.data(), nodes));
   OK(expand_to_unknowns(this->ex, nodes, 2, unknowns));
   EXPECT_EQ(this->to_host(unknowns.ptr), std::vector<int>{0});

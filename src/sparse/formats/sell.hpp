@@ -103,7 +103,7 @@ template <class Ex> struct SellPattern {
 
 template <class T, class Ex> struct Sell : SellPattern<Ex> {
   Array<SellPair<T>, Ex> val;
-  bool rounded = false;                   // whether a value of A is none of T, since sell_fill()
+  bool rounded = false;                   // whether an entry lost digits in T
   Array<SellPair<std::int16_t>, Ex> rest; // of each val, from sell_fill_rests() on; T is float
 
   SellView<T> view() const { return view_of<T>(val.data()); }

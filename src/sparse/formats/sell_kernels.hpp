@@ -267,7 +267,7 @@ PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPatter
   out.rows = A.rows;
   PetscCall(out.base.allocate(ex, all.pair));
   if (all.low > 0) PetscCall(plain_slices(ex, A, all.low, out));
-  if (Ex::on_device) out.lanes = lanes_of_rows(slices * sell_threads, 2 * A.average() / sell_batch); // uneven rows are longer
+  if (Ex::on_device) out.lanes = lanes_of_rows(slices * sell_threads, 2 * A.average() / sell_batch); // the longest rows of a slice count
   if (all.mask + all.constant > 0) PetscCall(sell_offsets(ex, A, all, owner.data(), out));
   if (owners) *owners = std::move(owner);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -289,7 +289,7 @@ PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues valu
       lost = stencil_values(team, A, out, s, to.pair - from.pair, val);
     else if (mine.number == 0 && from.constant >= 0)
       lost = constants_lost(team, A, values, out, s);
-    if (losses && (lost & ~atomic_load(losses)) != 0) atomic_or(losses, lost);
+    if (lost != 0 && losses && (lost & ~atomic_load(losses)) != 0) atomic_or(losses, lost);
   };
   return for_rows_with<sell_threads, SliceTile<T>>(ex, sell_slices(A.rows) * shares, fill);
 }

@@ -49,7 +49,7 @@ template <bool Wide> struct SellColumns {
   }
 };
 
-// Those of the next batch. Of the last `left` positions the last one is read again to have a batch: that is faster than one by one.
+// Reads the columns of a batch. Of the last `left` positions the last one is read again to have a batch: that is faster than one by one.
 template <bool Wide, bool Whole, class T>
 AMGKIT_FN SellColumns<Wide> read_columns(const SellView<T> &A, int position, int left, const SellPlace &at)
 {

@@ -13,8 +13,7 @@ template <class T> AMGKIT_FN T stored_of(double a)
     return static_cast<T>(a);
 }
 
-// What is lost of a value a that is stored in T: the value, which T cannot represent, or which is another one than a constant slice has; or
-// digits.
+// lost_value: T cannot represent it, or a constant slice has another value there. lost_digits: it was rounded.
 constexpr unsigned lost_value = 1, lost_digits = 2;
 template <class T> AMGKIT_FN unsigned losses_of(double a)
 {

@@ -35,7 +35,7 @@ public:
   template <class V> PetscErrorCode add_product(Ex &, CsrView<double> A, const V *x, V *y) const;
   // y = A x with A's own entries, where what is stored has them: all in double precision, or all in constant slices.
   bool has_own_entries() const;
-  // Local: whether A, in single precision, has floats alone, so that multiply() is that product, too. May wait.
+  // Local: whether every entry of A, stored in single precision, is a float; multiply() then has A's own entries. May wait.
   PetscErrorCode is_exact(Ex &, CsrView<double> A, bool *exact) const;
   template <class V, class... S> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y, const S &...sums) const;
   // Local: for y = A x with A's entries to 40 bits (long_float.hpp), two bytes more an entry; A has the values that are stored. *kept: it
