@@ -65,10 +65,9 @@ struct AmgParameters {
          "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},
         {"smoother", choice(&smoother, {"l1jacobi", "jacobi", "chebyshev", "ilu0"}), "Smoother of all levels but the coarsest",
          "The smoothers jacobi and chebyshev estimate rho, the spectral radius of D^-1 A, by 4 Lanczos steps. The smoother ilu0 is an "
-         "incomplete factorization without fill of each process's own rows and columns. It saves iterations, takes two to three times the "
-         "memory of the matrix, and is meant for CPUs: on a GPU, solves took 10 to 33 times as long as with chebyshev. On a level where "
-         "the factorization "
-         "fails, l1jacobi takes its place; -ksp_view names such levels.",
+         "incomplete factorization without fill of each process's own rows and columns. It saves iterations, takes two to three times "
+         "the memory of the matrix, and is meant for CPUs: on a GPU, solves took 10 to 33 times as long as with chebyshev. On a level "
+         "where the factorization fails, l1jacobi takes its place; -ksp_view names such levels.",
          "Baker, Falgout, Kolev, Yang 2011 (l1jacobi)"},
         {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Smoothing sweeps before the coarse correction, and as many after it"},
         {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Smoothing sweeps before the coarse correction; -1 means smoother_sweeps"},
@@ -90,11 +89,9 @@ struct AmgParameters {
          "Otherwise everything is built anew.", "PETSc PCGAMG"},
         {"storage", choice(&storage, {"double", "single"}), "Precision of the matrices that the cycle reads on a GPU",
          "With flexible Krylov methods and many rows, the vectors of the cycle have this precision, too. A matrix with nonzero entries "
-         "below "
-         "1.2e-38 or above 1e18 in size stays in double precision, and then so do all vectors. Coarse matrices with at least a thirtieth "
-         "of the "
-         "finest one's entries are kept in this precision alone, and PCGetCoarseOperators() returns them so rounded. amgclassical rounds "
-         "its interpolation weights to it, too."},
+         "below 1.2e-38 or above 1e18 in size stays in double precision, and then so do all vectors. Coarse matrices with at least a "
+         "thirtieth of the finest one's entries are kept in this precision alone, and PCGetCoarseOperators() returns them so rounded. "
+         "amgclassical rounds its interpolation weights to it, too."},
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
          "That is done where it saves time. On several GPUs, the graph contains only levels that one GPU holds alone."},
         {"export_mg", Flag{&export_mg}, "Hand the levels to a PCMG, which then applies the preconditioner",
