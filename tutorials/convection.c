@@ -17,7 +17,7 @@
    - Jacobi steps replace the triangular solves by steps in which no row waits for another: 23 iterations with
      -pc_ilu2level_triangular_solve jacobi -pc_ilu2level_triangular_sweeps 10.
    - Where the wind turns in circles, no point is upstream of all others, and the factors lose their advantage: -round takes
-     over 500 iterations, and fewer than 30 with -pc_type amgclassical.
+     over 500 iterations, and fewer than 20 with -pc_type amgclassical.
    On a GPU, add:
      ... -dm_mat_type aijcusparse -dm_vec_type cuda
 

@@ -1,12 +1,18 @@
 #include "amg/cycle.hpp"
 
+#include "amg/lanczos.hpp"
 #include "amg/single_precision.hpp"
 #include "base/log.hpp"
 #include "dist/attempt.hpp"
 #include "dist/global_sum.hpp"
 
+#include <array>
+#include <cmath>
+
 namespace amgkit
 {
+constexpr PetscInt most_kcycle_levels = 3; // where their number is chosen
+
 // The walk over the levels. Operator: DistMatrix, or TransposedMatrix for the cycle for Aᵀ. V: float or double, the type of the vectors.
 template <class Ex, class Operator, class V> class Visits {
 public:
@@ -36,6 +42,34 @@ public:
   {
     V *b = vectors_[l + 1].b.template as<V>(), *x = vectors_[l + 1].x.template as<V>();
     return solve(l + 1, kind, guess_of(step_below(l)), b, x);
+  }
+
+  // Takes steps of the k-cycle's method with the v-cycle on level l from a residual of random numbers. left: what a step leaves of it in
+  // the end, the mean of two, which take turns.
+  PetscErrorCode test_v_cycle(std::size_t l, double *left)
+  {
+    constexpr int last = kcycle_test_steps - 1, r_r = 2; // r·r, before the step, among the sums
+    DistMatrix<Ex> &A = levels_[l]->A;
+    KCycle<Ex> &k = vectors_[l].kcycle;
+    V *r = vectors_[l].b.template as<V>(), *c = vectors_[l].x.template as<V>(), *v = k.v.template as<V>();
+    std::array<double, kcycle_test_steps * kcycle_first_sums> sums{};
+
+    PetscFunctionBegin;
+    PetscCall(hash_vector(ex_, A.rows, A.range.first(), 3, vectors_[l].x.data()));
+    if constexpr (std::is_same_v<V, float>)
+      PetscCall(convert(ex_, A.rows, static_cast<const double *>(vectors_[l].x.data()), r));
+    else
+      PetscCall(memory_copy(ex_, r, c, static_cast<std::size_t>(A.rows) * sizeof(V)));
+    for (int step = 0; step <= last; step++) {
+      double *here = k.sums.data() + step * kcycle_first_sums;
+      PetscCall(visit(l, CycleKind::v, Guess::zero, r, c));
+      PetscCall(A.multiply(ex_, c, v, ProductSums<kcycle_first_sums, V>{cycle_.gcr_, r, nullptr, k.work.data(), here}));
+      PetscCall(sum_over_ranks(ex_, A.comm, kcycle_first_sums, here));
+      PetscCall(kcycle_residual(ex_, A.rows, v, here, r, FirstStep<V>{}));
+    }
+    PetscCall(memory_to_host(ex_, sums.data(), k.sums.data(), sizeof sums));
+    *left = std::pow(sums[last * kcycle_first_sums + r_r] / sums[(last - 2) * kcycle_first_sums + r_r], 0.25);
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
@@ -134,7 +168,7 @@ private:
   PetscErrorCode solve(std::size_t l, CycleKind kind, Guess guess, V *b, V *x)
   {
     if (!levels_[l]->transfer) return visit(l, kind, guess, b, x);
-    if (static_cast<PetscInt>(l) > parameters_.kcycle_levels) return visit(l, CycleKind::v, guess, b, x);
+    if (static_cast<PetscInt>(l) > cycle_.kcycle_levels_) return visit(l, CycleKind::v, guess, b, x);
     switch (kind) {
     case CycleKind::w:
       return twice(l, CycleKind::w, CycleKind::w, guess, b, x);
@@ -203,6 +237,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex)
   const ReleaseAtEnd<Ex> at_end(hierarchy_.finest);
   const bool first_time = vectors_.empty();
   vectors_.resize(hierarchy_.levels.size());
+  if (first_time) kcycle_levels_ = parameters_.kcycle_levels > 0 ? parameters_.kcycle_levels : most_kcycle_levels;
 
   PetscFunctionBegin;
   PetscCall(attempt(hierarchy_.comm(), [&] { return hierarchy_.finest.access(ex, hierarchy_.levels.front()->A); }));
@@ -217,6 +252,24 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex)
     for (const auto &level : hierarchy_.levels) PetscCall(allocate(ex, *level));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
+  PetscCall(choose_kcycle_levels(ex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective over the ranks that hold level 3, who alone need to know.
+template <class Ex> PetscErrorCode Cycle<Ex>::choose_kcycle_levels(Ex &ex)
+{
+  constexpr std::size_t tested = most_kcycle_levels;
+  constexpr double little = 0.6;
+
+  PetscFunctionBegin;
+  if (parameters_.kcycle_levels > 0 || parameters_.cycle_type == CycleKind::v) PetscFunctionReturn(PETSC_SUCCESS);
+  if (hierarchy_.levels.size() <= tested || !hierarchy_.levels[tested]->transfer) PetscFunctionReturn(PETSC_SUCCESS);
+  if (single_)
+    PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).test_v_cycle(tested, &kcycle_test_));
+  else
+    PetscCall(Visits<Ex, DistMatrix<Ex>, double>(ex, *this).test_v_cycle(tested, &kcycle_test_));
+  if (kcycle_test_ <= little) kcycle_levels_ = most_kcycle_levels - 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,8 +282,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::allocate(Ex &ex, const Level<Ex> &
   PetscCall(vectors.work.allocate(ex, level.A.rows));
   if (level.number == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(allocate_each(ex, level.A.rows, vectors.x, vectors.b));
-  if (parameters_.cycle_type != CycleKind::v && level.number <= parameters_.kcycle_levels)
-    PetscCall(vectors.kcycle.allocate(ex, level.A.rows));
+  if (parameters_.cycle_type != CycleKind::v && level.number <= kcycle_levels_) PetscCall(vectors.kcycle.allocate(ex, level.A.rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -338,7 +390,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_recording(CycleChoice choic
     const bool coarsest = !hierarchy_.levels[l + 1]->transfer;
     if (size > 1 || (!coarsest && hierarchy_.levels[l + 1]->A.rows > parameters_.rows_recorded)) continue;
     // levels beyond kcycle_levels are visited by v-cycles alone
-    choice_below_ = {static_cast<PetscInt>(l) > parameters_.kcycle_levels ? CycleKind::v : choice.kind, choice.single};
+    choice_below_ = {static_cast<PetscInt>(l) > kcycle_levels_ ? CycleKind::v : choice.kind, choice.single};
     recorded_below_ = l;
     break;
   }

@@ -13,6 +13,7 @@ namespace amgkit
 {
 // The sums are those of the two products, v_1 = A c_1 with r_1 and v_2 = A c_2 with r_2 and v_1: five and three ProductSums.
 inline constexpr int kcycle_first_sums = 5, kcycle_sums = 8;
+inline constexpr int kcycle_test_steps = 6; // of a test that keeps the first five sums of each step
 
 // What the K-cycle keeps on a level; the second correction serves the cycles w and f as well.
 template <class Ex> struct KCycle {

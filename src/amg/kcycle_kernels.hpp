@@ -1,6 +1,8 @@
 #include "amg/kcycle.hpp"
 #include "base/parallel.hpp"
 
+#include <algorithm>
+
 namespace amgkit
 {
 struct KCycleCoefficients {
@@ -41,7 +43,7 @@ template <class Ex> PetscErrorCode KCycle<Ex>::allocate(Ex &ex, int rows)
   PetscFunctionBegin;
   PetscCall(allocate_each(ex, rows, v, c));
   PetscCall(work.allocate(ex, kcycle_first_sums * product_sum_parts_of(rows)));
-  PetscCall(sums.allocate(ex, kcycle_sums));
+  PetscCall(sums.allocate(ex, std::max(kcycle_sums, kcycle_test_steps * kcycle_first_sums)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,7 +15,7 @@ struct AmgParameters {
   PetscInt coarse_eq_limit = 1000;
   PetscInt process_eq_limit = 0;
   CycleKind cycle_type = CycleKind::automatic;
-  PetscInt kcycle_levels = 3;
+  PetscInt kcycle_levels = 0;
   KCycleForm kcycle_form = KCycleForm::automatic;
   SmootherKind smoother = SmootherKind::chebyshev;
   PetscInt smoother_sweeps = 1;
@@ -58,8 +58,9 @@ struct AmgParameters {
          "to the next. With auto, the cycle is k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...) and w, which is linear, under any "
          "other.",
          "Notay, Vassilevski 2008 (k)"},
-        {"kcycle_levels", IntegerRange{&kcycle_levels, 1, 100},
-         "Number of finest levels on which the cycles w, f and k act; below, the cycle is v"},
+        {"kcycle_levels", IntegerRange{&kcycle_levels, 0, 100},
+         "Number of finest levels on which the cycles w, f and k act; below, the cycle is v; 0 chooses 2 or 3",
+         "With 0, a first setup tests the v-cycle from level 3 on; if it converges fast, two levels suffice."},
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
          "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},
