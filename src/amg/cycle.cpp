@@ -44,8 +44,8 @@ public:
     return solve(l + 1, kind, guess_of(step_below(l)), b, x);
   }
 
-  // Takes steps of the k-cycle's method with the v-cycle on level l from a residual of random numbers. left: what a step leaves of it in
-  // the end, the mean of two, which take turns.
+  // Takes steps of the k-cycle's method with the v-cycle on level l from a residual of random numbers. left: the factor by which a late
+  // step reduces it, the geometric mean of the last two that are known, as large and small ones alternate.
   PetscErrorCode test_v_cycle(std::size_t l, double *left)
   {
     constexpr int last = kcycle_test_steps - 1, r_r = 2; // r·r, before the step, among the sums
@@ -252,7 +252,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex)
     for (const auto &level : hierarchy_.levels) PetscCall(allocate(ex, *level));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(choose_kcycle_levels(ex));
+  PetscCall(attempt(hierarchy_.comm(), [&] { return choose_kcycle_levels(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,9 +4,9 @@
 //   w   two visits, the second for the residual of the first
 //   f   as w, but the second visit is a v-cycle
 //   k   two steps of a flexible Krylov method (kcycle.hpp)
-// The last three act on the kcycle_levels finest coarse problems, a v-cycle below. Unless the user says how many, that is two or three: a
-// second step of the Krylov method squares what the first one leaves, at twice the cost, which does not pay where that is little already. A
-// first setup measures it with the v-cycle on level 3.
+// The last three act on the kcycle_levels finest coarse problems, a v-cycle below. Unless the user says how many, a first setup chooses two
+// or three: a second step of the Krylov method squares the factor by which the first one reduces the residual, at twice the cost. Where the
+// v-cycle on level 3 has a small factor, that does not pay there.
 //
 // B, one cycle on a zero guess, is symmetric when A is, R = Pᵀ, the sweeps before and after are as many and the cycle is v or w; f is
 // linear but not symmetric, k not even linear. In single precision the vectors of all levels are floats, and no cycle is linear to more
@@ -75,7 +75,7 @@ private:
   // On the finest level x and b are the caller's; there a cycle in single precision has its own, b in the second half of work.
   struct Vectors {
     Array<double, Ex> x, b, work;
-    KCycle<Ex> kcycle;                                // empty on levels that only a v-cycle visits
+    KCycle<Ex> kcycle;                                // empty on levels that no other cycle can visit
     std::unique_ptr<TransposedMatrix<Ex>> transposed; // of the level's matrix, once somebody has asked for it
 
     std::size_t bytes() const { return x.bytes() + b.bytes() + work.bytes() + kcycle.bytes() + (transposed ? transposed->bytes() : 0); }

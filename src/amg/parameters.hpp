@@ -60,7 +60,7 @@ struct AmgParameters {
          "Notay, Vassilevski 2008 (k)"},
         {"kcycle_levels", IntegerRange{&kcycle_levels, 0, 100},
          "Number of finest levels on which the cycles w, f and k act; below, the cycle is v; 0 chooses 2 or 3",
-         "With 0, a first setup tests the v-cycle from level 3 on; if it converges fast, two levels suffice."},
+         "With 0, the first setup tests how fast a v-cycle that begins on level 3 converges, and chooses 2 if it is fast, else 3."},
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
          "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},

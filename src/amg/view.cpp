@@ -34,8 +34,9 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
       PetscCall(PetscViewerASCIIPrintf(viewer, "smoother of level %d: %s\n", level->number, remark.c_str()));
   }
   if (cycle.kcycle_test() > 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "a w-, f- or k-cycle acts on %d levels, as a step with the v-cycle on level 3 leaves %.2f\n",
-                                     static_cast<int>(cycle.kcycle_levels()), cycle.kcycle_test()));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "a w-, f- or k-cycle acts on %d levels: a step with the v-cycle on level 3 leaves %.3f of a residual\n",
+        static_cast<int>(cycle.kcycle_levels()), cycle.kcycle_test()));
   if (cycle.single())
     PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with %s\n",
                                      cycle.choose(true, false).single ? "flexible methods" : "amgfcg in mixed precision"));

@@ -431,7 +431,7 @@ PetscErrorCode for_summed_products(Ex &ex, Rows rows, SellView<T> A, const V *x,
 {
   const std::int64_t threads = sell_slices(A.rows) * sell_threads;
   if (A.constant && !A.base)
-    return sum_rows_into<N, summed_registers<T, V>>(
+    return sum_rows_into<N, constant_summed_registers<N, T, V>>(
         ex, threads, 1, [=] AMGKIT_FN(auto, std::int64_t t) { return store_summed_constant_products(A, t, x, y, p); }, p.work, p.sums);
   return sum_rows_into<N, summed_registers<T, V>>(
       ex, threads, A.lanes, [=] AMGKIT_FN(auto team, std::int64_t t) { return store_summed_products(team, rows, A, t, x, y, p); }, p.work,

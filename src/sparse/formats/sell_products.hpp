@@ -10,6 +10,8 @@ template <class T> constexpr int sell_registers = std::is_same_v<T, LongFloat> ?
 template <class V> constexpr int constant_registers = sizeof(V) == sizeof(float) ? 40 : 64;
 // With sums, which are kept meanwhile: with fewer nvcc keeps other things in memory, and a product takes twice as long.
 template <class T, class V> constexpr int summed_registers = std::is_same_v<T, float> &&std::is_same_v<V, float> ? 64 : 80;
+template <int N, class T, class V>
+constexpr int constant_summed_registers = std::is_same_v<V, float> && (N == 2 || std::is_same_v<T, float>) ? 48 : 64;
 
 // Where the thread's pairs of a slice begin.
 struct SellPlace {
