@@ -35,7 +35,10 @@ struct FcgSolve {
   Mat A;
   bool by_product;       // whether the preconditioner multiplies, and not MatMult()
   bool first = true;     // whether there is no direction yet
+  bool applied = false;  // whether w = B r is there already
   PetscReal updated = 0; // the norm after the last update
+  PetscReal norm = 0;    // after the last step,
+  PetscReal fell = 0.1;  // and what it was in terms of the norm before; a guess before the first
   int stalls = 0;
 
   bool stalled() const { return stalls >= most_stalls; }
@@ -123,9 +126,10 @@ PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
 }
 
 // r = b - A x and, where that is the norm, its norm. w is overwritten.
-PetscErrorCode true_residual(KSP ksp, const FcgSolve &solve, bool x_is_zero, PetscReal *norm)
+PetscErrorCode true_residual(KSP ksp, FcgSolve &solve, bool x_is_zero, PetscReal *norm)
 {
   PetscFunctionBegin;
+  solve.applied = false;
   if (x_is_zero) {
     PetscCall(VecCopy(ksp->vec_rhs, solve.v.r));
   } else {
@@ -134,6 +138,7 @@ PetscErrorCode true_residual(KSP ksp, const FcgSolve &solve, bool x_is_zero, Pet
   }
   *norm = 0;
   if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) PetscCall(solve.steps.norm(solve.v, norm));
+  solve.norm = *norm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,15 +167,44 @@ PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Whether the solve is likely to take another step with this residual: the norm falls as it did last, to more than twice what would end the
+// solve or call for an update. Nobody knows what a user's test will say.
+bool goes_on(KSP ksp, const FcgSolve &solve)
+{
+  constexpr PetscReal doubt = 2;
+  const PetscReal limit = PetscMax(ksp->ttol, solve.steps.mixed() ? update_at * solve.updated : 0);
+
+  if (ksp->its + 1 >= ksp->max_it) return false;
+  if (ksp->normtype != KSP_NORM_UNPRECONDITIONED) return true; // the natural norm is known after the application
+  return ksp->converged == KSPConvergedDefault && solve.norm * solve.fell > doubt * limit;
+}
+
+// The scalars of a step and the norm after it. A GPU does not wait until the host has seen them, if there is a next application of B.
+PetscErrorCode learn_of_step(KSP ksp, FcgSolve &solve, FcgScalars *s, PetscReal *norm)
+{
+  PetscFunctionBegin;
+  PetscCall(solve.steps.post_scalars());
+  if (solve.steps.runs_alone() && solver_of(ksp->pc) && goes_on(ksp, solve)) {
+    PetscCall(precondition(ksp, solve));
+    solve.applied = true;
+  }
+  PetscCall(solve.steps.scalars(s, norm));
+  solve.fell = *norm / solve.norm;
+  solve.norm = *norm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // w = B r and the new direction. The natural norm is that of the residual before the step.
 PetscErrorCode next_direction(KSP ksp, FcgSolve &solve)
 {
   PetscFunctionBegin;
-  PetscCall(precondition(ksp, solve));
+  if (!solve.applied) PetscCall(precondition(ksp, solve));
+  solve.applied = false;
   PetscCall(solve.steps.project(solve.first, solve.v));
   if (ksp->normtype == KSP_NORM_NATURAL) {
     FcgScalars s;
     PetscReal norm;
+    PetscCall(solve.steps.post_scalars());
     PetscCall(solve.steps.scalars(&s, &norm));
     KSPCheckDot(ksp, s.w_r);
     PetscCall(check_convergence(ksp, PetscSqrtReal(PetscMax(0, s.w_r))));
@@ -213,7 +247,7 @@ PetscErrorCode advance(KSP ksp, FcgSolve &solve)
 
   PetscFunctionBegin;
   PetscCall(multiply_and_step(ksp, solve));
-  PetscCall(solve.steps.scalars(&s, &norm));
+  PetscCall(learn_of_step(ksp, solve, &s, &norm));
   for (const PetscScalar product : {s.w_r, s.w_q, s.d_q, s.d_r}) KSPCheckDot(ksp, product);
   if (!(s.d_q > 0)) ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
   if (s.w_r == 0) ksp->reason = KSP_DIVERGED_BREAKDOWN; // B r = 0

@@ -64,5 +64,7 @@ PetscErrorCode memory_zero(Host &, void *p, std::size_t bytes)
 }
 
 PetscErrorCode memory_to_host(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
+PetscErrorCode post_to_host(Host &, const void *, std::size_t) { return PETSC_SUCCESS; }
+PetscErrorCode take_posted(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
 PetscErrorCode memory_from_host(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
 } // namespace amgkit

@@ -154,18 +154,31 @@ PetscErrorCode pool_of_device(int device, cudaMemPool_t *pool)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// One block of page-locked memory for all spaces, from the first use to PetscFinalize: taking it costs 2 ms. Who lets a kernel write there
-// waits for it and reads at once.
-void *&host_scalars()
+// One block of page-locked memory for all spaces, from the first use to PetscFinalize: taking it costs 2 ms. Who lets a kernel write to its
+// first half waits for it and reads at once; the second half is post_to_host()'s, and the event says that it is written.
+struct HostScalars {
+  void *memory = nullptr;
+  cudaEvent_t posted = nullptr;
+};
+HostScalars &host_scalars()
 {
-  static void *memory = nullptr;
-  return memory;
+  static HostScalars scalars;
+  return scalars;
 }
 PetscErrorCode destroy_host_scalars()
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaFreeHost(host_scalars()));
-  host_scalars() = nullptr;
+  PetscCallCUDA(cudaEventDestroy(host_scalars().posted));
+  PetscCallCUDA(cudaFreeHost(host_scalars().memory));
+  host_scalars() = {};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode create_host_scalars()
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMallocHost(&host_scalars().memory, 2 * Cuda::host_scalars_bytes));
+  PetscCallCUDA(cudaEventCreateWithFlags(&host_scalars().posted, cudaEventDisableTiming));
+  PetscCall(PetscRegisterFinalize(destroy_host_scalars));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,11 +208,8 @@ PetscErrorCode open(Cuda &ex)
   PetscCallCUDA(cudaGetDevice(&device));
   PetscCall(pool_of_device(device, &ex.pool));
   PetscCall(find_overlap(device, &ex.kernels_overlap));
-  if (!host_scalars()) {
-    PetscCallCUDA(cudaMallocHost(&host_scalars(), Cuda::host_scalars_bytes));
-    PetscCall(PetscRegisterFinalize(destroy_host_scalars));
-  }
-  ex.host_scalars = host_scalars();
+  if (!host_scalars().memory) PetscCall(create_host_scalars());
+  ex.host_scalars = host_scalars().memory;
   void *arrived;
   const PetscErrorCode none_left = memory_allocate(ex, Memory::scratch, sizeof(unsigned), &arrived);
   if (none_left != PETSC_ERR_MEM) PetscCall(none_left); // whoever needs more will say so
@@ -342,22 +352,45 @@ __global__ void bytes_kernel(const unsigned char *from, unsigned char *to, unsig
   detail::wait_for_kernels_before();
   if (threadIdx.x < bytes) to[threadIdx.x] = from[threadIdx.x];
 }
+
+// By a kernel, which starts sooner after others than a copy does.
+PetscErrorCode send_to_host(Cuda &ex, void *to, const void *from, std::size_t bytes)
+{
+  return detail::launch(ex, 1, static_cast<int>(Cuda::host_scalars_bytes), bytes_kernel, static_cast<const unsigned char *>(from),
+                        static_cast<unsigned char *>(to), static_cast<unsigned>(bytes));
+}
+void *posted(const Cuda &ex) { return static_cast<char *>(ex.host_scalars) + Cuda::host_scalars_bytes; }
 } // namespace
 
-// A few bytes by a kernel, which starts sooner after others than a copy does.
 PetscErrorCode memory_to_host(Cuda &ex, void *to, const void *from, std::size_t bytes)
 {
   PetscFunctionBegin;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (bytes <= Cuda::host_scalars_bytes) {
-    PetscCall(detail::launch(ex, 1, static_cast<int>(Cuda::host_scalars_bytes), bytes_kernel, static_cast<const unsigned char *>(from),
-                             static_cast<unsigned char *>(ex.host_scalars), static_cast<unsigned>(bytes)));
+    PetscCall(send_to_host(ex, ex.host_scalars, from, bytes));
     PetscCallCUDA(cudaStreamSynchronize(ex.stream));
     std::memcpy(to, ex.host_scalars, bytes);
   } else {
     PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, ex.stream));
     PetscCallCUDA(cudaStreamSynchronize(ex.stream));
   }
+  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode post_to_host(Cuda &ex, const void *from, std::size_t bytes)
+{
+  PetscFunctionBegin;
+  PetscCall(send_to_host(ex, posted(ex), from, bytes));
+  PetscCallCUDA(cudaEventRecord(host_scalars().posted, ex.stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode take_posted(Cuda &ex, void *to, const void *, std::size_t bytes)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaEventSynchronize(host_scalars().posted));
+  std::memcpy(to, posted(ex), bytes);
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -26,10 +26,12 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  bool runs_alone() const override { return Ex::sliced_rows; }
+  PetscErrorCode post_scalars() override { return post_to_host(ex_, s(), sizeof(FcgScalars)); }
   PetscErrorCode scalars(FcgScalars *out, PetscReal *norm) override
   {
     PetscFunctionBegin;
-    PetscCall(memory_to_host(ex_, out, s(), sizeof *out));
+    PetscCall(take_posted(ex_, out, s(), sizeof *out));
     *norm = std::sqrt(out->r_r) / scale_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

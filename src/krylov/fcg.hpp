@@ -71,8 +71,12 @@ public:
   // d·q and d·r, unless multiply() has made them by this preconditioner's product, then x, r and ||r||²; and the first smoothing step of
   // the next apply()
   virtual PetscErrorCode advance(const FcgVectors &, Preconditioner *multiplied_by) = 0;
-  // Waits. *norm: ||r||, as the step left it.
+  // The scalars begin their way to the host, where scalars() waits for them, and not for what is queued after this.
+  virtual PetscErrorCode post_scalars() = 0;
+  // *norm: ||r||, as the step left it.
   virtual PetscErrorCode scalars(FcgScalars *, PetscReal *norm) = 0;
+  // Whether the space runs while the host waits.
+  virtual bool runs_alone() const = 0;
 };
 
 // Whether steps may be in mixed precision: the preconditioner has a product in single precision there; must_pay: and that is faster. The

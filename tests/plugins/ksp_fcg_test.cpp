@@ -153,6 +153,48 @@ TEST_F(FlexibleCG, KeepsTheHistoryAndAsksTheUsersTest)
   EXPECT_EQ(solution.iterations, 3);
 }
 
+// Where the space runs alone, B is applied before the host has seen the norm, though not where the solve is likely to end, nor where nobody
+// knows.
+TEST_F(FlexibleCG, AppliesThePreconditionerAhead)
+{
+  struct Applied {
+    int before, ahead = 0;
+  };
+  OK(PetscLogDefaultBegin());
+  for (const char *space : {"host", "debug"}) {
+    for (const char *precision : {"double", "mixed"}) {
+      const std::string options = std::string("-ksp_type amgfcg -pc_type amgsa -pc_amgsa_coarse_eq_limit 20 -ksp_amgfcg_precision ") +
+                                  precision + (have_gpu() ? "" : std::string(" -pc_amgsa_space ") + space);
+      const bool alone = have_gpu() || std::string(space) == "debug";
+      OK(KSPReset(ksp)); // for the next space
+      Applied applied{count_of("PCApply")};
+      const auto watch = [](KSP, PetscInt its, PetscReal, void *of) -> PetscErrorCode {
+        auto &a = *static_cast<Applied *>(of);
+        if (its > 0) a.ahead += count_of("PCApply") - a.before - static_cast<int>(its);
+        return PETSC_SUCCESS;
+      };
+      OK(KSPMonitorSet(ksp, watch, &applied, nullptr));
+      solve(options);
+      OK(KSPMonitorCancel(ksp));
+      EXPECT_TRUE(solution.converged());
+      EXPECT_LE(solution.residual, 1.01e-9);
+      EXPECT_EQ(applied.ahead > 0, alone) << options;
+      EXPECT_EQ(count_of("PCApply") - applied.before, solution.iterations) << options;
+      applied.before = count_of("PCApply");
+      solve(options + " -ksp_max_it 3");
+      EXPECT_EQ(count_of("PCApply") - applied.before, 3);
+    }
+  }
+  const auto third = [](KSP, PetscInt its, PetscReal, KSPConvergedReason *reason, void *) -> PetscErrorCode {
+    *reason = its == 3 ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_CONVERGED_ITERATING;
+    return PETSC_SUCCESS;
+  };
+  const int before = count_of("PCApply");
+  OK(KSPSetConvergenceTest(ksp, third, nullptr, nullptr));
+  OK(test::solve(ksp, b, x, &solution));
+  EXPECT_EQ(count_of("PCApply") - before, 3);
+}
+
 // A Laplacian without a boundary and its constant null space: the answer has no part of it.
 TEST_F(FlexibleCG, SolvesASingularSystemWithItsNullSpace)
 {
