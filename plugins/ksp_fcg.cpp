@@ -125,20 +125,21 @@ PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// r = b - A x and, where that is the norm, its norm. w is overwritten.
-PetscErrorCode true_residual(KSP ksp, FcgSolve &solve, bool x_is_zero, PetscReal *norm)
+// r = b - A x and, where that is the norm, its norm, which is solve.norm and solve.updated then. w is overwritten.
+PetscErrorCode true_residual(KSP ksp, FcgSolve &solve, bool first, bool x_is_zero)
 {
+  const bool of_norm = ksp->normtype == KSP_NORM_UNPRECONDITIONED;
+
   PetscFunctionBegin;
   solve.applied = false;
   if (x_is_zero) {
     PetscCall(VecCopy(ksp->vec_rhs, solve.v.r));
+    if (of_norm) PetscCall(solve.steps.norm(solve.v, &solve.norm));
   } else {
     PetscCall(multiply(ksp, solve.steps, solve.by_product, solve.A, solve.v.x, solve.v.w));
-    PetscCall(VecWAXPY(solve.v.r, -1, solve.v.w, ksp->vec_rhs));
+    PetscCall(solve.steps.residual(first, solve.v, ksp->vec_rhs, of_norm ? &solve.norm : nullptr));
   }
-  *norm = 0;
-  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) PetscCall(solve.steps.norm(solve.v, norm));
-  solve.norm = *norm;
+  solve.updated = solve.norm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,9 +147,9 @@ PetscErrorCode true_residual(KSP ksp, FcgSolve &solve, bool x_is_zero, PetscReal
 PetscErrorCode begin(KSP ksp, FcgSolve &solve, bool again)
 {
   PetscFunctionBegin;
-  PetscCall(true_residual(ksp, solve, ksp->guess_zero && !again, &solve.updated));
+  PetscCall(true_residual(ksp, solve, true, ksp->guess_zero && !again));
   if (ksp->normtype != KSP_NORM_NATURAL && !again) PetscCall(check_convergence(ksp, solve.updated));
-  if (!ksp->reason) PetscCall(solve.steps.take_residual(true, solve.v, solve.updated));
+  if (!ksp->reason) PetscCall(solve.steps.take_residual(solve.v, solve.updated));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,10 +229,9 @@ PetscErrorCode update(KSP ksp, FcgSolve &solve, PetscReal norm)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   ksp->reason = KSP_CONVERGED_ITERATING;
-  PetscCall(true_residual(ksp, solve, false, &solve.updated));
+  PetscCall(true_residual(ksp, solve, false, false));
   PetscCall(check_convergence(ksp, solve.updated));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(solve.steps.take_residual(false, solve.v, solve.updated));
   solve.stalls = solve.updated > enough * last ? solve.stalls + 1 : 0;
   if (!solve.stalled()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(ksp, "The residual no longer falls: mixed precision reaches %g\n", static_cast<double>(solve.updated)));

@@ -15,16 +15,14 @@ public:
 
   PetscErrorCode norm(const FcgVectors &v, PetscReal *norm) override
   {
-    FcgScalars out;
-
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
     PetscCall(this->template with<1, 0>({v.r}, {}, [&](auto in, auto) { return fcg_norm(ex_, n_, in[0], work(), s()); }));
-    PetscCall(this->sum(1, &s()->r_r, 2));
-    PetscCall(memory_to_host(ex_, &out, s(), sizeof out));
-    *norm = std::sqrt(out.r_r);
+    PetscCall(norm_of_residual(2, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+
+  PetscErrorCode residual(bool, const FcgVectors &v, Vec b, PetscReal *norm) override { return subtract(v, b, 1, nullptr, norm); }
 
   bool runs_alone() const override { return Ex::sliced_rows; }
   PetscErrorCode post_scalars() override { return post_to_host(ex_, s(), sizeof(FcgScalars)); }
@@ -37,6 +35,15 @@ public:
   }
 
 protected:
+  PetscErrorCode subtract(const FcgVectors &v, Vec b, double scale, float *single, PetscReal *norm)
+  {
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::krylov);
+    PetscCall(this->template with<2, 1>(
+        {b, v.w}, {v.r}, [&](auto in, auto out) { return fcg_residual(ex_, n_, in[0], in[1], scale, out[0], single, work(), s()); }));
+    if (norm) PetscCall(norm_of_residual(3, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // What a product sums, for r of either precision.
   template <class V> ProductSums<2, V> curvature(const V *r) { return {false, r, nullptr, work(), &s()->d_q}; }
   double *work() { return work_.data(); }
@@ -60,6 +67,18 @@ protected:
   double scale_ = 1; // of the steps' r in terms of b - A x
 
 private:
+  // From this rank's s->r_r; waits
+  PetscErrorCode norm_of_residual(double flops, PetscReal *norm)
+  {
+    FcgScalars out;
+
+    PetscFunctionBegin;
+    PetscCall(this->sum(1, &s()->r_r, flops));
+    PetscCall(memory_to_host(ex_, &out, s(), sizeof out));
+    *norm = std::sqrt(out.r_r);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   Array<double, Ex> work_;
   Array<FcgScalars, Ex> scalars_;
 };
@@ -126,12 +145,18 @@ template <class Ex> class MixedSteps final : public FcgStepsIn<Ex> {
 public:
   bool mixed() const override { return true; }
 
-  PetscErrorCode take_residual(bool first, const FcgVectors &v, PetscReal norm) override
+  PetscErrorCode residual(bool first, const FcgVectors &v, Vec b, PetscReal *norm) override
+  {
+    stepped_ = false;
+    return this->subtract(v, b, scale_, first ? nullptr : r_.data(), norm);
+  }
+
+  PetscErrorCode take_residual(const FcgVectors &v, PetscReal norm) override
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
     stepped_ = false;
-    if (first) scale_ = norm > 0 && std::isfinite(norm) ? std::exp2(-std::ilogb(norm)) : 1;
+    scale_ = norm > 0 && std::isfinite(norm) ? std::exp2(-std::ilogb(norm)) : 1;
     PetscCall(this->template with<0, 1>({}, {v.r}, [&](auto, auto out) { return fcg_take_residual(ex_, n_, scale_, out[0], r_.data()); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

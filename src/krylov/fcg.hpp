@@ -41,6 +41,10 @@ PetscErrorCode fcg_step(Ex &, std::int64_t n, const double *d, const double *q, 
 template <class Ex>
 PetscErrorCode fcg_step_in_mixed(Ex &, std::int64_t n, double scale, const float *d, const float *q, double *x, float *r, double *wide,
                                  const FirstStep<float> &step, double *work, FcgScalars *s);
+// r = b - w and s->r_r; single <- scale r, rounded, and r <- single, unless that is nullptr
+template <class Ex>
+PetscErrorCode fcg_residual(Ex &, std::int64_t n, const double *b, const double *w, double scale, double *r, float *single, double *work,
+                            FcgScalars *s);
 // r <- scale wide, rounded; wide <- r
 template <class Ex> PetscErrorCode fcg_take_residual(Ex &, std::int64_t n, double scale, double *wide, float *r);
 
@@ -56,8 +60,11 @@ public:
   virtual bool mixed() const = 0;
   // ||r|| of a residual in double precision; waits
   virtual PetscErrorCode norm(const FcgVectors &, PetscReal *) = 0;
-  // A residual in double precision, and its norm, are there; first: the first one of a solve. In double precision nothing happens.
-  virtual PetscErrorCode take_residual(bool /* first */, const FcgVectors &, PetscReal) { return PETSC_SUCCESS; }
+  // A residual in double precision, and its norm, are there; it is the first one of a solve. In double precision nothing happens.
+  virtual PetscErrorCode take_residual(const FcgVectors &, PetscReal) { return PETSC_SUCCESS; }
+  // r = b - w in double precision and, unless nullptr, its norm, for which the host waits; in mixed precision a residual that is not the
+  // first one of a solve is taken at once.
+  virtual PetscErrorCode residual(bool first, const FcgVectors &, Vec b, PetscReal *norm) = 0;
   // w·r and w·q
   virtual PetscErrorCode project(bool first, const FcgVectors &) = 0;
   // d from w

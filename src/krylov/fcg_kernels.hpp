@@ -94,6 +94,21 @@ PetscErrorCode fcg_step_in_mixed(Ex &ex, std::int64_t n, double scale, const flo
       work, &s->r_r);
 }
 
+template <class Ex>
+PetscErrorCode fcg_residual(Ex &ex, std::int64_t n, const double *b, const double *w, double scale, double *r, float *single, double *work,
+                            FcgScalars *s)
+{
+  return sum_into<1>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double r_i = b[i] - w[i];
+        if (single) single[i] = static_cast<float>(scale * r_i);
+        r[i] = single ? single[i] : r_i;
+        return Sums<1>{{r_i * r_i}};
+      },
+      work, &s->r_r);
+}
+
 template <class Ex> PetscErrorCode fcg_take_residual(Ex &ex, std::int64_t n, double scale, double *wide, float *r)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
@@ -106,6 +121,7 @@ using Space = AMGKIT_SPACE;
 AMGKIT_INSTANTIATE(fcg_norm)
 AMGKIT_INSTANTIATE(fcg_step)
 AMGKIT_INSTANTIATE(fcg_step_in_mixed)
+AMGKIT_INSTANTIATE(fcg_residual)
 AMGKIT_INSTANTIATE(fcg_take_residual)
 #define INSTANTIATE(W, V)                                                                                                                  \
   template PetscErrorCode fcg_projections(Space &, std::int64_t, const W *, const V *, const V *, double *, FcgScalars *);                 \

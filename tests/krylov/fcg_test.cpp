@@ -140,6 +140,31 @@ TYPED_TEST(FcgTest, StepsInMixedPrecisionAreThoseOfPlainLoops)
   for (int i = 0; i < n; i++) ASSERT_EQ(taken_wide[i], taken[i]);
 }
 
+TYPED_TEST(FcgTest, ResidualIsTakenInBothPrecisions)
+{
+  for (const int n : {0, 1, 31, 5000, 300000}) {
+    const HostVectors of(n);
+    std::vector<double> exact(n);
+    std::vector<FcgScalars> s;
+    for (int i = 0; i < n; i++) exact[i] = of.x[i] - of.w[i];
+    FcgState<TypeParam> v;
+    Array<float, TypeParam> single;
+    OK(v.create(this->ex, of));
+    OK(single.allocate(this->ex, n));
+    OK(fcg_residual<TypeParam>(this->ex, n, v.x.data(), v.w.data(), 3, v.r.data(), nullptr, v.work.data(), v.s.data()));
+    EXPECT_EQ(this->to_host(v.r), exact);
+    OK(download(this->ex, v.s.data(), 1, s));
+    EXPECT_NEAR(s[0].r_r, sum_of_products(exact, exact), 1e-12 * (1 + n));
+    OK(fcg_residual(this->ex, n, v.x.data(), v.w.data(), 8, v.r.data(), single.data(), v.work.data(), v.s.data()));
+    const auto taken = this->to_host(single);
+    const auto wide = this->to_host(v.r);
+    for (int i = 0; i < n; i++) ASSERT_EQ(taken[i], static_cast<float>(8 * exact[i]));
+    for (int i = 0; i < n; i++) ASSERT_EQ(wide[i], taken[i]);
+    OK(download(this->ex, v.s.data(), 1, s));
+    EXPECT_NEAR(s[0].r_r, sum_of_products(exact, exact), 1e-12 * (1 + n));
+  }
+}
+
 // Where the method cannot go on, x and r stay.
 TYPED_TEST(FcgTest, TakesNoStepThatMakesNoSense)
 {
