@@ -2,6 +2,7 @@
 
 #include "amg/lanczos.hpp"
 #include "amg/single_precision.hpp"
+#include "amg/visit_cost.hpp"
 #include "base/log.hpp"
 #include "dist/attempt.hpp"
 #include "dist/global_sum.hpp"
@@ -11,8 +12,6 @@
 
 namespace amgkit
 {
-constexpr PetscInt most_kcycle_levels = 3; // where their number is chosen
-
 // The walk over the levels. Operator: DistMatrix, or TransposedMatrix for the cycle for Aᵀ. V: float or double, the type of the vectors.
 template <class Ex, class Operator, class V> class Visits {
 public:
@@ -45,7 +44,7 @@ public:
   }
 
   // Takes steps of the k-cycle's method with the v-cycle on level l from a residual of random numbers. left: the factor by which a late
-  // step reduces it, the geometric mean of the last two that are known, as large and small ones alternate.
+  // step reduces it, the geometric mean of the last two that are known, as large and small ones alternate; 0 where nothing is left.
   PetscErrorCode test_v_cycle(std::size_t l, double *left)
   {
     constexpr int last = kcycle_test_steps - 1, r_r = 2; // r·r, before the step, among the sums
@@ -68,7 +67,8 @@ public:
       PetscCall(kcycle_residual(ex_, A.rows, v, here, r, FirstStep<V>{}));
     }
     PetscCall(memory_to_host(ex_, sums.data(), k.sums.data(), sizeof sums));
-    *left = std::pow(sums[last * kcycle_first_sums + r_r] / sums[(last - 2) * kcycle_first_sums + r_r], 0.25);
+    const double late = sums[last * kcycle_first_sums + r_r], before = sums[(last - 2) * kcycle_first_sums + r_r];
+    *left = late == 0 ? 0 : std::pow(late / before, 0.25);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -256,20 +256,37 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective over the ranks that hold level 3, who alone need to know.
+// Collective over the ranks that hold level l, which is not the coarsest.
+template <class Ex> PetscErrorCode Cycle<Ex>::test_v_cycle(Ex &ex, std::size_t l)
+{
+  double *left = &kcycle_tests_[l];
+  return single_ ? Visits<Ex, DistMatrix<Ex>, float>(ex, *this).test_v_cycle(l, left)
+                 : Visits<Ex, DistMatrix<Ex>, double>(ex, *this).test_v_cycle(l, left);
+}
+
+// Levels 2 and 3 are tested, which are small; what is true of level 1 follows, unless it is the last but one. Rank 0 of those that hold the
+// coarsest level knows the cost of all levels, and decides.
 template <class Ex> PetscErrorCode Cycle<Ex>::choose_kcycle_levels(Ex &ex)
 {
-  constexpr std::size_t tested = most_kcycle_levels;
-  constexpr double little = 0.6;
+  const std::size_t held = hierarchy_.levels.size(), coarsest = hierarchy_.statistics.size() - 1;
+  int levels = -1;
 
   PetscFunctionBegin;
   if (parameters_.kcycle_levels > 0 || parameters_.cycle_type == CycleKind::v) PetscFunctionReturn(PETSC_SUCCESS);
-  if (hierarchy_.levels.size() <= tested || !hierarchy_.levels[tested]->transfer) PetscFunctionReturn(PETSC_SUCCESS);
-  if (single_)
-    PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).test_v_cycle(tested, &kcycle_test_));
-  else
-    PetscCall(Visits<Ex, DistMatrix<Ex>, double>(ex, *this).test_v_cycle(tested, &kcycle_test_));
-  if (kcycle_test_ <= little) kcycle_levels_ = most_kcycle_levels - 1;
+  kcycle_tests_.assign(std::min(coarsest, std::size_t{most_kcycle_levels}) + 1, 0);
+  for (std::size_t l = coarsest > 2 ? 2 : 1; l < std::min({coarsest, kcycle_tests_.size(), held}); l++) PetscCall(test_v_cycle(ex, l));
+  if (coarsest > 2) kcycle_tests_[1] = factor_above(kcycle_tests_[2], kcycle_tests_[3]);
+  if (held > coarsest) {
+    std::vector<VisitCost> cost;
+    for (const auto &level : hierarchy_.levels) {
+      cost.emplace_back();
+      PetscCall(visit_cost<Ex>(*level, parameters_, single_, &cost.back()));
+    }
+    levels = worthwhile_kcycle_levels(cost, kcycle_tests_);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &levels, 1, MPI_INT, MPI_MAX, hierarchy_.comm()));
+  kcycle_levels_ = parameters_.cycle_type == CycleKind::automatic ? levels : std::max(levels, 1);
+  for (std::size_t l = static_cast<std::size_t>(kcycle_levels_) + 1; l < held; l++) vectors_[l].kcycle = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,7 +386,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare_single(Ex &ex, bool *fits)
 template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible, bool of_floats) const
 {
   const auto kind = parameters_.cycle_type;
-  const CycleKind automatic = flexible ? CycleKind::k : CycleKind::w;
+  const CycleKind twice = flexible ? CycleKind::k : CycleKind::w, automatic = kcycle_levels_ > 0 ? twice : CycleKind::v;
   return {kind == CycleKind::automatic ? automatic : kind, flexible && single_ && (of_floats || rounding_pays_)};
 }
 

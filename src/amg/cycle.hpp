@@ -4,9 +4,8 @@
 //   w   two visits, the second for the residual of the first
 //   f   as w, but the second visit is a v-cycle
 //   k   two steps of a flexible Krylov method (kcycle.hpp)
-// The last three act on the kcycle_levels finest coarse problems, a v-cycle below. Unless the user says how many, a first setup chooses two
-// or three: a second step of the Krylov method squares the factor by which the first one reduces the residual, at twice the cost. Where the
-// v-cycle on level 3 has a small factor, that does not pay there.
+// The last three act on the kcycle_levels finest coarse problems, a v-cycle below. Unless the user says how many, a first setup chooses
+// none to three by a test of the v-cycle and the cost of a visit (kcycle_levels.hpp); at least one where the user asks for w, f or k.
 //
 // B, one cycle on a zero guess, is symmetric when A is, R = Pᵀ, the sweeps before and after are as many and the cycle is v or w; f is
 // linear but not symmetric, k not even linear. In single precision the vectors of all levels are floats, and no cycle is linear to more
@@ -56,10 +55,10 @@ public:
   // x = Bᵀ b, for v, w and f, in double precision: the cycle for Aᵀ with R, P and the sweeps before and after exchanged. The first call
   // after a setup makes the transposes of all levels.
   PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);
-  // On how many coarse levels w, f and k act; on ranks that hold them all, else perhaps more. kcycle_test(): what the test found, 0 where
-  // there was none.
+  // On how many coarse levels w, f and k act. kcycle_tests(): what a step with the v-cycle on level l leaves of a residual, for l = 1, ...,
+  // on ranks that hold these levels; empty where nothing was chosen.
   PetscInt kcycle_levels() const { return kcycle_levels_; }
-  double kcycle_test() const { return kcycle_test_; }
+  const std::vector<double> &kcycle_tests() const { return kcycle_tests_; }
   // Local. What one rank does alone, on the levels that it holds alone and that have at most rows_recorded rows, or on the coarsest, is
   // recorded as one launch on a GPU, but for v-cycles with more than entries_recorded entries on the levels above. recorded(): whether that
   // is so; recorded_choice(): of these levels; first_recorded(): the first of them, or the number of levels.
@@ -83,6 +82,7 @@ private:
   PetscErrorCode choose_form(Ex &);
   PetscErrorCode choose_precision(Ex &);
   PetscErrorCode choose_kcycle_levels(Ex &);
+  PetscErrorCode test_v_cycle(Ex &, std::size_t level);
   PetscErrorCode representable(Ex &, bool *fits);
   PetscErrorCode prepare_single(Ex &, bool *fits);
   PetscErrorCode allocate(Ex &, const Level<Ex> &);
@@ -93,7 +93,7 @@ private:
   const AmgParameters &parameters_;
   std::vector<Vectors> vectors_; // of the hierarchy's levels
   PetscInt kcycle_levels_ = 0;
-  double kcycle_test_ = 0;
+  std::vector<double> kcycle_tests_; // by level
   bool gcr_ = false, single_ = false, floats_pay_ = false, finest_in_single_ = false, rounding_pays_ = false, transposes_made_ = false;
   Array<double, Ex> norm1_work_, norm1_; // for amg/single_precision.hpp, where vectors may be in single precision
   CycleChoice recorded_for_;             // what apply() was asked for when it was recorded; automatic: nothing is

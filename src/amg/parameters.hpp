@@ -53,14 +53,14 @@ struct AmgParameters {
          "It moves if half of the processes or fewer suffice. With 0, the limit is 500 rows per process on CPUs, and 14 million "
          "matrix entries per process on GPUs. A level that the dense inverse solves always moves to one process.",
          "PETSc PCGAMG"},
-        {"cycle_type", choice(&cycle_type, {"auto", "v", "w", "f", "k"}), "Multigrid cycle; auto chooses k or w to suit the KSP",
+        {"cycle_type", choice(&cycle_type, {"auto", "v", "w", "f", "k"}), "Multigrid cycle; auto chooses it to suit the KSP and the matrix",
          "The k-cycle solves each coarse problem by two steps of a Krylov method, so that the preconditioner changes from one application "
          "to the next. With auto, the cycle is k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...) and w, which is linear, under any "
-         "other.",
+         "other; it is v where kcycle_levels is chosen to be none.",
          "Notay, Vassilevski 2008 (k)"},
         {"kcycle_levels", IntegerRange{&kcycle_levels, 0, 100},
-         "Number of finest levels on which the cycles w, f and k act; below, the cycle is v; 0 chooses 2 or 3",
-         "With 0, the first setup tests how fast a v-cycle that begins on level 3 converges, and chooses 2 if it is fast, else 3."},
+         "Levels below the finest that cycles w, f and k visit more than once; 0 chooses at most 3",
+         "With 0, the first setup tests v-cycles and weighs the cost of a visit; only cycle_type auto may get none. -ksp_view shows it."},
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
          "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},

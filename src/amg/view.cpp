@@ -1,7 +1,29 @@
 #include "amg/view.hpp"
 
+#include <array>
+#include <cstdio>
+#include <string>
+
 namespace amgkit
 {
+namespace
+{
+template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle)
+{
+  const PetscInt levels = cycle.kcycle_levels();
+  std::string tests;
+
+  for (std::size_t l = 1; l < cycle.kcycle_tests().size(); l++) {
+    std::array<char, 64> test;
+    std::snprintf(test.data(), test.size(), "%s %.2f on level %zu", l == 1 ? "" : ",", cycle.kcycle_tests()[l], l);
+    tests += test.data();
+  }
+  const std::string visits = levels > 0 ? "w-, f- and k-cycles act on " + std::to_string(levels) + (levels > 1 ? " levels" : " level")
+                                        : "cycle_type auto is a v-cycle";
+  return visits + " by choice: of a residual, a v-cycle leaves" + tests;
+}
+} // namespace
+
 template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy, const Cycle<Ex> &cycle, PetscViewer viewer)
 {
   const auto &statistics = hierarchy.statistics;
@@ -33,10 +55,7 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
     if (const std::string remark = level->smoother.remark(); !remark.empty())
       PetscCall(PetscViewerASCIIPrintf(viewer, "smoother of level %d: %s\n", level->number, remark.c_str()));
   }
-  if (cycle.kcycle_test() > 0)
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "a w-, f- or k-cycle acts on %d levels: a step with the v-cycle on level 3 leaves %.3f of a residual\n",
-        static_cast<int>(cycle.kcycle_levels()), cycle.kcycle_test()));
+  if (!cycle.kcycle_tests().empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_kcycle_levels(cycle).c_str()));
   if (cycle.single())
     PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with %s\n",
                                      cycle.choose(true, false).single ? "flexible methods" : "amgfcg in mixed precision"));

@@ -1,0 +1,28 @@
+// On how many levels it pays to visit the coarser level twice.
+//
+// Level l is coarse problem l of the finest one. One step with the v-cycle on level m leaves the part f_m of a residual there. A Krylov
+// method's second step leaves f_m² / (2 - f_m²), as two steps of Chebyshev's do, and since the iterations of conjugate gradients grow with
+// the root of the condition number, they fall by the factor 1 + f_m if level m is all that counts. The levels above take two steps each
+// already, and what level m leaves counts for the finest one as far as these steps leave it, too:
+//   gain_m = 1 + f_m^(2 m - 1).
+// The second visit pays if that is more than the factor by which an iteration gets dearer.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace amgkit
+{
+inline constexpr int most_kcycle_levels = 3; // where their number is chosen
+
+// Seconds that an iteration takes on a level, the levels below not included.
+struct VisitCost {
+  double once = 0;   // one visit; on the finest level, all the rest of the iteration
+  double beside = 0; // what a pair of visits takes besides: the Krylov method's products, sums and updates
+};
+
+// The factor of a level from those of the next two: the condition number (1 + f) / (1 - f) grows by the same amount from level to level.
+double factor_above(double next, double after_next);
+// The levels 1, ..., result are to be visited twice. cost: of all levels, the finest first; factor[m]: f_m for m = 1, ...,
+// most_kcycle_levels as far as there are such levels between the finest and the coarsest; factor[0] is not read.
+int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vector<double> &factor);
+} // namespace amgkit

@@ -1,0 +1,11 @@
+// What a visit to a level costs, for the choice of cycles.
+#pragma once
+#include "amg/kcycle_levels.hpp"
+#include "amg/level.hpp"
+
+namespace amgkit
+{
+// Local: this rank's part of the level, its smoother prepared; single: whether the cycle's vectors are in single precision. A model by the
+// kernels, the bytes and the messages of a visit; no time is measured, so that a choice is the same each time.
+template <class Ex> PetscErrorCode visit_cost(const Level<Ex> &, const AmgParameters &, bool single, VisitCost *);
+} // namespace amgkit
