@@ -96,11 +96,11 @@ PetscErrorCode KSPView_AMGFCG(KSP ksp, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode check_there(KSP ksp, const Preconditioner *solver)
+PetscErrorCode check_there(KSP ksp, const FcgSolve &solve, Preconditioner *solver)
 {
   PetscFunctionBegin;
-  PetscCheck(solver, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_WRONGSTATE,
-             "The preconditioner was reset while a solve with it was under way");
+  PetscCheck(solver && solve.steps.order(*solver) == solve.v.order, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)),
+             PETSC_ERR_ARG_WRONGSTATE, "The preconditioner was reset while a solve with it was under way");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +116,7 @@ PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
     PetscCall(solve.steps.advance(solve.v, nullptr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(check_there(ksp, solver));
+  PetscCall(check_there(ksp, solve, solver));
   PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up));
@@ -158,10 +158,14 @@ PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
 {
   Preconditioner *solver;
 
-  if (!solve.v.w_in_single) return KSP_PCApply(ksp, solve.v.r, solve.v.w);
   PetscFunctionBegin;
+  if (solve.v.order) PetscCall(check_there(ksp, solve, solver_of(ksp->pc)));
+  if (!solve.v.w_in_single) {
+    PetscCall(KSP_PCApply(ksp, solve.v.r, solve.v.w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(solver_to_apply(ksp->pc, solve.v.w, &solver));
-  PetscCall(check_there(ksp, solver));
+  PetscCall(check_there(ksp, solve, solver));
   PetscCall(PetscLogEventBegin(PC_Apply, ksp->pc, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.apply(*solver, solve.v));
   PetscCall(PetscLogEventEnd(PC_Apply, ksp->pc, nullptr, nullptr, nullptr));
@@ -323,6 +327,7 @@ PetscErrorCode solve_fcg(KSP ksp)
     FcgVectors v;
     PetscCall(prepare(ksp, A, product, may_mix && !again, &v));
     PetscCall(can_apply(ksp, A, *data.steps, v, &v.w_in_single));
+    if (product) v.order = data.steps->order(*product);
     FcgSolve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};
     PetscCall(iterate(ksp, solve, again));
   }

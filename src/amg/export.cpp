@@ -23,13 +23,36 @@ template <class Ex> PetscErrorCode download_operator(Ex &ex, const DistMatrix<Ex
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local. coarse: as transfer makes it; global numbers are the same before and after a move.
-template <class Ex> PetscErrorCode download_transfer(Ex &ex, const Transfer<Ex> &transfer, const DistMatrix<Ex> &coarse, LevelRows &out)
+// Row i becomes row order[i].
+void put_in_order(const std::vector<int> &order, HostRows &rows)
 {
+  HostRows sorted;
+  std::vector<std::size_t> place(order.size());
+  for (std::size_t i = 0; i < order.size(); i++) place[static_cast<std::size_t>(order[i])] = i;
+  for (const std::size_t i : place) {
+    const auto begin = rows.ptr[i], end = rows.ptr[i + 1];
+    sorted.col.insert(sorted.col.end(), rows.col.begin() + begin, rows.col.begin() + end);
+    sorted.val.insert(sorted.val.end(), rows.val.begin() + begin, rows.val.begin() + end);
+    sorted.ptr.push_back(static_cast<PetscInt>(sorted.col.size()));
+  }
+  rows = std::move(sorted);
+}
+
+// Local. coarse: as transfer makes it; global numbers are the same before and after a move. order: of the finer level's rows, nullptr where
+// that is the user's.
+template <class Ex>
+PetscErrorCode download_transfer(Ex &ex, const Level<Ex> &fine, const DistMatrix<Ex> &coarse, const int *order, LevelRows &out)
+{
+  const Transfer<Ex> &transfer = *fine.transfer;
+  std::vector<int> of_rows;
 
   PetscFunctionBegin;
   PetscCall(transfer.rows(ex, coarse.range.first(), out.interpolation));
   if (!transfer.restricts_by_transpose()) PetscCall(transfer.rows_of_restriction(ex, coarse.range.first(), out.restriction));
+  if (!order) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(download(ex, order, fine.A.rows, of_rows));
+  put_in_order(of_rows, out.interpolation);
+  if (!transfer.restricts_by_transpose()) put_in_order(of_rows, out.restriction);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -55,7 +78,9 @@ template <class Ex> PetscErrorCode export_levels(Ex &ex, const Hierarchy<Ex> &hi
     LevelRows mine;
     PetscCall(attempt(comm, [&] {
       PetscFunctionBegin;
-      if (fine) PetscCall(download_transfer(ex, *fine->transfer, fine->move ? fine->move->from->A : level->A, mine));
+      if (fine)
+        PetscCall(
+            download_transfer(ex, *fine, fine->move ? fine->move->from->A : level->A, l == 1 ? hierarchy.finest.order() : nullptr, mine));
       if (level) PetscCall(download_operator(ex, level->A, mine.coarse));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));

@@ -3,6 +3,8 @@
 #include "amg/fewer_ranks.hpp"
 #include "base/log.hpp"
 #include "dist/attempt.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/rows/locality.hpp"
 
 #include <array>
 
@@ -77,9 +79,63 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Setup &setup, Mat
   PetscCall(finest.create(A, level->A));
   levels.push_back(std::move(level));
   PetscCall(access_finest(setup.ex, of_level.diagonal));
+  PetscCall(renumber_finest(setup, of_level.diagonal));
   PetscCall(attempt(comm(), [&] { return levels.front()->A.allocate(setup.ex); }));
   PetscCall(take_coarsest(setup, std::move(of_level)));
   PetscCall(setup.prolongation.begin(setup.ex, A, *levels.front(), setup.coarsest, in_single));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Not where others know things by the user's rows: other ranks, blocks, vectors of a null space or a near-null space.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::may_renumber(const AmgParameters &parameters, bool *may) const
+{
+  const Level<Ex> &level = *levels.front();
+
+  PetscFunctionBegin;
+  *may = Ex::sliced_rows && parameters.renumber != Renumber::no && level.A.range.size() == 2 && level.block_size == 1 && level.A.rows > 0 &&
+         (parameters.renumber == Renumber::yes || level.A.rows >= parameters.rows_worth_renumbering);
+  for (const auto &attached : {MatGetNullSpace, MatGetNearNullSpace}) {
+    MatNullSpace space;
+    const Vec *vectors;
+    PetscInt count = 0;
+    PetscCall(attached(finest.matrix(), &space));
+    if (space) PetscCall(MatNullSpaceGetVecs(space, nullptr, &count, &vectors));
+    *may = *may && count == 0;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// By clusters, where the user's numbering scatters what a row reads, and these scatter less. Without the memory the user's stays.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::renumber_finest(Setup &setup, Array<double, Ex> &diagonal)
+{
+  constexpr double bad = 0.75, better = 0.8;
+  const bool always = setup.parameters.renumber == Renumber::yes;
+  Ex &ex = setup.ex;
+  DistMatrix<Ex> &A = levels.front()->A;
+  auto renumber = [&] {
+    Array<int, Ex> order;
+    Array<double, Ex> ordered;
+    PetscFunctionBegin;
+    PetscCall(cluster_order(ex, A.diag, order));
+    PetscCall(ordered.allocate(ex, A.rows));
+    PetscCall(gather(ex, A.rows, order.data(), static_cast<const double *>(diagonal.data()), ordered.data()));
+    PetscCall(finest.renumber(ex, std::move(order), A));
+    diagonal = std::move(ordered);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  bool may;
+
+  PetscFunctionBegin;
+  PetscCall(may_renumber(setup.parameters, &may));
+  if (!may) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(scattered_share(ex, A.diag, &numbering.given));
+  if (!always && numbering.given < bad) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(without_memory_go_on([&] { return attempt(comm(), renumber); }));
+  if (!finest.order()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(scattered_share(ex, A.diag, &numbering.own));
+  if (always || numbering.own < better * numbering.given) PetscFunctionReturn(PETSC_SUCCESS);
+  finest.forget_order();
+  PetscCall(access_finest(ex, diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

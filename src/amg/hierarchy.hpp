@@ -18,8 +18,14 @@ struct LevelStatistics {
   int block_size = 1;
 };
 
+// How the finest level's rows are numbered.
+struct Numbering {
+  double given = 0, own = 0; // scattered_share() in the user's order, and in the cycle's, where these were found out; else 0
+};
+
 template <class Ex> struct Hierarchy {
-  MatView<Ex> finest;
+  MatView<Ex> finest; // in the cycle's own order where it has one
+  Numbering numbering;
   std::vector<std::unique_ptr<Level<Ex>>> levels; // finest first; those in which this rank has a share
   CoarseSolver<Ex> coarse_solver;
   std::vector<LevelStatistics> statistics; // of all levels, on every rank
@@ -44,6 +50,8 @@ template <class Ex> struct Hierarchy {
 private:
   struct Setup;
   PetscErrorCode build_finest(Setup &, Mat);
+  PetscErrorCode renumber_finest(Setup &, Array<double, Ex> &diagonal);
+  PetscErrorCode may_renumber(const AmgParameters &, bool *may) const;
   PetscErrorCode build_coarser(Setup &);
   PetscErrorCode take_coarsest(Setup &, LevelSetup<Ex>);
   PetscErrorCode move_to_fewer(Setup &, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks);

@@ -8,6 +8,7 @@ namespace amgkit
 enum class CoarseKind { dense, smoother };
 enum class CycleKind { automatic, v, w, f, k };
 enum class KCycleForm { automatic, fcg, gcr };
+enum class Renumber { automatic, no, yes };
 enum class SmootherKind { l1jacobi, jacobi, chebyshev, ilu0 };
 
 struct AmgParameters {
@@ -35,6 +36,9 @@ struct AmgParameters {
   // Nor are those of a v-cycle that has more entries than this on the levels above them: the device is still busy with these while the host
   // launches the few kernels below, and a recording would save nothing. No option; tests set it.
   PetscInt entries_recorded = 8000000;
+  Renumber renumber = Renumber::automatic;
+  // With fewer rows the vectors fit into a GPU's fast memory, whatever their order. No option; tests set it.
+  PetscInt rows_worth_renumbering = 100000;
   PetscBool cuda_graph = PETSC_TRUE;
   PetscBool export_mg = PETSC_FALSE;
   SpaceKind space = SpaceKind::automatic;
@@ -42,7 +46,10 @@ struct AmgParameters {
   PetscInt sweeps_before() const { return pre_sweeps < 0 ? smoother_sweeps : pre_sweeps; }
   PetscInt sweeps_after() const { return post_sweeps < 0 ? smoother_sweeps : post_sweeps; }
 
-  ParameterList list()
+  ParameterList list() { return joined(method_list(), machine_list()); }
+
+private:
+  ParameterList method_list()
   {
     return {
         {"max_levels", IntegerRange{&max_levels, 1, 100}, "Largest number of levels, the finest included", "", "PETSc PCMG"},
@@ -88,6 +95,11 @@ struct AmgParameters {
          "The smoother does so by choice of coarse_solver, or because the level is too large for the dense inverse.", "BootCMatchGX"},
         {"reuse_interpolation", Flag{&reuse_interpolation}, "Keep aggregates or coarse points when only the values of the matrix change",
          "Otherwise everything is built anew.", "PETSc PCGAMG"},
+    };
+  }
+  ParameterList machine_list()
+  {
+    return {
         {"storage", choice(&storage, {"double", "single"}), "Precision of the matrices that the cycle reads on a GPU",
          "With flexible Krylov methods and many rows, the vectors of the cycle have this precision, too. A matrix with nonzero entries "
          "below 1.2e-38 or above 1e18 in size stays in double precision, and then so do all vectors. Coarse matrices with at least a "
@@ -95,6 +107,10 @@ struct AmgParameters {
          "amgclassical rounds its interpolation weights to it, too."},
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
          "That is done where it saves time. On several GPUs, the graph contains only levels that one GPU holds alone."},
+        {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, take the rows in an order in which products are faster",
+         "With auto, that is done from 100,000 rows on where the numbering of the matrix is little better than a random one, as of a mesh "
+         "that nobody ordered. It takes memory for another copy of the matrix. Vectors and exported levels keep the user's order. "
+         "Only on one process, without blocks and without vectors of a null space or near-null space."},
         {"export_mg", Flag{&export_mg}, "Hand the levels to a PCMG, which then applies the preconditioner",
          "The options -mg_levels_*, -mg_coarse_* and -pc_mg_* choose its smoothers, coarse solver and cycle. Its default "
          "smoother is chebyshev with jacobi.",

@@ -4,6 +4,7 @@
 #include "amg/view.hpp"
 #include "dist/attempt.hpp"
 #include "sparse/formats/sell.hpp"
+#include "sparse/rows/locality.hpp"
 
 #include <optional>
 
@@ -28,6 +29,7 @@ public:
     forget_entries();
     PetscCall(solver_->hierarchy.build(this->ex, A, parameters_, *prolongation));
     PetscCall(solver_->cycle.prepare(this->ex));
+    PetscCall(attempt(solver_->hierarchy.comm(), [&] { return solver_->prepare_order(this->ex); }));
     PetscCall(trim(this->ex)); // not after refresh(): who sets up once more needs the memory again
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -50,8 +52,8 @@ public:
   {
     Cycle<Ex> &cycle = solver_->cycle;
     stepped_ = nullptr;
-    return this->with_arrays(false, x, y,
-                             [&](const double *b, double *u) { return cycle.apply(this->ex, cycle.choose(flexible_, false), b, u); });
+    return with_ordered(false, x, y,
+                        [&](const double *b, double *u) { return cycle.apply(this->ex, cycle.choose(flexible_, false), b, u); });
   }
 
   PetscErrorCode apply_transpose(Vec x, Vec y) override
@@ -65,7 +67,7 @@ public:
     PetscCheck(linear(), comm, PETSC_ERR_SUP,
                "The k-cycle is not linear and has no transpose: use cycle_type auto, v, w or f with methods that need one");
     PetscCall(need_memory_for("the transposes of the levels' matrices", comm, [&] {
-      return this->with_arrays(true, x, y, [&](const double *b, double *u) { return cycle.apply_transposed(this->ex, kind, b, u); });
+      return with_ordered(true, x, y, [&](const double *b, double *u) { return cycle.apply_transposed(this->ex, kind, b, u); });
     }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -75,6 +77,7 @@ public:
     return this->with_matrix(
         [&](DistMatrix<Ex> &A) { return sums ? multiply_user(A, as_set_up, x, y, *sums) : multiply_user(A, as_set_up, x, y); });
   }
+  const int *order() const override { return solver_->hierarchy.finest.order(); }
   bool in_single() const override { return solver_->cycle.finest_in_single(); }
   bool floats_pay() const override { return solver_->cycle.floats_pay(); }
   PetscErrorCode multiply(const float *x, float *y, const ProductSums<2, float> *sums) override
@@ -100,9 +103,32 @@ public:
   PetscErrorCode view(PetscViewer viewer) const override { return view_hierarchy(solver_->hierarchy, solver_->cycle, viewer); }
 
 private:
+  // with_arrays(), of vectors in the cycle's order
+  template <class F> PetscErrorCode with_ordered(bool transposed, Vec x, Vec y, F f)
+  {
+    return this->with_arrays(transposed, x, y, [&](const double *b, double *u) {
+      PetscFunctionBegin;
+      if (!order()) {
+        PetscCall(f(b, u));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
+      const std::int64_t n = solver_->hierarchy.levels.front()->A.rows;
+      double *ordered_b = solver_->b.data(), *ordered_u = solver_->u.data();
+      PetscCall(gather(this->ex, n, order(), b, ordered_b));
+      PetscCall(f(static_cast<const double *>(ordered_b), ordered_u));
+      PetscCall(scatter(this->ex, n, order(), static_cast<const double *>(ordered_u), u));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
+  }
   template <class... S> PetscErrorCode multiply_user(DistMatrix<Ex> &A, bool as_set_up, const double *x, double *y, const S &...sums)
   {
     PetscFunctionBegin;
+    if (order()) { // vectors have the user's
+      CsrView<double> rows;
+      PetscCall(solver_->hierarchy.finest.access_user(this->ex, &rows));
+      PetscCall(spmv(this->ex, rows, x, y, sums...));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     if (as_set_up) PetscCall(compare_entries(A));
     if (!as_set_up)
       PetscCall(A.multiply_rows(this->ex, x, y, sums...));
@@ -158,8 +184,14 @@ private:
 
   struct Solver {
     explicit Solver(const AmgParameters &parameters) : cycle(hierarchy, parameters) {}
+    PetscErrorCode prepare_order(Ex &ex)
+    {
+      const int rows = hierarchy.levels.front()->A.rows;
+      return hierarchy.finest.order() ? allocate_each(ex, rows, b, u) : PETSC_SUCCESS;
+    }
     Hierarchy<Ex> hierarchy;
     Cycle<Ex> cycle;
+    Array<double, Ex> b, u; // in the cycle's order, where that is its own
   };
 
   UserMatrix<Ex> user() const override { return {solver_->hierarchy.finest, solver_->hierarchy.levels.front()->A}; }

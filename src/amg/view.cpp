@@ -8,6 +8,19 @@ namespace amgkit
 {
 namespace
 {
+template <class Ex> std::string why_numbering(const Hierarchy<Ex> &hierarchy)
+{
+  const Numbering &numbering = hierarchy.numbering;
+  std::array<char, 160> text;
+  if (hierarchy.finest.order())
+    std::snprintf(text.data(), text.size(),
+                  "rows are renumbered inside: %.2f of a row's entries are far from others, in the matrix's own order %.2f", numbering.own,
+                  numbering.given);
+  else
+    std::snprintf(text.data(), text.size(), "rows are in the matrix's order: %.2f of a row's entries are far from others", numbering.given);
+  return text.data();
+}
+
 template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle)
 {
   const PetscInt levels = cycle.kcycle_levels();
@@ -42,6 +55,7 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
     rows += static_cast<double>(s.rows);
     entries += s.entries;
   }
+  if (hierarchy.numbering.given > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_numbering(hierarchy).c_str()));
   for (std::size_t l = 0; l < statistics.size() && l < hierarchy.levels.size(); l++) {
     if (statistics[l].without_blocks > 0)
       PetscCall(PetscViewerASCIIPrintf(

@@ -1,10 +1,13 @@
 #include "dist/mat_view.hpp"
 
 #include "dist/attempt.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/ilu0/permute.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <petsc/private/petscimpl.h>
 
 namespace amgkit
 {
@@ -221,6 +224,7 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
   PetscCall(identify(A, identity_));
   diag_ = Block{};
   offd_ = Block{};
+  renumbered_ = {};
   PetscCall(get_blocks(A, &diag_.mat, &offd_.mat, &ghosts));
   PetscCall(MatGetLocalSize(A, &rows, nullptr));
   PetscCall(out.set_rows(PetscObjectComm(reinterpret_cast<PetscObject>(A)), static_cast<int>(rows)));
@@ -233,9 +237,16 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
 template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &out)
 {
   CsrView<double> own;
+  PetscObjectState values;
 
   PetscFunctionBegin;
-  PetscCall(diag_.access(ex, own));
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(mat_), &values));
+  if (!order() || values != renumbered_.values) PetscCall(diag_.access(ex, own));
+  if (order()) {
+    if (values != renumbered_.values) PetscCall(gather(ex, own.nnz, renumbered_.from.data(), own.val, renumbered_.rows.val.data()));
+    renumbered_.values = values;
+    own = renumbered_.rows.view();
+  }
   out.diag = own;
   out.offd = CsrView<double>{};
   if (offd_.mat) {
@@ -248,6 +259,22 @@ template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &o
     out.offd.rows = out.rows;
     out.offd.ptr = offd_.ptr.data();
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::renumber(Ex &ex, Array<int, Ex> &&order, DistMatrix<Ex> &out)
+{
+  Renumbered made;
+  Array<int, Ex> place;
+
+  PetscFunctionBegin;
+  made.order = std::move(order);
+  PetscCall(place.allocate(ex, out.rows));
+  PetscCall(invert_permutation(ex, out.rows, made.order.data(), place.data()));
+  PetscCall(permute_symmetric(ex, out.diag, made.order.data(), place.data(), made.rows, made.from));
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(mat_), &made.values));
+  renumbered_ = std::move(made);
+  out.diag = renumbered_.rows.view();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

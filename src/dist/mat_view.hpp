@@ -44,13 +44,21 @@ public:
   // matches() or check() has found the matrix there.
   PetscErrorCode access(Ex &, DistMatrix<Ex> &out);
   PetscErrorCode release();
+  // On one rank, whose matrix is accessible: from here on access() gives the rows and columns in this order, order()[new] = the user's, as
+  // compressed rows of this view's own, which follow A's values. Local. out: as access() gives it.
+  PetscErrorCode renumber(Ex &, Array<int, Ex> &&order, DistMatrix<Ex> &out);
+  // Back to the user's order.
+  void forget_order() { renumbered_ = {}; }
+  const int *order() const { return renumbered_.order.data(); } // nullptr: the user's
+  // The user's own rows, where access() gives others; as access().
+  PetscErrorCode access_user(Ex &ex, CsrView<double> *rows) { return diag_.access(ex, *rows); }
   // Whether this is the matrix that create() took on all ranks, neither its contents replaced nor its nonzero pattern changed. Collective.
   PetscErrorCode matches(Mat A, bool *same) const;
   // PETSC_ERR_ARG_WRONGSTATE, on all ranks, when the matrix that create() took no longer matches. Collective.
   PetscErrorCode check() const;
   Mat matrix() const { return mat_; }
-  // Bytes that this view holds: copies of the indices, where PetscInt is not int.
-  std::size_t bytes() const { return diag_.bytes() + offd_.bytes(); }
+  // Bytes that this view holds: copies of the indices, where PetscInt is not int, and rows in another order.
+  std::size_t bytes() const { return diag_.bytes() + offd_.bytes() + renumbered_.bytes(); }
 
 private:
   // One sequential block; index arrays are copied only when PetscInt has 64 bits.
@@ -63,8 +71,15 @@ private:
     PetscErrorCode access(Ex &, CsrView<double> &);
     PetscErrorCode release();
   };
+  struct Renumbered {
+    Array<int, Ex> order, from; // from: the entries' positions in A
+    Csr<double, Ex> rows;
+    PetscObjectState values = 0; // A's state when its values were taken
+    std::size_t bytes() const { return order.bytes() + from.bytes() + rows.bytes(); }
+  };
   Mat mat_ = nullptr;
   std::array<MatIdentity, 3> identity_; // of A and its blocks
+  Renumbered renumbered_;
   Block diag_, offd_;
 };
 

@@ -39,8 +39,9 @@ protected:
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(this->template with<2, 1>(
-        {b, v.w}, {v.r}, [&](auto in, auto out) { return fcg_residual(ex_, n_, in[0], in[1], scale, out[0], single, work(), s()); }));
+    PetscCall(this->template with<2, 1>({b, v.w}, {v.r}, [&](auto in, auto out) {
+      return fcg_residual(ex_, n_, v.order, in[0], in[1], scale, out[0], single, work(), s());
+    }));
     if (norm) PetscCall(norm_of_residual(3, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -92,11 +93,12 @@ public:
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
     if (first)
-      PetscCall(this->template with<2, 0>(
-          {v.w, v.r}, {}, [&](auto in, auto) { return fcg_projections<Ex, double, double>(ex_, n_, in[0], in[1], nullptr, work(), s()); }));
+      PetscCall(this->template with<2, 0>({v.w, v.r}, {}, [&](auto in, auto) {
+        return fcg_projections<Ex, double, double>(ex_, n_, nullptr, in[0], in[1], nullptr, work(), s());
+      }));
     else
-      PetscCall(this->template with<3, 0>({v.w, v.r, v.q}, {},
-                                          [&](auto in, auto) { return fcg_projections(ex_, n_, in[0], in[1], in[2], work(), s()); }));
+      PetscCall(this->template with<3, 0>(
+          {v.w, v.r, v.q}, {}, [&](auto in, auto) { return fcg_projections(ex_, n_, nullptr, in[0], in[1], in[2], work(), s()); }));
     PetscCall(this->sum(2, &s()->w_r, first ? 2 : 4));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -105,8 +107,8 @@ public:
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(
-        this->template with<1, 1>({v.w}, {v.d}, [&](auto in, auto out) { return fcg_direction(ex_, n_, first, s(), in[0], out[0]); }));
+    PetscCall(this->template with<1, 1>({v.w}, {v.d},
+                                        [&](auto in, auto out) { return fcg_direction(ex_, n_, nullptr, first, s(), in[0], out[0]); }));
     PetscCall(log_flops(ex_, first ? 0 : 2.0 * static_cast<double>(n_)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -157,10 +159,16 @@ public:
     const LogPhase logged(Phase::krylov);
     stepped_ = false;
     scale_ = norm > 0 && std::isfinite(norm) ? std::exp2(-std::ilogb(norm)) : 1;
-    PetscCall(this->template with<0, 1>({}, {v.r}, [&](auto, auto out) { return fcg_take_residual(ex_, n_, scale_, out[0], r_.data()); }));
+    PetscCall(this->template with<0, 1>({}, {v.r},
+                                        [&](auto, auto out) { return fcg_take_residual(ex_, n_, v.order, scale_, out[0], r_.data()); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  const int *order(Preconditioner &preconditioner) const override
+  {
+    const UserProduct<Ex> *of = product_in<Ex>(&preconditioner);
+    return of ? of->order() : nullptr;
+  }
   bool can_apply(Preconditioner &preconditioner) const override
   {
     const UserProduct<Ex> *of = product_in<Ex>(&preconditioner);
@@ -181,7 +189,7 @@ public:
 
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(with_w(v, [&](auto w) { return fcg_projections(ex_, n_, w, r, q, work(), s()); }));
+    PetscCall(with_w(v, [&](auto w) { return fcg_projections(ex_, n_, order_of_w(v), w, r, q, work(), s()); }));
     PetscCall(this->sum(2, &s()->w_r, first ? 2 : 4));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -190,7 +198,7 @@ public:
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
-    PetscCall(with_w(v, [&](auto w) { return fcg_direction(ex_, n_, first, s(), w, d_.data()); }));
+    PetscCall(with_w(v, [&](auto w) { return fcg_direction(ex_, n_, order_of_w(v), first, s(), w, d_.data()); }));
     PetscCall(log_flops(ex_, first ? 0 : 2.0 * static_cast<double>(n_)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -213,13 +221,14 @@ public:
       const bool single = v.w_in_single;
       const FirstStep<float> step = single ? product.first_step(reinterpret_cast<float *>(out[2])) : FirstStep<float>{};
       stepped_ = step.x != nullptr;
-      return fcg_step_in_mixed(ex_, n_, 1 / scale_, d, q, out[0], r_.data(), single ? nullptr : out[1], step, work(), s());
+      return fcg_step_in_mixed(ex_, n_, v.order, 1 / scale_, d, q, out[0], r_.data(), single ? nullptr : out[1], step, work(), s());
     }));
     PetscCall(this->sum(1, &s()->r_r, 6));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
+  static const int *order_of_w(const FcgVectors &v) { return v.w_in_single ? nullptr : v.order; }
   // f(w), floats or doubles
   template <class F> PetscErrorCode with_w(const FcgVectors &v, F f)
   {

@@ -27,31 +27,35 @@ struct FcgScalars {
 // double, or float in mixed precision; W: V, or double. None waits. d·q and d·r are ProductSums of q = A d, with r; they follow one another
 // in s.
 //
+// order: vectors of floats have entry order[i] of the others at i; nullptr: entry i.
+//
 // s->r_r
 template <class Ex> PetscErrorCode fcg_norm(Ex &, std::int64_t n, const double *r, double *work, FcgScalars *s);
 // s->w_r and s->w_q, 0 without q
 template <class Ex, class W, class V>
-PetscErrorCode fcg_projections(Ex &, std::int64_t n, const W *w, const V *r, const V *q, double *work, FcgScalars *s);
+PetscErrorCode fcg_projections(Ex &, std::int64_t n, const int *order, const W *w, const V *r, const V *q, double *work, FcgScalars *s);
 // d; first: it is w
-template <class Ex, class W, class V> PetscErrorCode fcg_direction(Ex &, std::int64_t n, bool first, const FcgScalars *s, const W *w, V *d);
+template <class Ex, class W, class V>
+PetscErrorCode fcg_direction(Ex &, std::int64_t n, const int *order, bool first, const FcgScalars *s, const W *w, V *d);
 // x, r and s->r_r
 template <class Ex>
 PetscErrorCode fcg_step(Ex &, std::int64_t n, const double *d, const double *q, double *x, double *r, double *work, FcgScalars *s);
 // x += scale (d·r / d·q) d, r and s->r_r; wide <- r, unless it is nullptr; and step, of r
 template <class Ex>
-PetscErrorCode fcg_step_in_mixed(Ex &, std::int64_t n, double scale, const float *d, const float *q, double *x, float *r, double *wide,
-                                 const FirstStep<float> &step, double *work, FcgScalars *s);
+PetscErrorCode fcg_step_in_mixed(Ex &, std::int64_t n, const int *order, double scale, const float *d, const float *q, double *x, float *r,
+                                 double *wide, const FirstStep<float> &step, double *work, FcgScalars *s);
 // r = b - w and s->r_r; single <- scale r, rounded, and r <- single, unless that is nullptr
 template <class Ex>
-PetscErrorCode fcg_residual(Ex &, std::int64_t n, const double *b, const double *w, double scale, double *r, float *single, double *work,
-                            FcgScalars *s);
+PetscErrorCode fcg_residual(Ex &, std::int64_t n, const int *order, const double *b, const double *w, double scale, double *r,
+                            float *single, double *work, FcgScalars *s);
 // r <- scale wide, rounded; wide <- r
-template <class Ex> PetscErrorCode fcg_take_residual(Ex &, std::int64_t n, double scale, double *wide, float *r);
+template <class Ex> PetscErrorCode fcg_take_residual(Ex &, std::int64_t n, const int *order, double scale, double *wide, float *r);
 
 // PETSc's vectors of a solve, all of one layout and communicator. In mixed precision there are no d and q, and r holds what is in single.
 struct FcgVectors {
   Vec x = nullptr, r = nullptr, w = nullptr, d = nullptr, q = nullptr;
-  bool w_in_single = false; // w's memory has floats, and r is not kept up to date: B is applied by apply()
+  const int *order = nullptr; // of vectors of floats, as UserProduct has it; nullptr in double precision
+  bool w_in_single = false;   // w's memory has floats, and r is not kept up to date: B is applied by apply()
 };
 
 // The same steps on PETSc's vectors.
@@ -69,6 +73,8 @@ public:
   virtual PetscErrorCode project(bool first, const FcgVectors &) = 0;
   // d from w
   virtual PetscErrorCode direct(bool first, const FcgVectors &) = 0;
+  // The order of vectors of floats, which are the preconditioner's.
+  virtual const int *order(Preconditioner &) const { return nullptr; }
   // Whether the preconditioner applies B to floats.
   virtual bool can_apply(Preconditioner &) const { return false; }
   // By it: w = B r in single precision.

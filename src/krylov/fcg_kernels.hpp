@@ -5,6 +5,9 @@ namespace amgkit
 {
 namespace
 {
+// Entry i of vectors of floats is this one of others.
+AMGKIT_FN inline std::int64_t entry(const int *order, std::int64_t i) { return order ? order[i] : i; }
+
 AMGKIT_FN inline bool is_finite(double x) { return 0 * x == 0; }
 
 // d·r / d·q; 0 where the method cannot go on, so that x and r stay what they are.
@@ -22,29 +25,29 @@ template <class Ex> PetscErrorCode fcg_norm(Ex &ex, std::int64_t n, const double
 }
 
 template <class Ex, class W, class V>
-PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const W *w, const V *r, const V *q, double *work, FcgScalars *s)
+PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const int *order, const W *w, const V *r, const V *q, double *work, FcgScalars *s)
 {
   return sum_into<2>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        const double w_i = w[i];
+        const double w_i = w[entry(order, i)];
         return Sums<2>{{w_i * r[i], q ? w_i * q[i] : 0}};
       },
       work, &s->w_r);
 }
 
 template <class Ex, class W, class V>
-PetscErrorCode fcg_direction(Ex &ex, std::int64_t n, bool first, const FcgScalars *s, const W *w, V *d)
+PetscErrorCode fcg_direction(Ex &ex, std::int64_t n, const int *order, bool first, const FcgScalars *s, const W *w, V *d)
 {
   struct Read {
     W w;
     V d;
   };
-  if (first) return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = static_cast<V>(w[i]); });
+  if (first) return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { d[i] = static_cast<V>(w[entry(order, i)]); });
   return for_each_read(
       ex, n, [=] AMGKIT_FN() { return s->w_q / s->d_q; },
       [=] AMGKIT_FN(std::int64_t i) {
-        return Read{w[i], d[i]};
+        return Read{w[entry(order, i)], d[i]};
       },
       [=] AMGKIT_FN(std::int64_t i, double part, const Read &at) { d[i] = static_cast<V>(at.w - part * at.d); });
 }
@@ -70,24 +73,26 @@ PetscErrorCode fcg_step(Ex &ex, std::int64_t n, const double *d, const double *q
 }
 
 template <class Ex>
-PetscErrorCode fcg_step_in_mixed(Ex &ex, std::int64_t n, double scale, const float *d, const float *q, double *x, float *r, double *wide,
-                                 const FirstStep<float> &first, double *work, FcgScalars *s)
+PetscErrorCode fcg_step_in_mixed(Ex &ex, std::int64_t n, const int *order, double scale, const float *d, const float *q, double *x,
+                                 float *r, double *wide, const FirstStep<float> &first, double *work, FcgScalars *s)
 {
   const FirstStep<float> step = first;
   struct Read {
     float d, q, r;
+    std::int64_t of_x;
     double x;
   };
   return sum_read_into<1>(
       ex, n, [=] AMGKIT_FN() { return step_along(*s); },
       [=] AMGKIT_FN(std::int64_t i) {
-        return Read{d[i], q[i], r[i], x[i]};
+        const std::int64_t of_x = entry(order, i);
+        return Read{d[i], q[i], r[i], of_x, x[of_x]};
       },
       [=] AMGKIT_FN(std::int64_t i, double alpha, const Read &at) {
         const auto r_i = static_cast<float>(at.r - alpha * at.q);
-        x[i] = at.x + scale * alpha * at.d;
+        x[at.of_x] = at.x + scale * alpha * at.d;
         r[i] = r_i;
-        if (wide) wide[i] = r_i;
+        if (wide) wide[at.of_x] = r_i;
         step(i, r_i);
         return Sums<1>{{static_cast<double>(r_i) * r_i}};
       },
@@ -95,25 +100,27 @@ PetscErrorCode fcg_step_in_mixed(Ex &ex, std::int64_t n, double scale, const flo
 }
 
 template <class Ex>
-PetscErrorCode fcg_residual(Ex &ex, std::int64_t n, const double *b, const double *w, double scale, double *r, float *single, double *work,
-                            FcgScalars *s)
+PetscErrorCode fcg_residual(Ex &ex, std::int64_t n, const int *order, const double *b, const double *w, double scale, double *r,
+                            float *single, double *work, FcgScalars *s)
 {
   return sum_into<1>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        const double r_i = b[i] - w[i];
+        const std::int64_t k = entry(order, i);
+        const double r_i = b[k] - w[k];
         if (single) single[i] = static_cast<float>(scale * r_i);
-        r[i] = single ? single[i] : r_i;
+        r[k] = single ? single[i] : r_i;
         return Sums<1>{{r_i * r_i}};
       },
       work, &s->r_r);
 }
 
-template <class Ex> PetscErrorCode fcg_take_residual(Ex &ex, std::int64_t n, double scale, double *wide, float *r)
+template <class Ex> PetscErrorCode fcg_take_residual(Ex &ex, std::int64_t n, const int *order, double scale, double *wide, float *r)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
-    r[i] = static_cast<float>(scale * wide[i]);
-    wide[i] = r[i];
+    const std::int64_t k = entry(order, i);
+    r[i] = static_cast<float>(scale * wide[k]);
+    wide[k] = r[i];
   });
 }
 
@@ -124,8 +131,8 @@ AMGKIT_INSTANTIATE(fcg_step_in_mixed)
 AMGKIT_INSTANTIATE(fcg_residual)
 AMGKIT_INSTANTIATE(fcg_take_residual)
 #define INSTANTIATE(W, V)                                                                                                                  \
-  template PetscErrorCode fcg_projections(Space &, std::int64_t, const W *, const V *, const V *, double *, FcgScalars *);                 \
-  template PetscErrorCode fcg_direction(Space &, std::int64_t, bool, const FcgScalars *, const W *, V *);
+  template PetscErrorCode fcg_projections(Space &, std::int64_t, const int *, const W *, const V *, const V *, double *, FcgScalars *);    \
+  template PetscErrorCode fcg_direction(Space &, std::int64_t, const int *, bool, const FcgScalars *, const W *, V *);
 INSTANTIATE(float, float)
 INSTANTIATE(double, float)
 INSTANTIATE(double, double)

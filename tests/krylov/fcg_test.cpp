@@ -60,7 +60,7 @@ TYPED_TEST(FcgTest, StepsAreThoseOfPlainLoops)
     OK(v.create(this->ex, of));
     const double tolerance = 1e-12 * (1 + n);
     OK(fcg_norm(this->ex, n, v.r.data(), v.work.data(), v.s.data()));
-    OK(fcg_projections<TypeParam, double, double>(this->ex, n, v.w.data(), v.r.data(), v.q.data(), v.work.data(), v.s.data()));
+    OK(fcg_projections<TypeParam, double, double>(this->ex, n, nullptr, v.w.data(), v.r.data(), v.q.data(), v.work.data(), v.s.data()));
     OK(sum_products(this->ex, n, v.d.data(), v.q.data(),
                     ProductSums<2, double>{false, v.r.data(), nullptr, v.work.data(), &v.s.data()->d_q}));
     OK(download(this->ex, v.s.data(), 1, s));
@@ -81,15 +81,15 @@ TYPED_TEST(FcgTest, StepsAreThoseOfPlainLoops)
       next_d[i] -= beta * d[i];
     }
     OK(fcg_step(this->ex, n, v.d.data(), v.q.data(), v.x.data(), v.r.data(), v.work.data(), v.s.data()));
-    OK(fcg_direction(this->ex, n, false, v.s.data(), v.w.data(), v.d.data()));
+    OK(fcg_direction(this->ex, n, nullptr, false, v.s.data(), v.w.data(), v.d.data()));
     expect_close(this->to_host(v.x), next_x, 1e-14, "x");
     expect_close(this->to_host(v.r), next_r, 1e-14, "r");
     expect_close(this->to_host(v.d), next_d, 1e-14, "d");
     OK(download(this->ex, v.s.data(), 1, s));
     EXPECT_NEAR(s[0].r_r, sum_of_products(next_r, next_r), tolerance);
-    OK(fcg_direction(this->ex, n, true, v.s.data(), v.w.data(), v.d.data()));
+    OK(fcg_direction(this->ex, n, nullptr, true, v.s.data(), v.w.data(), v.d.data()));
     EXPECT_EQ(this->to_host(v.d), w);
-    OK(fcg_projections<TypeParam, double, double>(this->ex, n, v.w.data(), v.r.data(), nullptr, v.work.data(), v.s.data()));
+    OK(fcg_projections<TypeParam, double, double>(this->ex, n, nullptr, v.w.data(), v.r.data(), nullptr, v.work.data(), v.s.data()));
     OK(download(this->ex, v.s.data(), 1, s));
     EXPECT_EQ(s[0].w_q, 0);
   }
@@ -108,7 +108,7 @@ TYPED_TEST(FcgTest, StepsInMixedPrecisionAreThoseOfPlainLoops)
   std::vector<FcgScalars> s;
   OK(work.allocate(this->ex, 2 * sum_parts_of(n)));
   OK(upload(this->ex, std::vector<FcgScalars>(1), scalars));
-  OK(fcg_projections<TypeParam, double, float>(this->ex, n, W.data(), R.data(), Q.data(), work.data(), scalars.data()));
+  OK(fcg_projections<TypeParam, double, float>(this->ex, n, nullptr, W.data(), R.data(), Q.data(), work.data(), scalars.data()));
   OK(sum_products(this->ex, n, D.data(), Q.data(), ProductSums<2, float>{false, R.data(), nullptr, work.data(), &scalars.data()->d_q}));
   OK(download(this->ex, scalars.data(), 1, s));
   EXPECT_NEAR(s[0].w_r, sum_of_products(of.w, of.r), 1e-3);
@@ -116,8 +116,8 @@ TYPED_TEST(FcgTest, StepsInMixedPrecisionAreThoseOfPlainLoops)
   const double alpha = s[0].d_r / s[0].d_q, beta = s[0].w_q / s[0].d_q;
   auto E = this->to_space(rounded<float>(of.r)), first = this->to_space(std::vector<float>(n, NAN));
   const FirstStep<float> step{n, 0.75, nullptr, E.data(), first.data()};
-  OK(fcg_step_in_mixed(this->ex, n, 0.25, D.data(), Q.data(), x.data(), R.data(), wide.data(), step, work.data(), scalars.data()));
-  OK(fcg_direction<TypeParam, double, float>(this->ex, n, false, scalars.data(), W.data(), D.data()));
+  OK(fcg_step_in_mixed(this->ex, n, nullptr, 0.25, D.data(), Q.data(), x.data(), R.data(), wide.data(), step, work.data(), scalars.data()));
+  OK(fcg_direction<TypeParam, double, float>(this->ex, n, nullptr, false, scalars.data(), W.data(), D.data()));
   const auto got_r = this->to_host(R), got_d = this->to_host(D);
   const auto got_wide = this->to_host(wide), got_x = this->to_host(x);
   const auto stepped = this->to_host(first);
@@ -133,7 +133,7 @@ TYPED_TEST(FcgTest, StepsInMixedPrecisionAreThoseOfPlainLoops)
   OK(download(this->ex, scalars.data(), 1, s));
   EXPECT_NEAR(s[0].r_r, norm2, 1e-9 * norm2);
 
-  OK(fcg_take_residual(this->ex, n, 8, W.data(), R.data()));
+  OK(fcg_take_residual(this->ex, n, nullptr, 8, W.data(), R.data()));
   const auto taken = this->to_host(R);
   const auto taken_wide = this->to_host(W);
   for (int i = 0; i < n; i++) ASSERT_EQ(taken[i], static_cast<float>(8 * of.w[i]));
@@ -151,11 +151,11 @@ TYPED_TEST(FcgTest, ResidualIsTakenInBothPrecisions)
     Array<float, TypeParam> single;
     OK(v.create(this->ex, of));
     OK(single.allocate(this->ex, n));
-    OK(fcg_residual<TypeParam>(this->ex, n, v.x.data(), v.w.data(), 3, v.r.data(), nullptr, v.work.data(), v.s.data()));
+    OK(fcg_residual<TypeParam>(this->ex, n, nullptr, v.x.data(), v.w.data(), 3, v.r.data(), nullptr, v.work.data(), v.s.data()));
     EXPECT_EQ(this->to_host(v.r), exact);
     OK(download(this->ex, v.s.data(), 1, s));
     EXPECT_NEAR(s[0].r_r, sum_of_products(exact, exact), 1e-12 * (1 + n));
-    OK(fcg_residual(this->ex, n, v.x.data(), v.w.data(), 8, v.r.data(), single.data(), v.work.data(), v.s.data()));
+    OK(fcg_residual(this->ex, n, nullptr, v.x.data(), v.w.data(), 8, v.r.data(), single.data(), v.work.data(), v.s.data()));
     const auto taken = this->to_host(single);
     const auto wide = this->to_host(v.r);
     for (int i = 0; i < n; i++) ASSERT_EQ(taken[i], static_cast<float>(8 * exact[i]));
