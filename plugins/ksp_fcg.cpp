@@ -187,14 +187,19 @@ bool goes_on(KSP ksp, const FcgSolve &solve)
 // The scalars of a step and the norm after it. A GPU does not wait until the host has seen them, if there is a next application of B.
 PetscErrorCode learn_of_step(KSP ksp, FcgSolve &solve, FcgScalars *s, PetscReal *norm)
 {
+  Preconditioner *solver = solver_of(ksp->pc);
+
   PetscFunctionBegin;
   PetscCall(solve.steps.post_scalars());
-  if (solve.steps.runs_alone() && solver_of(ksp->pc) && goes_on(ksp, solve)) {
+  if (solve.steps.runs_alone() && solver && goes_on(ksp, solve)) {
     PetscCall(precondition(ksp, solve));
     solve.applied = true;
   }
   PetscCall(solve.steps.scalars(s, norm));
-  solve.fell = *norm / solve.norm;
+  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) {
+    solve.fell = *norm / solve.norm;
+    if (solver) solver->observe(solve.fell);
+  }
   solve.norm = *norm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -269,7 +269,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::test_v_cycle(Ex &ex, std::size_t l
 template <class Ex> PetscErrorCode Cycle<Ex>::choose_kcycle_levels(Ex &ex)
 {
   const std::size_t held = hierarchy_.levels.size(), coarsest = hierarchy_.statistics.size() - 1;
-  int levels = -1;
+  std::array<double, 2> chosen = {-1, -1}; // levels, and what an iteration costs in terms of one with a v-cycle
 
   PetscFunctionBegin;
   if (parameters_.kcycle_levels > 0 || parameters_.cycle_type == CycleKind::v) PetscFunctionReturn(PETSC_SUCCESS);
@@ -282,10 +282,13 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_kcycle_levels(Ex &ex)
       cost.emplace_back();
       PetscCall(visit_cost<Ex>(*level, parameters_, single_, &cost.back()));
     }
-    levels = worthwhile_kcycle_levels(cost, kcycle_tests_);
+    const int levels = worthwhile_kcycle_levels(cost, kcycle_tests_);
+    chosen = {static_cast<double>(levels), iteration_cost(cost, levels) / iteration_cost(cost, 0)};
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &levels, 1, MPI_INT, MPI_MAX, hierarchy_.comm()));
-  kcycle_levels_ = parameters_.cycle_type == CycleKind::automatic ? levels : std::max(levels, 1);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, chosen.data(), 2, MPI_DOUBLE, MPI_MAX, hierarchy_.comm()));
+  kcycle_levels_ = static_cast<PetscInt>(chosen[0]);
+  if (parameters_.cycle_type != CycleKind::automatic) kcycle_levels_ = std::max(kcycle_levels_, PetscInt{1});
+  trial_ = VisitsOnTrial(chosen[1]);
   for (std::size_t l = static_cast<std::size_t>(kcycle_levels_) + 1; l < held; l++) vectors_[l].kcycle = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -386,7 +389,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare_single(Ex &ex, bool *fits)
 template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible, bool of_floats) const
 {
   const auto kind = parameters_.cycle_type;
-  const CycleKind twice = flexible ? CycleKind::k : CycleKind::w, automatic = kcycle_levels_ > 0 ? twice : CycleKind::v;
+  const CycleKind twice = flexible ? CycleKind::k : CycleKind::w, automatic = kcycle_levels() > 0 ? twice : CycleKind::v;
   return {kind == CycleKind::automatic ? automatic : kind, flexible && single_ && (of_floats || rounding_pays_)};
 }
 

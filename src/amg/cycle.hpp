@@ -13,6 +13,7 @@
 #pragma once
 #include "amg/hierarchy.hpp"
 #include "amg/kcycle.hpp"
+#include "amg/kcycle_levels.hpp"
 #include "base/recording.hpp"
 
 namespace amgkit
@@ -57,8 +58,18 @@ public:
   PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);
   // On how many coarse levels w, f and k act. kcycle_tests(): what a step with the v-cycle on level l leaves of a residual, for l = 1, ...,
   // on ranks that hold these levels; empty where nothing was chosen.
-  PetscInt kcycle_levels() const { return kcycle_levels_; }
+  PetscInt kcycle_levels() const { return on_trial() && trial_.with_v_cycle() ? 0 : kcycle_levels_; }
   const std::vector<double> &kcycle_tests() const { return kcycle_tests_; }
+  // Where cycle_type auto has chosen levels: what a flexible method tells of its solves, the same on all ranks.
+  void begin_solve()
+  {
+    if (on_trial()) trial_.begin_solve();
+  }
+  void observe(double factor)
+  {
+    if (on_trial()) trial_.observe(factor);
+  }
+  const VisitsOnTrial &trial() const { return trial_; }
   // Local. What one rank does alone, on the levels that it holds alone and that have at most rows_recorded rows, or on the coarsest, is
   // recorded as one launch on a GPU, but for v-cycles with more than entries_recorded entries on the levels above. recorded(): whether that
   // is so; recorded_choice(): of these levels; first_recorded(): the first of them, or the number of levels.
@@ -79,6 +90,7 @@ private:
 
     std::size_t bytes() const { return x.bytes() + b.bytes() + work.bytes() + kcycle.bytes() + (transposed ? transposed->bytes() : 0); }
   };
+  bool on_trial() const { return parameters_.cycle_type == CycleKind::automatic && parameters_.kcycle_levels == 0 && kcycle_levels_ > 0; }
   PetscErrorCode choose_form(Ex &);
   PetscErrorCode choose_precision(Ex &);
   PetscErrorCode choose_kcycle_levels(Ex &);
@@ -94,6 +106,7 @@ private:
   std::vector<Vectors> vectors_; // of the hierarchy's levels
   PetscInt kcycle_levels_ = 0;
   std::vector<double> kcycle_tests_; // by level
+  VisitsOnTrial trial_;
   bool gcr_ = false, single_ = false, floats_pay_ = false, finest_in_single_ = false, rounding_pays_ = false, transposes_made_ = false;
   Array<double, Ex> norm1_work_, norm1_; // for amg/single_precision.hpp, where vectors may be in single precision
   CycleChoice recorded_for_;             // what apply() was asked for when it was recorded; automatic: nothing is

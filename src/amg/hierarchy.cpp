@@ -129,6 +129,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::renumber_finest(Setup &setup, 
   PetscCall(may_renumber(setup.parameters, &may));
   if (!may) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(scattered_share(ex, A.diag, &numbering.given));
+  numbering.measured = true;
   if (!always && numbering.given < bad) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(without_memory_go_on([&] { return attempt(comm(), renumber); }));
   if (!finest.order()) PetscFunctionReturn(PETSC_SUCCESS);

@@ -20,7 +20,8 @@ struct LevelStatistics {
 
 // How the finest level's rows are numbered.
 struct Numbering {
-  double given = 0, own = 0; // scattered_share() in the user's order, and in the cycle's, where these were found out; else 0
+  bool measured = false;
+  double given = 0, own = 0; // if so, scattered_share() in the user's order, and in another one that was tried
 };
 
 template <class Ex> struct Hierarchy {

@@ -19,20 +19,52 @@ double factor_above(double next, double after_next)
   return sound((above - 1) / (above + 1));
 }
 
+double iteration_cost(const std::vector<VisitCost> &cost, int twice)
+{
+  double total = 0, visits = 1;
+  for (std::size_t l = 0; l < cost.size(); l++) {
+    if (l > 0 && l <= static_cast<std::size_t>(twice)) {
+      total += visits * cost[l].beside;
+      visits *= 2;
+    }
+    total += visits * cost[l].once;
+  }
+  return total;
+}
+
 int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vector<double> &factor)
 {
-  std::vector<double> once_from(cost.size() + 1, 0); // level l and all below
-  for (std::size_t l = cost.size(); l-- > 0;) once_from[l] = once_from[l + 1] + cost[l].once;
   const std::size_t between = cost.size() < 2 ? 0 : cost.size() - 2;
   const std::size_t most = std::min({between, factor.size() - 1, std::size_t{most_kcycle_levels}});
 
-  double total = once_from[0];
-  for (std::size_t m = 1; m <= most; m++) {
-    const double more = std::exp2(m - 1) * (once_from[m] + cost[m].beside);
-    const double gain = 1 + std::pow(sound(factor[m]), 2 * static_cast<int>(m) - 1);
-    if (gain * total <= total + more) return static_cast<int>(m) - 1;
-    total += more;
+  for (int m = 1; m <= static_cast<int>(most); m++) {
+    const double gain = 1 + std::pow(sound(factor[static_cast<std::size_t>(m)]), 2 * m - 1);
+    if (gain * iteration_cost(cost, m - 1) <= iteration_cost(cost, m)) return m - 1;
   }
   return static_cast<int>(most);
 }
+
+void VisitsOnTrial::begin_solve()
+{
+  if (phase_ == Phase::visits || phase_ == Phase::v_cycle) *this = VisitsOnTrial(relative_cost_);
+}
+
+// The first steps of a phase still show what was before it.
+void VisitsOnTrial::observe(double factor)
+{
+  constexpr int passed_over = 2, watched = 4;
+  constexpr double slow = 0.55;
+  if (phase_ == Phase::kept || phase_ == Phase::rejected || !(factor > 0) || !std::isfinite(factor)) return;
+  double &average = phase_ == Phase::visits ? log_visits_ : log_v_cycle_;
+  if (steps_++ >= passed_over) average += std::log(factor) / watched;
+  if (steps_ < passed_over + watched) return;
+  steps_ = 0;
+  if (phase_ == Phase::visits)
+    phase_ = log_visits_ > std::log(slow) ? Phase::v_cycle : Phase::kept;
+  else
+    phase_ = log_v_cycle_ * relative_cost_ < log_visits_ ? Phase::rejected : Phase::kept;
+}
+
+double VisitsOnTrial::left_with_visits() const { return std::exp(log_visits_); }
+double VisitsOnTrial::left_with_v_cycle() const { return std::exp(log_v_cycle_); }
 } // namespace amgkit

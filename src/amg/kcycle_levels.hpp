@@ -22,7 +22,34 @@ struct VisitCost {
 
 // The factor of a level from those of the next two: the condition number (1 + f) / (1 - f) grows by the same amount from level to level.
 double factor_above(double next, double after_next);
+// Seconds of an iteration where levels 1, ..., twice are visited twice.
+double iteration_cost(const std::vector<VisitCost> &cost, int twice);
 // The levels 1, ..., result are to be visited twice. cost: of all levels, the finest first; factor[m]: f_m for m = 1, ...,
 // most_kcycle_levels as far as there are such levels between the finest and the coarsest; factor[0] is not read.
 int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vector<double> &factor);
+
+// Whether these visits pay in a solve, which setups cannot know: where the smoother of the finest level binds, coarse levels solved better
+// save few iterations. If a step of a solve with them leaves more than 0.55 of the residual's norm, so that 31 steps or more make eight
+// digits, some steps with a v-cycle follow, and what makes more progress for its cost stays, in later solves, too.
+class VisitsOnTrial {
+public:
+  // relative_cost: of an iteration, in terms of one with a v-cycle
+  explicit VisitsOnTrial(double relative_cost = 1) : relative_cost_(relative_cost) {}
+  // A solve begins, and one before it may have ended too soon to decide.
+  void begin_solve();
+  // A step has left this part of the residual's norm; with a v-cycle, if with_v_cycle() was so before it.
+  void observe(double factor);
+  bool with_v_cycle() const { return phase_ == Phase::v_cycle || phase_ == Phase::rejected; }
+  bool rejected() const { return phase_ == Phase::rejected; }
+  // What a step left on average, in the two phases; 1 where there was none.
+  double left_with_visits() const;
+  double left_with_v_cycle() const;
+
+private:
+  enum class Phase { visits, v_cycle, kept, rejected };
+  double relative_cost_;
+  Phase phase_ = Phase::visits;
+  int steps_ = 0;                           // of the phase
+  double log_visits_ = 0, log_v_cycle_ = 0; // logarithms of the average factors
+};
 } // namespace amgkit

@@ -45,7 +45,15 @@ public:
   }
 
   // Decides what cycle_type auto means, and the precision of the cycle's vectors.
-  void set_flexible(bool flexible) override { flexible_ = flexible; }
+  void set_flexible(bool flexible) override
+  {
+    flexible_ = flexible;
+    if (solver_) solver_->cycle.begin_solve();
+  }
+  void observe(double factor) override
+  {
+    if (flexible_) solver_->cycle.observe(factor);
+  }
   bool linear() const override { return parameters_.cycle_type != CycleKind::k; }
 
   PetscErrorCode apply(Vec x, Vec y) override

@@ -33,7 +33,14 @@ template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle)
   }
   const std::string visits = levels > 0 ? "w-, f- and k-cycles act on " + std::to_string(levels) + (levels > 1 ? " levels" : " level")
                                         : "cycle_type auto is a v-cycle";
-  return visits + " by choice: of a residual, a v-cycle leaves" + tests;
+  std::string why = visits + " by choice: of a residual, a v-cycle leaves" + tests;
+  if (const VisitsOnTrial &trial = cycle.trial(); trial.left_with_v_cycle() < 1) {
+    std::array<char, 96> text;
+    std::snprintf(text.data(), text.size(), "; in a solve, a step left %.2f with the k-cycle, %.2f with a v-cycle",
+                  trial.left_with_visits(), trial.left_with_v_cycle());
+    why += text.data();
+  }
+  return why;
 }
 } // namespace
 
@@ -55,7 +62,7 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
     rows += static_cast<double>(s.rows);
     entries += s.entries;
   }
-  if (hierarchy.numbering.given > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_numbering(hierarchy).c_str()));
+  if (hierarchy.numbering.measured) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_numbering(hierarchy).c_str()));
   for (std::size_t l = 0; l < statistics.size() && l < hierarchy.levels.size(); l++) {
     if (statistics[l].without_blocks > 0)
       PetscCall(PetscViewerASCIIPrintf(

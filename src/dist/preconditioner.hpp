@@ -48,6 +48,9 @@ public:
   virtual bool reaches(Mat, bool transposed) const = 0;
   // Whether whoever applies the preconditioner next allows it to change from one application to the next; false after setup().
   virtual void set_flexible(bool) {}
+  // A step of a flexible method that ends by this norm has left such a part of the residual's norm; the same on all ranks. From one step to
+  // the next the preconditioner may change by that.
+  virtual void observe(double /* factor */) {}
   // Whether it is the same matrix B from one application to the next, without set_flexible(true).
   virtual bool linear() const { return true; }
   // y = B x

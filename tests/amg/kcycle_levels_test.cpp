@@ -49,6 +49,59 @@ TEST(WorthwhileKCycleLevels, FollowFromTheTestsAndTheCost)
   EXPECT_EQ(worthwhile_kcycle_levels(dear, {0, 0.9, 0.9, 0.9}), 0);
 }
 
+TEST(WorthwhileKCycleLevels, IterationCostCountsVisits)
+{
+  const std::vector<VisitCost> cost = {{10, 1000}, {5, 0.5}, {3, 0.25}, {2, 0.125}, {1, 100}};
+  EXPECT_EQ(iteration_cost(cost, 0), 21);
+  EXPECT_EQ(iteration_cost(cost, 1), 10 + 0.5 + 2 * (5 + 3 + 2 + 1));
+  EXPECT_EQ(iteration_cost(cost, 3), 10 + 0.5 + 2 * (5 + 0.25 + 2 * (3 + 0.125 + 2 * (2 + 1))));
+}
+
+namespace
+{
+void observe(VisitsOnTrial &trial, double factor, int steps = 6)
+{
+  for (int step = 0; step < steps; step++) trial.observe(factor);
+}
+} // namespace
+
+TEST(VisitsOnTrial, AreKeptWhereTheyMakeProgress)
+{
+  VisitsOnTrial fast(1.5);
+  observe(fast, 0.9, 2); // first steps do not count
+  observe(fast, 0.5, 40);
+  EXPECT_FALSE(fast.with_v_cycle());
+  EXPECT_EQ(fast.left_with_v_cycle(), 1);
+  observe(fast, 0.9, 40); // has been decided
+  EXPECT_FALSE(fast.with_v_cycle());
+
+  VisitsOnTrial slow(1.5);
+  observe(slow, 0.6, 5);
+  EXPECT_FALSE(slow.with_v_cycle());
+  observe(slow, 0.6, 1);
+  EXPECT_TRUE(slow.with_v_cycle());
+  observe(slow, 0.72); // 0.61 for the same cost
+  EXPECT_FALSE(slow.with_v_cycle());
+  EXPECT_NEAR(slow.left_with_visits(), 0.6, 1e-12);
+  EXPECT_NEAR(slow.left_with_v_cycle(), 0.72, 1e-12);
+}
+
+TEST(VisitsOnTrial, GiveWayToAVCycleThatMakesMoreForItsCost)
+{
+  VisitsOnTrial trial(1.5);
+  observe(trial, 0.6);
+  trial.observe(NAN); // says nothing
+  trial.observe(0);
+  observe(trial, 0.7, 5); // 0.59
+  trial.begin_solve();    // had ended too soon
+  EXPECT_FALSE(trial.with_v_cycle());
+  observe(trial, 0.6);
+  observe(trial, 0.7);
+  EXPECT_TRUE(trial.rejected());
+  trial.begin_solve();
+  EXPECT_TRUE(trial.with_v_cycle());
+}
+
 TEST(WorthwhileKCycleLevels, FactorsAreContinuedUpwards)
 {
   EXPECT_NEAR(factor_above(0.5, 0.5), 0.5, 1e-14);
@@ -92,6 +145,14 @@ TYPED_TEST(KCycleLevels, AreChosenByTheVCycleBelow)
           OK(visit_cost<TypeParam>(*solver.hierarchy.levels[l], solver.parameters, solver.cycle.single(), &cost[l]));
         for (int m = 1; m <= 3; m++) EXPECT_GT(tests[static_cast<std::size_t>(m)], 0);
         EXPECT_EQ(levels, std::max(worthwhile_kcycle_levels(cost, tests), least));
+      }
+      if (tested && !good) {
+        const CycleKind kind = solver.cycle.choose(true, false).kind;
+        for (int step = 0; step < 6; step++) solver.cycle.observe(0.9);
+        EXPECT_EQ(solver.cycle.choose(true, false).kind, cycle == CycleKind::automatic ? CycleKind::v : kind);
+        for (int step = 0; step < 6; step++) solver.cycle.observe(0.99);
+        EXPECT_EQ(solver.cycle.choose(true, false).kind, kind);
+        EXPECT_EQ(solver.cycle.kcycle_levels(), levels);
       }
       if (good) of_good = levels;
       if (!good && tested) {

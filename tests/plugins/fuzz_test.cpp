@@ -24,7 +24,7 @@ std::string settings(unsigned seed, Method method)
                                  {"smoother l1jacobi", "smoother jacobi", "smoother chebyshev", "smoother ilu0", "chebyshev_degree 3",
                                   "pre_sweeps 0", "post_sweeps 2"},
                                  {"coarse_solver dense", "coarse_solver smoother", "max_levels 2"},
-                                 {"kcycle_form fcg", "kcycle_form gcr", "kcycle_levels 1"},
+                                 {"kcycle_form fcg", "kcycle_form gcr", "kcycle_levels 1", "renumber yes", "renumber no"},
                                  {"process_eq_limit 0", "process_eq_limit 1", "process_eq_limit 4"}};
   static const Choices of_matching = {{"matching_steps 1", "matching_steps 2", "matching_steps 3", "matching_steps 4"},
                                       {"kappa 0", "kappa 60", "quality_aware true", "quality_aware true -pc_amgmatching_kappa 3"}};

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 namespace amgkit::test
@@ -236,18 +234,6 @@ std::string mixed_with(const std::string &type)
          (have_gpu() ? "" : " -pc_" + type + "_space debug");
 }
 
-// What -ksp_view prints
-std::string view_of(KSP ksp)
-{
-  const std::string file = ::testing::TempDir() + "amgkit_fcg_view_" + std::to_string(size_of_world());
-  PetscViewer viewer;
-  EXPECT_EQ(static_cast<int>(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer)), 0);
-  EXPECT_EQ(static_cast<int>(KSPView(ksp, viewer)), 0);
-  EXPECT_EQ(static_cast<int>(PetscViewerDestroy(&viewer)), 0);
-  EXPECT_EQ(static_cast<int>(MPI_Barrier(PETSC_COMM_WORLD)), 0);
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 bool was_mixed(KSP ksp) { return view_of(ksp).find("the last solve was in mixed precision") != std::string::npos; }
 } // namespace
 

@@ -187,7 +187,7 @@ TEST_P(PCInterface, AppliesToSeveralVectorsAtOnce)
 TEST_P(PCInterface, GivesItsLevelsAsMatrices)
 {
   for (const Use &use : uses()) {
-    for (const std::string way : {"1", "100", "0", "1 -pc_amgmatching_storage double"}) {
+    for (const std::string way : {"1", "100", "0", "1 -pc_amgmatching_storage double", "1 -pc_amgmatching_renumber yes"}) {
       const double rounding = way.find("double") < way.size() ? 1e-13 : 1e-6;
       OwnedMat A;
       OwnedPC pc;

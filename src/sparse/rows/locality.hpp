@@ -8,7 +8,7 @@
 namespace amgkit
 {
 // Which share of the entries takes a piece of eight columns that neither the same row nor the one before takes: in reverse Cuthill-McKee
-// order 0.4 for a mesh of tetrahedra, 0.36 for 7-point grids in natural order, about 1 in random order. By one row of 16; 0 of no entries.
+// order 0.4 for a mesh of tetrahedra, 0.36 for 7-point grids in natural order, about 1 in random order. By one row of 15; 0 of no entries.
 // Columns ascend. Waits.
 template <class Ex> PetscErrorCode scattered_share(Ex &, CsrView<double> A, double *share);
 

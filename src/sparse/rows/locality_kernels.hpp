@@ -25,7 +25,7 @@ AMGKIT_FN inline int new_pieces(const CsrView<double> &A, std::int64_t i)
 
 template <class Ex> PetscErrorCode scattered_share(Ex &ex, CsrView<double> A, double *share)
 {
-  constexpr int one_of = 16, shift = 32;
+  constexpr int one_of = 15, shift = 32; // odd: rows begin pieces, and do not
   std::int64_t both = 0; // new pieces, entries
 
   PetscFunctionBegin;

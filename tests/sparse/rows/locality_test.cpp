@@ -1,0 +1,108 @@
+#include "sparse/rows/locality.hpp"
+
+#include "base/hash.hpp"
+#include "support/spaces.hpp"
+#include "support/unstructured.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace amgkit::test
+{
+template <class Ex> using Locality = SpaceTest<Ex>;
+TYPED_TEST_SUITE(Locality, Spaces, SpaceName);
+
+namespace
+{
+HostCsr in_order(const HostCsr &M, const std::vector<int> &order)
+{
+  std::vector<int> place(order.size());
+  std::map<std::pair<int, int>, double> entries;
+  for (std::size_t i = 0; i < order.size(); i++) place[order[i]] = static_cast<int>(i);
+  for (int i = 0; i < M.rows; i++) {
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) entries[{place[i], place[M.col[k]]}] = M.val[k];
+  }
+  return make_csr(M.rows, M.cols, entries);
+}
+HostCsr shuffled(const HostCsr &M)
+{
+  std::vector<int> order(M.rows);
+  std::mt19937 random(7);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  return in_order(M, order);
+}
+
+// By sets of pieces
+double share_of(const HostCsr &M)
+{
+  const auto pieces = [&](int i) {
+    std::set<int> all;
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) all.insert(M.col[k] / 8);
+    return all;
+  };
+  double alone = 0, entries = 0;
+  for (int i = 7; i < M.rows / 15 * 15; i += 15) {
+    const auto before = pieces(i - 1);
+    for (const int piece : pieces(i)) alone += before.count(piece) == 0 ? 1 : 0;
+    entries += M.ptr[i + 1] - M.ptr[i];
+  }
+  return entries > 0 ? alone / entries : 0;
+}
+
+// By the rows within so many edges of each
+std::vector<int> order_of(const HostCsr &M)
+{
+  const auto largest_within = [&](int i, int edges) {
+    std::set<int> reached = {i};
+    for (int e = 0; e < edges; e++) {
+      for (const int j : std::set<int>(reached)) reached.insert(M.col.begin() + M.ptr[j], M.col.begin() + M.ptr[j + 1]);
+    }
+    std::uint32_t most = 0;
+    for (const int j : reached) most = std::max(most, static_cast<std::uint32_t>(hash64(static_cast<std::uint64_t>(j)) >> 32));
+    return most;
+  };
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> key;
+  for (int i = 0; i < M.rows; i++) key.emplace_back(largest_within(i, 4), largest_within(i, 2));
+  std::vector<int> order(M.rows);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return key[i] < key[j]; });
+  return order;
+}
+} // namespace
+
+TYPED_TEST(Locality, OrderIsThatOfClustersAndServesProducts)
+{
+  for (const HostCsr &M : {tetrahedra_laplacian(10, 0.2), delaunay_laplacian(700), HostCsr{}, grid7(1, 1, 1), grid7(15, 1, 1)}) {
+    for (const bool random : {false, true}) {
+      const HostCsr given = random && M.rows > 0 ? shuffled(M) : M;
+      Csr<double, TypeParam> A;
+      Array<int, TypeParam> order;
+      double share = -1;
+      OK(upload(this->ex, given, A));
+      OK(scattered_share(this->ex, A.view(), &share));
+      EXPECT_NEAR(share, share_of(given), 1e-14);
+      OK(cluster_order(this->ex, A.view(), order));
+      const auto found = this->to_host(order);
+      EXPECT_EQ(found, order_of(given));
+      if (M.rows < 500) continue;
+      const double by_clusters = share_of(in_order(given, found));
+      EXPECT_EQ(share > 0.75, random) << share;
+      EXPECT_LT(by_clusters, 0.6);
+    }
+  }
+}
+
+TYPED_TEST(Locality, ScatterIsTheInverseOfAnOrder)
+{
+  const std::vector<int> index = {3, 0, 2, 1};
+  const std::vector<double> from = {1, 2, 3, 4};
+  const auto i = this->to_space(index);
+  const auto x = this->to_space(from);
+  auto y = this->to_space(std::vector<double>(4, 0.0));
+  OK(scatter(this->ex, 4, i.data(), x.data(), y.data()));
+  EXPECT_EQ(this->to_host(y), (std::vector<double>{2, 4, 3, 1}));
+}
+} // namespace amgkit::test
