@@ -1,12 +1,16 @@
 static char help[] = "Times PETSc preconditioners on model problems of an n x n x n grid.\n\
-  -system 7|27|aniso|jump|elasticity|file : which matrix (default 7); elasticity has 3 unknowns a point\n\
+  -system <which>         : the matrix (default 7)\n\
+     7, 27, aniso, jump   : 7 or 27 points, anisotropy, jumping coefficient; neumann: 7 points, singular\n\
+     kuhn, sliver, p2     : tetrahedra: good ones, flat ones with a jump, quadratic ones (n is odd: an even n counts as n - 1)\n\
+     graded, mesh2d       : trilinear bricks whose layers grow by 1000 : 1; triangles of an n x n grid\n\
+     elasticity, file     : trilinear cubes, 3 unknowns a point; a file\n\
   -f <file>               : -system file: the matrix, in PETSc's binary format; -n is not used\n\
   -rhs <file>             : -system file: the right-hand side, likewise (default: ones)\n\
   -spd                    : -system file: the matrix is symmetric positive definite, and the methods may rely on it\n\
   -n <n>                  : grid points a side (default 64)\n\
   -shuffle                : rows and columns in a random order, as of an unstructured grid; not for elasticity,\n\
                             blocks or -rhs\n\
-  -weak                   : n is for each rank: the grid is n x n x (n ranks)\n\
+  -weak                   : n is for each rank: the grid is n x n x (n ranks); not for p2\n\
   -pcs <list>             : preconditioners to compare in this one run, each TYPE or 'TYPE:OPTIONS',\n\
                             separated by ';' (or by ',' when none of them has options), for example\n\
                             -pcs \"gamg;amgmatching:-ksp_type amgfcg -pc_amgmatching_matching_steps 3\"\n\
@@ -21,24 +25,19 @@ Options outside the list hold for every entry; an entry's own options win. On a 
 -mat_type aijcusparse -vec_type cuda. Times are in milliseconds, the slowest rank counts.\n\n";
 
 /*
-  Right-hand side of ones, zero guess, CG to a relative residual of 1e-8 in the unpreconditioned norm unless options say
-  otherwise. Setup starts with the matrix where PETSc wants it (on the GPU for a GPU type) and ends when KSPSolve() can
-  start; every setup is of a fresh KSP. The true residual is computed anew after the solve.
+  Right-hand side of ones (of 1 and -1 where constants are a null space), zero guess, CG to a relative residual of 1e-8 in the
+  unpreconditioned norm unless options say otherwise. Setup starts with the matrix where PETSc wants it (on the GPU for a GPU type) and ends
+  when KSPSolve() can start; every setup is of a fresh KSP. The true residual is computed anew after the solve.
 */
-#include "elasticity_problem.h"
-#include "file_problem.h"
 #include "memory_watch.h"
-#include "model_problem.h"
 #include "results_csv.h"
+#include "systems.h"
 #include <petscdevice.h>
 #include <petscksp.h>
 #include <petsctime.h>
 #if PetscDefined(HAVE_CUDA)
   #include <petscdevice_cuda.h>
 #endif
-
-enum { SYSTEM_ELASTICITY = SYSTEM_COUNT, SYSTEM_FILE, ALL_SYSTEMS };
-static const char *const all_names[ALL_SYSTEMS] = {"7", "27", "aniso", "jump", "elasticity", "file"};
 
 typedef struct {
   PetscInt system, n, repeat;
@@ -66,13 +65,16 @@ typedef struct {
 /* What the options say besides the preconditioners' own. */
 static PetscErrorCode BenchOptions(Bench *bench)
 {
+  const char *names[SYSTEMS_COUNT];
+
   PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < SYSTEMS_COUNT; k++) names[k] = SystemsName(k);
   PetscCall(PetscMemzero(bench, sizeof(*bench)));
   bench->system = SYSTEM_7;
   bench->n = 64;
   bench->repeat = 3;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "amgkit_bench", NULL);
-  PetscCall(PetscOptionsEList("-system", "The matrix", NULL, all_names, ALL_SYSTEMS, all_names[bench->system], &bench->system, NULL));
+  PetscCall(PetscOptionsEList("-system", "The matrix", NULL, names, SYSTEMS_COUNT, names[bench->system], &bench->system, NULL));
   PetscCall(PetscOptionsInt("-n", "Grid points a side", NULL, bench->n, &bench->n, NULL));
   PetscCall(PetscOptionsBool("-shuffle", "Rows and columns in a random order", NULL, bench->shuffle, &bench->shuffle, NULL));
   PetscCall(PetscOptionsBool("-weak", "n is for each rank", NULL, bench->weak, &bench->weak, NULL));
@@ -85,12 +87,10 @@ static PetscErrorCode BenchOptions(Bench *bench)
   PetscCall(PetscOptionsString("-csv", "Append rows of results.csv to this file", NULL, bench->csv, bench->csv, sizeof(bench->csv), NULL));
   PetscCall(PetscOptionsBool("-check_symmetry", "Test the matrix for symmetry", NULL, bench->check_symmetry, &bench->check_symmetry, NULL));
   PetscOptionsEnd();
-  const PetscBool of_file = bench->system == SYSTEM_FILE ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(FileProblemOptions(&bench->file, of_file));
-  PetscCheck(!(of_file && bench->weak), PETSC_COMM_WORLD, PETSC_ERR_SUP, "-weak is for grids");
+  PetscCall(FileProblemOptions(&bench->file, bench->system == SYSTEMS_FILE ? PETSC_TRUE : PETSC_FALSE));
   PetscCheck(!(bench->shuffle && bench->file.rhs[0]), PETSC_COMM_WORLD, PETSC_ERR_SUP, "-shuffle would leave -rhs as it is");
   PetscCheck(bench->n > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT " must be positive", bench->n);
-  PetscCheck(!bench->shuffle || bench->system != SYSTEM_ELASTICITY, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-shuffle is not for elasticity");
+  PetscCheck(!bench->shuffle || bench->system != SYSTEMS_ELASTICITY, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-shuffle is not for elasticity");
   PetscCheck(bench->repeat > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat %" PetscInt_FMT " must be positive", bench->repeat);
   /* The list holds options of its own; it must not reach the entries' databases, which are made from text. */
   PetscCall(PetscOptionsClearValue(NULL, "-pcs"));
@@ -119,32 +119,15 @@ static PetscErrorCode CreateVector(Mat A, Vec *v)
 /* Builds A and makes one product with it, so that it is on the device if its type is a GPU one. */
 static PetscErrorCode BenchSetUp(Bench *bench)
 {
-  PetscMPIInt size;
-  PetscInt block;
   PetscBool symmetric;
   Vec x, y;
   const PetscScalar *array;
   PetscMemType where;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  const PetscInt nz = bench->weak ? bench->n * size : bench->n;
-  if (bench->system == SYSTEM_ELASTICITY)
-    PetscCall(ElasticityCreateMat(PETSC_COMM_WORLD, bench->n, nz, &bench->A));
-  else if (bench->system == SYSTEM_FILE)
-    PetscCall(FileProblemLoadMat(PETSC_COMM_WORLD, &bench->file, &bench->A));
-  else
-    PetscCall(ModelProblemCreateMat(PETSC_COMM_WORLD, (System)bench->system, bench->n, nz, &bench->A));
-  if (bench->system == SYSTEM_FILE) PetscCall(MatGetSize(bench->A, &bench->n, NULL));
-  PetscCall(MatGetBlockSize(bench->A, &block));
-  PetscCheck(!bench->shuffle || block == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-shuffle is not for blocks");
-  if (bench->shuffle) PetscCall(ModelProblemShuffle(&bench->A));
-  if (bench->system == SYSTEM_FILE)
-    PetscCall(FileProblemDescribeMat(&bench->file, bench->A, &symmetric));
-  else if (bench->check_symmetry)
-    PetscCall(MatIsSymmetric(bench->A, bench->system < SYSTEM_ELASTICITY ? 0.0 : 1e-15, &symmetric)); /* sums in another order */
+  PetscCall(SystemsCreateMat(PETSC_COMM_WORLD, bench->system, &bench->file, bench->weak, bench->shuffle, &bench->n, &bench->A));
+  PetscCall(SystemsDescribeMat(bench->system, &bench->file, bench->check_symmetry, bench->A, &symmetric));
   if (bench->check_symmetry) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# the matrix is %ssymmetric\n", symmetric ? "" : "NOT "));
-  if (bench->system != SYSTEM_FILE) PetscCall(MatSetOption(bench->A, MAT_SPD, PETSC_TRUE));
   PetscCall(CreateVector(bench->A, &x));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecSet(x, 1.0));
@@ -195,8 +178,7 @@ static PetscErrorCode RoundRun(const Bench *bench, Round *round, PetscBool timed
   PetscCall(CreateVector(bench->A, &round->b));
   PetscCall(VecDuplicate(round->b, &round->x));
   PetscCall(VecDuplicate(round->b, &round->r));
-  PetscCall(VecSet(round->b, 1.0));
-  PetscCall(FileProblemLoadVec(&bench->file, round->b));
+  PetscCall(SystemsFillRhs(&bench->file, bench->A, round->b));
   PetscCall(VecSet(round->x, 0.0));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &round->ksp));
   PetscCall(KSPSetOperators(round->ksp, bench->A, bench->A));
@@ -348,7 +330,7 @@ static PetscErrorCode PrintResult(const Bench *bench, const Result *result)
   if (result->memory >= 0.0)
     PetscCall(PetscSNPrintf(memory, sizeof(memory), "%9.1f %6.2f", (double)(1e-6 * result->memory), (double)result->memory_of_A));
   if (timed && bench->resetup) PetscCall(PetscSNPrintf(resetup, sizeof(resetup), "%10.3f", 1e3 * result->resetup));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-6s %4" PetscInt_FMT " %10" PetscInt_FMT " %5d %-14s %s %s %s %s\n", all_names[bench->system],
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-6s %4" PetscInt_FMT " %10" PetscInt_FMT " %5d %-14s %s %s %s %s\n", SystemsName(bench->system),
                         bench->n, rows, (int)size, result->type, measured, memory, resetup, result->status));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -362,7 +344,7 @@ static PetscErrorCode RecordResult(const Bench *bench, const Result *result)
   PetscFunctionBeginUser;
   PetscCall(PetscStrbeginswith(result->status, "CONVERGED", &converged));
   if (!bench->csv[0] || !converged) PetscFunctionReturn(PETSC_SUCCESS);
-  row.system = all_names[bench->system];
+  row.system = SystemsName(bench->system);
   row.type = result->type;
   row.shuffled = bench->shuffle;
   row.weak = bench->weak;

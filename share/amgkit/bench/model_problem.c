@@ -1,6 +1,6 @@
 #include "model_problem.h"
 
-const char *const SystemNames[SYSTEM_COUNT] = {"7", "27", "aniso", "jump"};
+const char *const SystemNames[SYSTEM_COUNT] = {"7", "27", "aniso", "jump", "neumann"};
 
 #define BLOCK_SIDE 8 /* cells a side of a block with one coefficient */
 
@@ -13,14 +13,15 @@ typedef struct {
   PetscReal *coefficient; /* jump only: of each block, x fastest */
 } Grid;
 
-/* One step of the splitmix64 generator: 64 well-mixed bits of any 64 bits. */
-static unsigned long long SplitMix64(unsigned long long z)
+unsigned long long SplitMix64(unsigned long long z)
 {
   z += 0x9E3779B97F4A7C15ULL;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
   return z ^ (z >> 31);
 }
+
+PetscReal UniformOfBits(unsigned long long bits) { return ((PetscReal)(bits >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */ }
 
 /* 10^u of each block; it depends on the place of the block alone, not on n or on the number of ranks. */
 static PetscErrorCode GridSetUpCoefficient(Grid *grid)
@@ -34,8 +35,7 @@ static PetscErrorCode GridSetUpCoefficient(Grid *grid)
   for (PetscInt64 z = 0; z < grid->nblocks[2]; z++) {
     for (PetscInt64 y = 0; y < grid->nblocks[1]; y++) {
       for (PetscInt64 x = 0; x < grid->nblocks[0]; x++) {
-        const unsigned long long bits = SplitMix64((unsigned long long)(x | (y << 20) | (z << 40)));
-        const PetscReal u = ((PetscReal)(bits >> 11) + 0.5) / 9007199254740992.0; /* 2^53: u in (0, 1) */
+        const PetscReal u = UniformOfBits(SplitMix64((unsigned long long)(x | (y << 20) | (z << 40))));
 
         *p++ = PetscPowReal(10.0, 6.0 * u - 3.0);
       }
@@ -68,15 +68,17 @@ static PetscReal GridWeight(const Grid *grid, const PetscInt at[3], const PetscI
   PetscReal p, q;
 
   if (grid->system == SYSTEM_ANISO) return at[2] == to[2] ? 1.0 : 0.01;
+  if (grid->system == SYSTEM_NEUMANN) return inside ? 1.0 : 0.0;
   if (grid->system != SYSTEM_JUMP) return 1.0;
   p = GridCoefficient(grid, at);
   q = inside ? GridCoefficient(grid, to) : p;
   return 2.0 * p * q / (p + q);
 }
 
-/* The entries of one row, in ascending order of columns; returns how many. */
-static PetscInt GridRow(const Grid *grid, PetscInt row, PetscInt cols[27], PetscScalar vals[27])
+/* A RowFunction of the grid */
+static PetscInt GridRow(const void *problem, PetscInt row, PetscInt cols[], PetscScalar vals[])
 {
+  const Grid *grid = (const Grid *)problem;
   const PetscInt *n = grid->n, at[3] = {row % n[0], (row / n[0]) % n[1], row / (n[0] * n[1])};
   PetscInt count = 0, diagonal = 0;
   PetscReal sum = 0.0;
@@ -87,34 +89,33 @@ static PetscInt GridRow(const Grid *grid, PetscInt row, PetscInt cols[27], Petsc
         (to[0] >= 0 && to[0] < n[0] && to[1] >= 0 && to[1] < n[1] && to[2] >= 0 && to[2] < n[2]) ? PETSC_TRUE : PETSC_FALSE;
     const PetscInt col = to[0] + n[0] * (to[1] + n[1] * to[2]);
 
-    if (inside && col == row) {
-      diagonal = count;
-      cols[count++] = row;
-    } else {
+    if (vals && !(inside && col == row)) {
       const PetscReal w = GridWeight(grid, at, to, inside);
 
       sum += w;
-      if (!inside) continue;
-      cols[count] = col;
-      vals[count++] = -w;
+      vals[count] = -w;
     }
+    if (!inside) continue;
+    if (col == row) diagonal = count;
+    cols[count++] = col;
   }
-  vals[diagonal] = sum;
+  if (vals) vals[diagonal] = sum;
   return count;
 }
 
-static PetscErrorCode BuildMatrix(MPI_Comm comm, const Grid *grid, Mat *A)
+PetscErrorCode RowsCreateMat(MPI_Comm comm, PetscInt N, PetscInt longest, RowFunction row_of, const void *problem, Mat *A)
 {
-  PetscInt N = grid->n[0] * grid->n[1] * grid->n[2], m = PETSC_DECIDE, start, end, *nnz_diag, *nnz_off, cols[27];
-  PetscScalar vals[27];
+  PetscInt m = PETSC_DECIDE, start, end, *nnz_diag, *nnz_off, *cols;
+  PetscScalar *vals;
 
   PetscFunctionBeginUser;
   PetscCall(PetscSplitOwnership(comm, &m, &N));
   PetscCallMPI(MPI_Scan(&m, &end, 1, MPIU_INT, MPI_SUM, comm));
   start = end - m;
   PetscCall(PetscCalloc2(m, &nnz_diag, m, &nnz_off));
+  PetscCall(PetscMalloc2(longest, &cols, longest, &vals));
   for (PetscInt row = start; row < end; row++) {
-    const PetscInt count = GridRow(grid, row, cols, vals);
+    const PetscInt count = row_of(problem, row, cols, NULL);
 
     for (PetscInt k = 0; k < count; k++) {
       if (cols[k] >= start && cols[k] < end)
@@ -130,11 +131,12 @@ static PetscErrorCode BuildMatrix(MPI_Comm comm, const Grid *grid, Mat *A)
   PetscCall(MatXAIJSetPreallocation(*A, 1, nnz_diag, nnz_off, NULL, NULL));
   PetscCall(MatSetOption(*A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   for (PetscInt row = start; row < end; row++) {
-    const PetscInt count = GridRow(grid, row, cols, vals);
+    const PetscInt count = row_of(problem, row, cols, vals);
 
     PetscCall(MatSetValues(*A, 1, &row, count, cols, vals, INSERT_VALUES));
   }
   PetscCall(PetscFree2(nnz_diag, nnz_off));
+  PetscCall(PetscFree2(cols, vals));
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -149,7 +151,7 @@ PetscErrorCode ModelProblemCreateMat(MPI_Comm comm, System system, PetscInt n, P
              "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " rows are too many for PetscInt", n, n, nz);
   GridSetUpStencil(&grid);
   if (system == SYSTEM_JUMP) PetscCall(GridSetUpCoefficient(&grid));
-  PetscCall(BuildMatrix(comm, &grid, A));
+  PetscCall(RowsCreateMat(comm, n * n * nz, 27, GridRow, &grid, A));
   PetscCall(PetscFree(grid.coefficient));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
