@@ -38,11 +38,17 @@ SYSTEMS = {  # what a table calls a system
     "aniso": "anisotropic",
     "jump": "jumping coefficient",
     "elasticity": "elasticity",
+    "neumann": "Neumann",
+    "sliver": "flat tetrahedra",
+    "p2": "quadratic tetrahedra",
+    "graded": "graded bricks",
+    "mesh2d": "triangles",
     "kuhn": "tetrahedra",
     "delaunay": "tetrahedra (slivers)",
     "delaunay-plain": "tetrahedra (slivers, smooth)",
     "7-shuffled": "7-point, shuffled",
     "27-shuffled": "27-point, shuffled",
+    "sliver-shuffled": "flat tetrahedra, shuffled",
     "kuhn-shuffled": "tetrahedra, shuffled",
     "delaunay-shuffled": "tetrahedra (slivers), shuffled",
 }
@@ -78,8 +84,8 @@ def number(text, kind=float, least=None):
 
 
 def expected_rows(row):
-    """Unknowns of an n x n x n grid, three a point for elasticity, n x n x (n ranks) where the size is a GPU's share."""
-    rows = int(row["size"]) ** 3 * (3 if row["system"] == "elasticity" else 1)
+    """Unknowns of an n x n x n grid, n x n for mesh2d, three a point for elasticity; times the ranks where the size is a GPU's share."""
+    rows = int(row["size"]) ** (2 if row["system"] == "mesh2d" else 3) * (3 if row["system"] == "elasticity" else 1)
     return rows * (int(row["ranks"]) if row["scaling"] == "weak" else 1)
 
 
@@ -175,5 +181,5 @@ def series(rows, type, system, size, scaling, options="", counts=("1", "2", "4")
 def system_name(system, size, rows_of_one=""):
     """7-point 256³, slivers 1 M."""
     if size:
-        return f"{SYSTEMS[system]} {size}³" + (" nodes" if system == "elasticity" else "")
+        return f"{SYSTEMS[system]} {size}{'²' if system == 'mesh2d' else '³'}" + (" nodes" if system == "elasticity" else "")
     return f"{SYSTEMS[system]} {int(rows_of_one) / 1e6:g} M"

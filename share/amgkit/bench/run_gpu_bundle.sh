@@ -142,7 +142,7 @@ run() {
     verdict=$(judge "$status" "$log" "$mode")
     if [ "$mode" = bench ] || [ "$mode" = scaling ]; then
       verdict=$(judge_bench "$verdict" "$log")
-      grep -E '^(system|7|27|aniso|jump) ' "$log" >>"$lines" || true
+      grep -E "^system |$measured" "$log" >>"$lines" || true
     fi
   fi
   printf '%-9s %-40s %5s %-9s %4ds\n' "$mode" "$name" "$ranks" "$verdict" $((SECONDS - start)) | tee -a "$table"
@@ -160,13 +160,14 @@ show_end() {
     tail -n 25 | cut -c 1-300 | sed 's/^/    | /'
 }
 
+measured='^[a-z0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ [a-z]' # a line of the benchmark's table: system, n, rows, ranks, type
 # judge_bench VERDICT LOG: a benchmark passes if it printed results and each converged.
 judge_bench() {
   if [ "$1" != PASS ]; then
     echo "$1"
-  elif ! grep -qE '^(7|27|aniso|jump) ' "$2"; then
+  elif ! grep -qE "$measured" "$2"; then
     echo "FAIL(empty)"
-  elif grep -E '^(7|27|aniso|jump) ' "$2" | grep -vqE ' CONVERGED_[A-Z_]+$'; then
+  elif grep -E "$measured" "$2" | grep -vqE ' CONVERGED_[A-Z_]+$'; then
     echo "FAIL(solve)"
   else
     echo PASS
