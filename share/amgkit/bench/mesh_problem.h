@@ -1,18 +1,22 @@
 /*
-  Finite elements for -div(c grad u) with Dirichlet boundaries. The matrix belongs to the inner points, n x n x nz of them, of a grid whose
-  points 0 and n + 1 are the boundary.
-    kuhn    linear, c = 1: the cells of the grid are cut into 6 tetrahedra each. Inner vertices are moved by up to 0.2 of the spacing in
-  each direction. As the mesher's tetrahedra would, they have positive off-diagonal entries here and there. None is inverted in practice: of
-  6e7 random ones the smallest had a hundredth of the volume of those of the plain grid. The volume of one would count positive. sliver
-  linear, the same cells: columns of vertices are moved by up to 0.2 of the spacing in x and y, and vertices by up to 0.49 of the thinner
-  layer beside them in z. Layers around z = 0.35 and 0.65 are 20 times as thin as the others. So the tetrahedra are flat, with angles up to
-  180 degrees, and none is inverted: each has an edge of positive length along z above a triangle in x and y that is not. c = 1000 in a pipe
-  of radius 0.15 that is bent in y, else 1; here the sides of the grid count as 1, the layers as equal. p2      quadratic, c = 1, on the
-  mesh of kuhn with vertices of even place and midpoints of edges between: all other points. n must be odd. graded  trilinear on bricks, c =
-  1: the layers' thickness grows by a factor, 1000 from the lowest to the highest. On the average it is the spacing in x and y. mesh2d
-  linear on triangles, c = 1: n x nz points, cells cut into 2, moved as in kuhn; here none can be inverted Rows are in natural order (x
-  fastest) and distributed in contiguous blocks. A point is moved by a hash of its place: the matrix does not depend on the number of
-  processes. It is symmetric to the last bit, as both rows of an entry add up the same terms in the same order.
+  Finite elements for -div(c grad u) with Dirichlet boundaries. The matrix belongs to the inner points, n x n x nz of them,
+  of a grid whose points 0 and n + 1 are the boundary.
+    kuhn    Linear, c = 1. Each cell of the grid is cut into 6 tetrahedra. Inner vertices are moved by up to 0.2 of the spacing
+            in each direction. An inverted tetrahedron is possible but very rare: of 6e7 random ones the smallest had a
+            hundredth of its volume before the move. It would count with the absolute value of its volume.
+    sliver  Linear, the same cells. Columns of vertices are moved by up to 0.2 of the spacing in x and y, and vertices by up to
+            0.49 of the thinner layer beside them in z. Layers around z = 0.35 and z = 0.65 are 20 times as thin as the others.
+            Many tetrahedra are flat, and angles come close to 180 degrees. None is inverted: each has an edge of positive
+            length along z, and its projection along this edge is a triangle of mesh2d.
+            c = 1000 in a pipe of radius 0.15 that is bent in y, else 1; for the pipe all layers count as equally thick.
+    p2      Quadratic, c = 1, on the mesh of kuhn. Points with even places only are its vertices, all others the middles of
+            edges. n must be odd.
+    graded  Trilinear on bricks, c = 1. The thickness of the layers grows by a constant factor, by 1000 in all. On the average
+            it is the spacing in x and y.
+    mesh2d  Linear on triangles, c = 1: n x nz points, each cell cut into 2, moved as in kuhn. None can be inverted.
+  Rows are in natural order (x fastest) and distributed in contiguous blocks. A hash of its place moves a vertex, so the matrix
+  does not depend on the number of processes. It is symmetric to the last bit: the terms of a_ij and a_ji are equal and added in
+  the same order.
 */
 #ifndef AMGKIT_BENCH_MESH_PROBLEM_H
 #define AMGKIT_BENCH_MESH_PROBLEM_H
