@@ -62,6 +62,7 @@ def check_parts():
     results = {"a": {"x": (twenty, {}, "s", ten, 2.0), "y": (ten, {}, "", ten, 1.0)}, "b": {"x": (never, {}, "s", ten, math.inf), "y": nothing}}
     regrets = regret.summary(results)
     check(regrets == {"x": [2.0, math.inf], "y": [1.0], "best type": [1.0, math.inf]}, f"the regrets {regrets}")
+    check([line.split(" | ")[1] for line in regret.table(results)[2:]] == ["x", "y", "best type: y", "x", "y", "best type: x"], "lines of the table")
     check(len(regret.exceeded(regrets, 1.3, 1.1)) == 4 and not regret.exceeded({"x": [1.2, 1.0]}, 1.3, 1.1), "limits of regrets")
     check(regret.exceeded({"x": []}, 1.3, None), "no regret at all is no success")
 
@@ -79,10 +80,12 @@ def check_run():
         text = file.read()
     check(text == done.stdout, "the file has what was printed")
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n") if line]
-    check([line[:2] for line in cells[2:8]] == [[system, type] for system in ("jump", "kuhn-shuffled") for type in types], "lines of systems and types")
-    check(all(1 <= float(line[5]) < math.inf for line in cells[2:8]), "finite regrets")
-    check([line[:2] for line in cells[10:]] == [[name, "2"] for name in types + ["best type"]], "lines of the summary")
-    check(all(1 <= float(line[3]) <= float(line[2]) for line in cells[10:13]), "means and largest regrets")
+    lines, means = cells[2:10], cells[12:]
+    check([line[0] for line in lines] == 4 * ["jump"] + 4 * ["kuhn-shuffled"], "lines of the systems")
+    check([line[1] for line in lines if not line[1].startswith("best type: ")] == 2 * types, "lines of the types")
+    check(all(1 <= float(line[5]) < math.inf for line in lines), "finite regrets")
+    check([line[:2] for line in means] == [[name, "2"] for name in types + ["best type"]], "lines of the summary")
+    check(all(1 <= float(line[3]) <= float(line[2]) for line in means), "means and largest regrets")
     with open(csv, encoding="utf-8") as file:
         check(len(file.readlines()) == 1 + 2 * sum(1 + len(sets) for sets in regret.GRID.values()), "a row for every set")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The table of regret: how much slower the shipped options files are than the best of a grid of option sets, system by system.
 
-    regret.py --bench build/host/share/amgkit/bench/amgkit_bench --library build/host/libamgkit.so --out regret.md
-    regret.py ... --size large --extra "-mat_type aijcusparse -vec_type cuda" --most 1.3 --mean 1.1
+    python3 regret.py --bench build/host/share/amgkit/bench/amgkit_bench --library build/host/libamgkit.so --out regret.md
+    python3 regret.py ... --size large --extra "-mat_type aijcusparse -vec_type cuda" --most 1.3 --mean 1.1
 
 The regret of a type on a system is the default's setup + solve divided by that of the best set, the default among them, so 1 at least.
 All sets of a type are measured in one run of the benchmark. Where many sets are equally fast, one wins by chance: so the fastest three are
@@ -20,24 +20,24 @@ import subprocess
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
-SIZES = ["tiny", "small", "large"]
-SYSTEMS = {  # points a side: tiny, small (about 30,000 rows), large (1.5 to 8 million rows)
-    "7": (12, 32, 200),
-    "7-shuffled": (12, 32, 160),
-    "27": (12, 32, 160),
-    "aniso": (12, 32, 200),
-    "jump": (12, 32, 200),
-    "jump-shuffled": (12, 32, 160),
-    "neumann": (12, 32, 200),
-    "elasticity": (8, 20, 80),
-    "kuhn": (12, 32, 160),
-    "kuhn-shuffled": (12, 32, 160),
-    "sliver": (12, 32, 160),
-    "sliver-shuffled": (12, 32, 160),
-    "p2": (13, 31, 127),
-    "graded": (12, 32, 160),
-    "mesh2d": (40, 180, 2000),
-    "mesh2d-shuffled": (40, 180, 2000),
+SIZES = ["tiny", "small", "medium", "large"]
+SYSTEMS = {  # points a side: tiny, small (about 30,000 rows), medium (about 260,000), large (1.5 to 8 million)
+    "7": (12, 32, 64, 200),
+    "7-shuffled": (12, 32, 64, 160),
+    "27": (12, 32, 64, 160),
+    "aniso": (12, 32, 64, 200),
+    "jump": (12, 32, 64, 200),
+    "jump-shuffled": (12, 32, 64, 160),
+    "neumann": (12, 32, 64, 200),
+    "elasticity": (8, 20, 44, 80),
+    "kuhn": (12, 32, 64, 160),
+    "kuhn-shuffled": (12, 32, 64, 160),
+    "sliver": (12, 32, 64, 160),
+    "sliver-shuffled": (12, 32, 64, 160),
+    "p2": (13, 31, 63, 127),
+    "graded": (12, 32, 64, 160),
+    "mesh2d": (40, 180, 512, 2000),
+    "mesh2d-shuffled": (40, 180, 512, 2000),
 }
 GRID = {  # option sets beside the default, without -pc_TYPE_
     "amgmatching": [
@@ -208,10 +208,14 @@ def measure(bench, type):
     return second[DEFAULT], first, winner, second[winner], second[DEFAULT].total / second[winner].total
 
 
-def of_best_type(results):
-    """The regret of who takes the type whose default is fastest, where any set of any type converges."""
-    bests = [best.total for _, _, _, best, _ in results if best]
-    return min(default.total for default, *_ in results) / min(bests) if bests else None
+def of_best_type(of_types):
+    """(default, its type, best, its type and set, regret) of who takes the type whose default is fastest; None where no set converges."""
+    bests = [(best.total, type) for type, (_, _, _, best, _) in of_types.items() if best]
+    if not bests:
+        return None
+    default_type = min(of_types, key=lambda type: of_types[type][0].total)
+    default, (total, type) = of_types[default_type][0], min(bests)
+    return default, default_type, of_types[type][3], f"{type}: {of_types[type][2] or 'default'}", default.total / total
 
 
 def geometric_mean(values):
@@ -235,6 +239,10 @@ def table(results):
                 lines.append(row(system, type, str(default), winner or "default", f"{best.total:.1f} ({best.iterations})", number(regret)))
             else:
                 lines.append(row(system, type, str(default), "none converges", "–", "–"))
+        overall = of_best_type(of_types) if len(of_types) > 1 else None
+        if overall:
+            default, type, best, winner, regret = overall
+            lines.append(row(system, f"best type: {type}", str(default), winner, f"{best.total:.1f} ({best.iterations})", number(regret)))
     return lines
 
 
@@ -245,7 +253,8 @@ def summary(results):
         for type, result in of_types.items():
             regrets.setdefault(type, []).append(result[4])
         if len(of_types) > 1:
-            regrets.setdefault("best type", []).append(of_best_type(of_types.values()))
+            overall = of_best_type(of_types)
+            regrets.setdefault("best type", []).append(overall[4] if overall else None)
     return {name: [value for value in values if value is not None] for name, values in regrets.items()}
 
 
