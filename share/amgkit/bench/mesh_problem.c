@@ -141,7 +141,7 @@ static PetscReal QuadraticValue(const PetscReal G[4][4], const PetscInt p[2], co
   if (p_vertex && q_vertex) return i == k ? 0.6 * G[i][i] : -0.2 * G[i][k];
   if (q_vertex) return QuadraticValue(G, q, p);
   if (p_vertex) return (i == k ? 0.6 : -0.2) * G[i][l] + (i == l ? 0.6 : -0.2) * G[i][k];
-#define MEAN(a, b) ((a) == (b) ? 1.6 : 0.8)
+#define MEAN(a, b) ((a) == (b) ? 1.6 : 0.8) /* times 16, of the two 4 */
   return (MEAN(i, k) * G[j][l] + MEAN(j, l) * G[i][k]) + (MEAN(i, l) * G[j][k] + MEAN(j, k) * G[i][l]);
 #undef MEAN
 }

@@ -126,8 +126,8 @@ def parse(output):
     """The lines of the table in order; what did not converge takes forever."""
     found = []
     for line in output.split("\n"):
-        if RESULT.match(line):
-            words = line.split(None, 13)
+        words = line.split(None, 13)
+        if RESULT.match(line) and len(words) == 14:  # whole, though the run may have ended in its midst
             if words[13].startswith("CONVERGED"):
                 found.append(Measured(float(words[6]), float(words[7]), int(words[5]), words[13]))
             else:

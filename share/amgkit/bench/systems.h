@@ -9,8 +9,7 @@
 enum { SYSTEMS_MESH = SYSTEM_COUNT, SYSTEMS_ELASTICITY = SYSTEMS_MESH + MESH_COUNT, SYSTEMS_FILE, SYSTEMS_COUNT };
 
 const char *SystemsName(PetscInt system);
-/* The matrix of n points a side, for each rank if weak. n becomes what it has: less by one where p2 needs an odd number; the rows of a
- * file. */
+/* The matrix of n points a side, for each rank if weak. n becomes what it has: for p2 an odd number, for a file its rows. */
 PetscErrorCode SystemsCreateMat(MPI_Comm comm, PetscInt system, const FileProblem *file, PetscBool weak, PetscBool shuffle, PetscInt *n,
                                 Mat *A);
 /* Tells PETSc what is known of A: symmetric, positive definite, its null space. Says whether it is symmetric, which is tested if check. */
