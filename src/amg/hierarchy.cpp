@@ -273,6 +273,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::access_finest(Ex &ex, Array<do
   PetscFunctionBegin;
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
+    PetscCall(finest.take_values(ex));
     PetscCall(finest.access(ex, A));
     PetscCall(diagonal.allocate(ex, A.rows));
     PetscFunctionReturn(PETSC_SUCCESS);

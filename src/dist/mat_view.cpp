@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <petsc/private/petscimpl.h>
 
 namespace amgkit
 {
@@ -236,17 +235,10 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
 
 template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &out)
 {
-  CsrView<double> own;
-  PetscObjectState values;
+  CsrView<double> own = renumbered_.rows.view();
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(mat_), &values));
-  if (!order() || values != renumbered_.values) PetscCall(diag_.access(ex, own));
-  if (order()) {
-    if (values != renumbered_.values) PetscCall(gather(ex, own.nnz, renumbered_.from.data(), own.val, renumbered_.rows.val.data()));
-    renumbered_.values = values;
-    own = renumbered_.rows.view();
-  }
+  if (!order()) PetscCall(diag_.access(ex, own));
   out.diag = own;
   out.offd = CsrView<double>{};
   if (offd_.mat) {
@@ -272,9 +264,19 @@ template <class Ex> PetscErrorCode MatView<Ex>::renumber(Ex &ex, Array<int, Ex> 
   PetscCall(place.allocate(ex, out.rows));
   PetscCall(invert_permutation(ex, out.rows, made.order.data(), place.data()));
   PetscCall(permute_symmetric(ex, out.diag, made.order.data(), place.data(), made.rows, made.from));
-  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(mat_), &made.values));
   renumbered_ = std::move(made);
   out.diag = renumbered_.rows.view();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::take_values(Ex &ex)
+{
+  CsrView<double> rows;
+
+  PetscFunctionBegin;
+  if (!order()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(access_user(ex, &rows));
+  PetscCall(gather(ex, rows.nnz, renumbered_.from.data(), rows.val, renumbered_.rows.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -45,8 +45,10 @@ public:
   PetscErrorCode access(Ex &, DistMatrix<Ex> &out);
   PetscErrorCode release();
   // On one rank, whose matrix is accessible: from here on access() gives the rows and columns in this order, order()[new] = the user's, as
-  // compressed rows of this view's own, which follow A's values. Local. out: as access() gives it.
+  // compressed rows of this view's own, which have A's values as they are now. Local. out: as access() gives it.
   PetscErrorCode renumber(Ex &, Array<int, Ex> &&order, DistMatrix<Ex> &out);
+  // These rows get A's present values. Local; nothing to do in the user's order.
+  PetscErrorCode take_values(Ex &);
   // Back to the user's order.
   void forget_order() { renumbered_ = {}; }
   const int *order() const { return renumbered_.order.data(); } // nullptr: the user's
@@ -74,7 +76,6 @@ private:
   struct Renumbered {
     Array<int, Ex> order, from; // from: the entries' positions in A
     Csr<double, Ex> rows;
-    PetscObjectState values = 0; // A's state when its values were taken
     std::size_t bytes() const { return order.bytes() + from.bytes() + rows.bytes(); }
   };
   Mat mat_ = nullptr;
