@@ -34,6 +34,7 @@ struct FcgSolve {
   FcgVectors v;
   Mat A;
   bool by_product;       // whether the preconditioner multiplies, and not MatMult()
+  bool can_be_ahead;     // whether B is applied by nothing but its kernels: another solve inside would post scalars, too
   bool first = true;     // whether there is no direction yet
   bool applied = false;  // whether w = B r is there already
   PetscReal updated = 0; // the norm after the last update
@@ -132,6 +133,7 @@ PetscErrorCode true_residual(KSP ksp, FcgSolve &solve, bool first, bool x_is_zer
 
   PetscFunctionBegin;
   solve.applied = false;
+  PetscCall(solve.steps.complete(solve.v));
   if (x_is_zero) {
     PetscCall(VecCopy(ksp->vec_rhs, solve.v.r));
     if (of_norm) PetscCall(solve.steps.norm(solve.v, &solve.norm));
@@ -179,6 +181,7 @@ bool goes_on(KSP ksp, const FcgSolve &solve)
   constexpr PetscReal doubt = 2;
   const PetscReal limit = PetscMax(ksp->ttol, solve.steps.mixed() ? update_at * solve.updated : 0);
 
+  if (!solve.can_be_ahead || !solver_of(ksp->pc)) return false;
   if (ksp->its + 1 >= ksp->max_it) return false;
   if (ksp->normtype != KSP_NORM_UNPRECONDITIONED) return true; // the natural norm is known after the application
   return ksp->converged == KSPConvergedDefault && solve.norm * solve.fell > doubt * limit;
@@ -187,18 +190,16 @@ bool goes_on(KSP ksp, const FcgSolve &solve)
 // The scalars of a step and the norm after it. A GPU does not wait until the host has seen them, if there is a next application of B.
 PetscErrorCode learn_of_step(KSP ksp, FcgSolve &solve, FcgScalars *s, PetscReal *norm)
 {
-  Preconditioner *solver = solver_of(ksp->pc);
-
   PetscFunctionBegin;
   PetscCall(solve.steps.post_scalars());
-  if (solve.steps.runs_alone() && solver && goes_on(ksp, solve)) {
+  if (goes_on(ksp, solve)) {
     PetscCall(precondition(ksp, solve));
     solve.applied = true;
   }
   PetscCall(solve.steps.scalars(s, norm));
   if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) {
     solve.fell = *norm / solve.norm;
-    if (solver) solver->observe(solve.fell);
+    if (Preconditioner *solver = solver_of(ksp->pc)) solver->observe(solve.fell); // not the one that an application has replaced
   }
   solve.norm = *norm;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -306,6 +307,17 @@ PetscErrorCode can_apply(KSP ksp, Mat A, const FcgSteps &steps, const FcgVectors
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A null space's own function might solve something.
+PetscErrorCode can_be_ahead(KSP ksp, Mat A, const FcgSteps &steps, bool *can)
+{
+  MatNullSpace null_space;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(A, &null_space));
+  *can = steps.runs_alone() && !null_space && applies_by_kernels(ksp->pc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // As far as one precision goes.
 PetscErrorCode iterate(KSP ksp, FcgSolve &solve, bool again)
 {
@@ -315,6 +327,7 @@ PetscErrorCode iterate(KSP ksp, FcgSolve &solve, bool again)
     PetscCall(next_direction(ksp, solve));
     if (!ksp->reason) PetscCall(advance(ksp, solve));
   }
+  PetscCall(solve.steps.complete(solve.v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,7 +335,7 @@ PetscErrorCode solve_fcg(KSP ksp)
 {
   FcgData &data = fcg_data(ksp);
   Preconditioner *product = nullptr;
-  bool may_mix = false;
+  bool may_mix = false, ahead = false;
   Mat A;
 
   PetscFunctionBegin;
@@ -333,7 +346,9 @@ PetscErrorCode solve_fcg(KSP ksp)
     PetscCall(prepare(ksp, A, product, may_mix && !again, &v));
     PetscCall(can_apply(ksp, A, *data.steps, v, &v.w_in_single));
     if (product) v.order = data.steps->order(*product);
-    FcgSolve solve = {*data.steps, v, A, product && data.steps->has_product(*product)};
+    v.x_may_wait = ksp->numbermonitors == 0 && ksp->converged == KSPConvergedDefault;
+    PetscCall(can_be_ahead(ksp, A, *data.steps, &ahead));
+    FcgSolve solve = {*data.steps, v, A, product && data.steps->has_product(*product), ahead};
     PetscCall(iterate(ksp, solve, again));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

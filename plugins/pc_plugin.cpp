@@ -161,11 +161,13 @@ Preconditioner *solver_of(PC pc)
 
 PetscObjectState state_of_set_up(PC pc) { return data_of(pc).set_up_in; }
 
+bool applies_by_kernels(PC pc) { return solver_of(pc) && data_of(pc).applies_solver(); }
+
 PetscErrorCode solver_to_apply(PC pc, Vec y, Preconditioner **solver)
 {
   PetscFunctionBegin;
   *solver = nullptr;
-  if (!solver_of(pc) || !data_of(pc).applies_solver()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!applies_by_kernels(pc)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(prepare_application(pc, false, y));
   *solver = solver_of(pc);
   PetscFunctionReturn(PETSC_SUCCESS);

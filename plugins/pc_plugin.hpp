@@ -56,6 +56,8 @@ public:
 // What this PC applies, nullptr if it is none of these types, or has nothing to apply; and the state that its matrix had in the last setup.
 Preconditioner *solver_of(PC pc);
 PetscObjectState state_of_set_up(PC pc);
+// Whether PCApply() is the apply() of a solver here, and nothing else.
+bool applies_by_kernels(PC pc);
 // Collective: the same, where PCApply() to vectors like y would be its apply(), after what PCApply() does before that.
 PetscErrorCode solver_to_apply(PC pc, Vec y, Preconditioner **solver);
 // Gives pc this data and the shared callbacks; takes ownership.

@@ -252,7 +252,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex)
     for (const auto &level : hierarchy_.levels) PetscCall(allocate(ex, *level));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(attempt(hierarchy_.comm(), [&] { return choose_kcycle_levels(ex); }));
+  PetscCall(choose_kcycle_levels(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,28 +264,32 @@ template <class Ex> PetscErrorCode Cycle<Ex>::test_v_cycle(Ex &ex, std::size_t l
                  : Visits<Ex, DistMatrix<Ex>, double>(ex, *this).test_v_cycle(l, left);
 }
 
-// Levels 2 and 3 are tested, which are small; what is true of level 1 follows, unless it is the last but one. Rank 0 of those that hold the
-// coarsest level knows the cost of all levels, and decides.
+// Collective over all ranks. Levels 2 and 3 are tested, which are small; what is true of level 1 follows, unless it is the last but one.
+// Rank 0, which has a share of all levels, knows what they cost, and decides.
 template <class Ex> PetscErrorCode Cycle<Ex>::choose_kcycle_levels(Ex &ex)
 {
   const std::size_t held = hierarchy_.levels.size(), coarsest = hierarchy_.statistics.size() - 1;
-  std::array<double, 2> chosen = {-1, -1}; // levels, and what an iteration costs in terms of one with a v-cycle
+  std::array<double, 2> chosen = {0, 1}; // levels, and what an iteration costs in terms of one with a v-cycle
 
   PetscFunctionBegin;
   if (parameters_.kcycle_levels > 0 || parameters_.cycle_type == CycleKind::v) PetscFunctionReturn(PETSC_SUCCESS);
   kcycle_tests_.assign(std::min(coarsest, std::size_t{most_kcycle_levels}) + 1, 0);
-  for (std::size_t l = coarsest > 2 ? 2 : 1; l < std::min({coarsest, kcycle_tests_.size(), held}); l++) PetscCall(test_v_cycle(ex, l));
+  PetscCall(attempt(hierarchy_.comm(), [&] {
+    PetscFunctionBegin;
+    for (std::size_t l = coarsest > 2 ? 2 : 1; l < std::min({coarsest, kcycle_tests_.size(), held}); l++) PetscCall(test_v_cycle(ex, l));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   if (coarsest > 2) kcycle_tests_[1] = factor_above(kcycle_tests_[2], kcycle_tests_[3]);
   if (held > coarsest) {
     std::vector<VisitCost> cost;
     for (const auto &level : hierarchy_.levels) {
       cost.emplace_back();
-      PetscCall(visit_cost<Ex>(*level, parameters_, single_, &cost.back()));
+      PetscCall(visit_cost<Ex>(*level, parameters_, {single_, !hierarchy_.coarse_solver.smooths()}, &cost.back()));
     }
     const int levels = worthwhile_kcycle_levels(cost, kcycle_tests_);
     chosen = {static_cast<double>(levels), iteration_cost(cost, levels) / iteration_cost(cost, 0)};
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, chosen.data(), 2, MPI_DOUBLE, MPI_MAX, hierarchy_.comm()));
+  PetscCallMPI(MPI_Bcast(chosen.data(), 2, MPI_DOUBLE, 0, hierarchy_.comm()));
   kcycle_levels_ = static_cast<PetscInt>(chosen[0]);
   if (parameters_.cycle_type != CycleKind::automatic) kcycle_levels_ = std::max(kcycle_levels_, PetscInt{1});
   trial_ = VisitsOnTrial(chosen[1]);

@@ -83,26 +83,17 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Setup &setup, Mat
   PetscCall(attempt(comm(), [&] { return levels.front()->A.allocate(setup.ex); }));
   PetscCall(take_coarsest(setup, std::move(of_level)));
   PetscCall(setup.prolongation.begin(setup.ex, A, *levels.front(), setup.coarsest, in_single));
+  if (finest.order()) PetscCall(attempt(comm(), [&] { return setup.prolongation.take_order(setup.ex, finest.order()); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Not where others know things by the user's rows: other ranks, blocks, vectors of a null space or a near-null space.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::may_renumber(const AmgParameters &parameters, bool *may) const
+// Local
+template <class Ex> bool Hierarchy<Ex>::may_renumber(const AmgParameters &parameters) const
 {
   const Level<Ex> &level = *levels.front();
-
-  PetscFunctionBegin;
-  *may = Ex::sliced_rows && parameters.renumber != Renumber::no && level.A.range.size() == 2 && level.block_size == 1 && level.A.rows > 0 &&
-         (parameters.renumber == Renumber::yes || level.A.rows >= parameters.rows_worth_renumbering);
-  for (const auto &attached : {MatGetNullSpace, MatGetNearNullSpace}) {
-    MatNullSpace space;
-    const Vec *vectors;
-    PetscInt count = 0;
-    PetscCall(attached(finest.matrix(), &space));
-    if (space) PetscCall(MatNullSpaceGetVecs(space, nullptr, &count, &vectors));
-    *may = *may && count == 0;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  const bool enough = parameters.renumber == Renumber::yes || level.A.rows >= parameters.rows_worth_renumbering;
+  return Ex::sliced_rows && parameters.renumber != Renumber::no && level.A.range.size() == 2 && level.block_size == 1 && level.A.rows > 0 &&
+         enough;
 }
 
 // By clusters, where the user's numbering scatters what a row reads, and these scatter less. Without the memory the user's stays.
@@ -123,15 +114,16 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::renumber_finest(Setup &setup, 
     diagonal = std::move(ordered);
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  bool may;
+  const std::size_t bytes = static_cast<std::size_t>(A.diag.nnz) * (sizeof(double) + 2 * sizeof(int));
+  bool spare = true;
 
   PetscFunctionBegin;
-  PetscCall(may_renumber(setup.parameters, &may));
-  if (!may) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!may_renumber(setup.parameters)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(scattered_share(ex, A.diag, &numbering.given));
   numbering.measured = true;
   if (!always && numbering.given < bad) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(without_memory_go_on([&] { return attempt(comm(), renumber); }));
+  if (!always) PetscCall(memory_to_spare(ex, bytes, &spare));
+  if (spare) PetscCall(without_memory_go_on([&] { return attempt(comm(), renumber); }));
   if (!finest.order()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(scattered_share(ex, A.diag, &numbering.own));
   if (always || numbering.own < better * numbering.given) PetscFunctionReturn(PETSC_SUCCESS);
@@ -278,7 +270,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::access_finest(Ex &ex, Array<do
     PetscCall(diagonal.allocate(ex, A.rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(check_entries(ex, A, unfit, diagonal.data()));
+  PetscCall(check_entries(ex, A, unfit, diagonal.data(), finest.order()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -52,7 +52,7 @@ private:
   struct Setup;
   PetscErrorCode build_finest(Setup &, Mat);
   PetscErrorCode renumber_finest(Setup &, Array<double, Ex> &diagonal);
-  PetscErrorCode may_renumber(const AmgParameters &, bool *may) const;
+  bool may_renumber(const AmgParameters &) const;
   PetscErrorCode build_coarser(Setup &);
   PetscErrorCode take_coarsest(Setup &, LevelSetup<Ex>);
   PetscErrorCode move_to_fewer(Setup &, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks);

@@ -46,20 +46,24 @@ int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vect
 
 void VisitsOnTrial::begin_solve()
 {
-  if (phase_ == Phase::visits || phase_ == Phase::v_cycle) *this = VisitsOnTrial(relative_cost_);
+  if (phase_ == Phase::visits) log_visits_ = 0;
+  if (phase_ == Phase::v_cycle) log_v_cycle_ = 0;
+  steps_ = 0;
+  passed_over_ = of_solve;
 }
 
-// The first steps of a phase still show what was before it.
 void VisitsOnTrial::observe(double factor)
 {
-  constexpr int passed_over = 2, watched = 4;
+  const bool first = phase_ == Phase::visits;
+  const int watched = first ? 8 : 6;
   constexpr double slow = 0.55;
   if (phase_ == Phase::kept || phase_ == Phase::rejected || !(factor > 0) || !std::isfinite(factor)) return;
-  double &average = phase_ == Phase::visits ? log_visits_ : log_v_cycle_;
-  if (steps_++ >= passed_over) average += std::log(factor) / watched;
-  if (steps_ < passed_over + watched) return;
+  double &average = first ? log_visits_ : log_v_cycle_;
+  if (steps_++ >= passed_over_) average += std::log(factor) / watched;
+  if (steps_ < passed_over_ + watched) return;
   steps_ = 0;
-  if (phase_ == Phase::visits)
+  passed_over_ = of_phase;
+  if (first)
     phase_ = log_visits_ > std::log(slow) ? Phase::v_cycle : Phase::kept;
   else
     phase_ = log_v_cycle_ * relative_cost_ < log_visits_ ? Phase::rejected : Phase::kept;

@@ -29,13 +29,13 @@ double iteration_cost(const std::vector<VisitCost> &cost, int twice);
 int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vector<double> &factor);
 
 // Whether these visits pay in a solve, which setups cannot know: where the smoother of the finest level binds, coarse levels solved better
-// save few iterations. If a step of a solve with them leaves more than 0.55 of the residual's norm, so that 31 steps or more make eight
-// digits, some steps with a v-cycle follow, and what makes more progress for its cost stays, in later solves, too.
+// save few iterations. If steps 9 to 16 of a solve with them leave more than 0.55 of the residual's norm each, so that 31 steps or more
+// make eight digits, eight steps with a v-cycle follow, and what makes more progress for its cost stays, in later solves, too.
 class VisitsOnTrial {
 public:
   // relative_cost: of an iteration, in terms of one with a v-cycle
   explicit VisitsOnTrial(double relative_cost = 1) : relative_cost_(relative_cost) {}
-  // A solve begins, and one before it may have ended too soon to decide.
+  // A solve begins, or has ended: what it was too short for is tried in the next one.
   void begin_solve();
   // A step has left this part of the residual's norm; with a v-cycle, if with_v_cycle() was so before it.
   void observe(double factor);
@@ -47,9 +47,11 @@ public:
 
 private:
   enum class Phase { visits, v_cycle, kept, rejected };
+  // The first steps of a solve are faster than later ones, and those of a phase show what was before it.
+  static constexpr int of_solve = 8, of_phase = 2;
   double relative_cost_;
   Phase phase_ = Phase::visits;
-  int steps_ = 0;                           // of the phase
+  int steps_ = 0, passed_over_ = of_solve;  // of the phase; its first ones, which do not count
   double log_visits_ = 0, log_v_cycle_ = 0; // logarithms of the average factors
 };
 } // namespace amgkit

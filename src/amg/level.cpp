@@ -1,5 +1,7 @@
 #include "amg/level.hpp"
 
+#include "sparse/rows/locality.hpp"
+
 #include "dist/attempt.hpp"
 #include "dist/near_null.hpp"
 #include "sparse/rows/rows.hpp"
@@ -35,6 +37,18 @@ template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, const 
     PetscCall(smooth_vector_of(ex, A, smooth_vector_));
     PetscFunctionReturn(PETSC_SUCCESS);
   });
+}
+
+template <class Ex> PetscErrorCode Prolongation<Ex>::bring_in_order(Ex &ex, const int *order, int m, Array<double, Ex> &vectors)
+{
+  const std::int64_t rows = m > 0 ? static_cast<std::int64_t>(vectors.size()) / m : 0;
+  Array<double, Ex> ordered;
+
+  PetscFunctionBegin;
+  PetscCall(ordered.allocate(ex, vectors.size()));
+  PetscCall(gather_rows(ex, rows, m, order, static_cast<const double *>(vectors.data()), ordered.data()));
+  vectors = std::move(ordered);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 AMGKIT_INSTANTIATE_TYPE(struct, Level)

@@ -84,6 +84,8 @@ public:
   // Collective, before all else: what the user says of A, the finest level's matrix. in_single: whether what the cycle alone reads, P
   // among it, may be in single precision.
   virtual PetscErrorCode begin(Ex &, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &, bool in_single);
+  // Local, after begin(): the finest level's rows are in this order, order[new] = the user's, of whom begin() has asked.
+  virtual PetscErrorCode take_order(Ex &ex, const int *order) { return bring_in_order(ex, order, 1, smooth_vector_); }
   // Collective: fine.transfer, coarse.A = R A P, coarse's block size, if it is not 1, and of_coarse, all but P as MatrixTransfer::create()
   // makes them; smooth_vector_ becomes coarse's. of_fine's diagonal is there, and may be released.
   virtual PetscErrorCode build(Ex &, Level<Ex> &fine, LevelSetup<Ex> &of_fine, Level<Ex> &coarse, LevelSetup<Ex> &of_coarse) = 0;
@@ -94,6 +96,8 @@ public:
   Array<double, Ex> take_smooth_vector() { return std::move(smooth_vector_); }
 
 protected:
+  // m vectors side by side
+  static PetscErrorCode bring_in_order(Ex &, const int *order, int m, Array<double, Ex> &vectors);
   Array<double, Ex> smooth_vector_;
   bool in_single_ = false;
 };

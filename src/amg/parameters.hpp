@@ -66,7 +66,7 @@ private:
          "other; it is v where kcycle_levels is chosen to be none.",
          "Notay, Vassilevski 2008 (k)"},
         {"kcycle_levels", IntegerRange{&kcycle_levels, 0, 100},
-         "Levels below the finest that cycles w, f and k visit more than once; 0 chooses at most 3",
+         "Number of levels, from 1 down, that cycles w, f and k visit more than once; 0 chooses up to 3",
          "With 0, the first setup tests v-cycles and weighs the cost of a visit; only cycle_type auto may get none. -ksp_view shows it."},
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
@@ -107,10 +107,10 @@ private:
          "amgclassical rounds its interpolation weights to it, too."},
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
          "That is done where it saves time. On several GPUs, the graph contains only levels that one GPU holds alone."},
-        {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, take the rows in an order in which products are faster",
+        {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, take the rows in an order of the preconditioner's own",
          "With auto, that is done from 100,000 rows on where the numbering of the matrix is little better than a random one, as of a mesh "
-         "that nobody ordered. It takes memory for another copy of the matrix. Vectors and exported levels keep the user's order. "
-         "Only on one process, without blocks and without vectors of a null space or near-null space."},
+         "that nobody ordered; yes is for experiments. It takes a third more memory than the matrix. Vectors and exported levels keep "
+         "the user's order. Only on one process, and without blocks."},
         {"export_mg", Flag{&export_mg}, "Hand the levels to a PCMG, which then applies the preconditioner",
          "The options -mg_levels_*, -mg_coarse_* and -pc_mg_* choose its smoothers, coarse solver and cycle. Its default "
          "smoother is chebyshev with jacobi.",

@@ -99,6 +99,14 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode take_order(Ex &ex, const int *order) override
+  {
+    PetscFunctionBegin;
+    PetscCall(Prolongation<Ex>::take_order(ex, order));
+    PetscCall(this->bring_in_order(ex, order, near_null_.m, near_null_.B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   PetscErrorCode build(Ex &ex, Level<Ex> &fine, LevelSetup<Ex> &of_fine, Level<Ex> &coarse, LevelSetup<Ex> &of_coarse) override
   {
     auto transfer = std::make_unique<SmoothedTransfer<Ex>>();

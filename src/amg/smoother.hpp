@@ -68,6 +68,11 @@ public:
   template <class V> FirstStep<V> first_step(int rows, PetscInt sweeps, V *x) const;
   // How often apply() lets the two arrays change places.
   PetscInt flips(PetscInt sweeps, Guess) const;
+  // How many products with the matrix it takes as long as, about: a solve with factors as long as one.
+  PetscInt products(PetscInt sweeps, Guess guess) const
+  {
+    return has_factors() ? sweeps * (guess == Guess::given ? 2 : 1) : flips(sweeps, guess);
+  }
   double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; } // of D⁻¹ A; 0 when it was not needed
   const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
   std::string remark() const; // why the smoother is not the one that was asked for, or of a higher degree than others

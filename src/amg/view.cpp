@@ -21,14 +21,15 @@ template <class Ex> std::string why_numbering(const Hierarchy<Ex> &hierarchy)
   return text.data();
 }
 
-template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle)
+template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle, std::size_t levels_in_all)
 {
   const PetscInt levels = cycle.kcycle_levels();
   std::string tests;
 
-  for (std::size_t l = 1; l < cycle.kcycle_tests().size(); l++) {
+  for (std::size_t l = 1; l < cycle.kcycle_tests().size() && l + 1 < levels_in_all; l++) {
     std::array<char, 64> test;
-    std::snprintf(test.data(), test.size(), "%s %.2f on level %zu", l == 1 ? "" : ",", cycle.kcycle_tests()[l], l);
+    const char *how = l == 1 && levels_in_all > 3 ? " (extrapolated)" : "";
+    std::snprintf(test.data(), test.size(), "%s %.2f on level %zu%s", l == 1 ? "" : ",", cycle.kcycle_tests()[l], l, how);
     tests += test.data();
   }
   const std::string visits = levels > 0 ? "w-, f- and k-cycles act on " + std::to_string(levels) + (levels > 1 ? " levels" : " level")
@@ -76,7 +77,8 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
     if (const std::string remark = level->smoother.remark(); !remark.empty())
       PetscCall(PetscViewerASCIIPrintf(viewer, "smoother of level %d: %s\n", level->number, remark.c_str()));
   }
-  if (!cycle.kcycle_tests().empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_kcycle_levels(cycle).c_str()));
+  if (!cycle.kcycle_tests().empty() && statistics.size() > 2)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_kcycle_levels(cycle, statistics.size()).c_str()));
   if (cycle.single())
     PetscCall(PetscViewerASCIIPrintf(viewer, "vectors of the cycle: single precision with %s\n",
                                      cycle.choose(true, false).single ? "flexible methods" : "amgfcg in mixed precision"));

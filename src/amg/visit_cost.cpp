@@ -13,24 +13,29 @@ template <class Ex> struct Seconds {
 };
 } // namespace
 
-template <class Ex> PetscErrorCode visit_cost(const Level<Ex> &level, const AmgParameters &parameters, bool single, VisitCost *cost)
+template <class Ex> PetscErrorCode visit_cost(const Level<Ex> &level, const AmgParameters &parameters, CycleTraits cycle, VisitCost *cost)
 {
   using S = Seconds<Ex>;
   const DistMatrix<Ex> &A = level.A;
   const PetscInt before = parameters.sweeps_before(), after = parameters.sweeps_after();
-  const double rows = A.rows, vector = S::byte * rows * (single ? sizeof(float) : sizeof(double));
-  const double matrix = S::byte * (A.stored.bytes() > 0 ? static_cast<double>(A.stored.bytes()) : 12.0 * static_cast<double>(A.diag.nnz));
+  const double rows = A.rows, vector = S::byte * rows * (cycle.single ? sizeof(float) : sizeof(double));
+  const double entry = 12, own = static_cast<double>(A.diag.nnz), other = static_cast<double>(A.offd.nnz);
+  const double matrix = S::byte * ((A.stored.bytes() > 0 ? static_cast<double>(A.stored.bytes()) : entry * own) + entry * other);
   int ranks;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(A.comm, &ranks));
   const double message = ranks > 1 ? S::message : 0, product = S::launch + matrix + 3 * vector + message;
-  if (!level.transfer) { // the dense inverse of all rows
+  const auto sweeps = [&](PetscInt count, Guess guess) { return level.smoother.products(count, guess) * product; };
+  if (!level.transfer && cycle.dense) {
     cost->once = S::launch + S::byte * rows * rows * sizeof(double) + 2 * message;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const PetscInt steps = level.smoother.flips(before, Guess::zero) + level.smoother.flips(after, Guess::given);
-  cost->once = (steps + (before > 0 ? 1 : 0)) * product + 2 * S::launch + 6 * vector; // R and P
+  if (!level.transfer) {
+    cost->once = sweeps(parameters.coarse_sweeps, Guess::zero);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  cost->once = sweeps(before, Guess::zero) + sweeps(after, Guess::given) + (before > 0 ? product : 0) + 2 * S::launch + 6 * vector;
   cost->beside = 2 * (product + message) + 2 * S::launch + 8 * vector;
   if (level.number == 0) cost->once += product + S::wait + 3 * message + 4 * S::launch + 14 * vector; // of the outer Krylov method
   PetscFunctionReturn(PETSC_SUCCESS);

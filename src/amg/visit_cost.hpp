@@ -5,7 +5,11 @@
 
 namespace amgkit
 {
-// Local: this rank's part of the level, its smoother prepared; single: whether the cycle's vectors are in single precision. A model by the
-// kernels, the bytes and the messages of a visit; no time is measured, so that a choice is the same each time.
-template <class Ex> PetscErrorCode visit_cost(const Level<Ex> &, const AmgParameters &, bool single, VisitCost *);
+// Whether the cycle's vectors are in single precision, and whether the coarsest level is solved by its dense inverse.
+struct CycleTraits {
+  bool single = false, dense = true;
+};
+// Local: this rank's part of the level, its smoother prepared. A model by the kernels, the bytes and the messages of a visit; no time is
+// measured, so that a choice is the same each time.
+template <class Ex> PetscErrorCode visit_cost(const Level<Ex> &, const AmgParameters &, CycleTraits, VisitCost *);
 } // namespace amgkit

@@ -1,6 +1,7 @@
 // The host's memory: PETSc's allocator, so that -malloc_dump sees it.
 #include "base/memory.hpp"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <sys/mman.h>
@@ -64,7 +65,16 @@ PetscErrorCode memory_zero(Host &, void *p, std::size_t bytes)
 }
 
 PetscErrorCode memory_to_host(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
-PetscErrorCode post_to_host(Host &, const void *, std::size_t) { return PETSC_SUCCESS; }
-PetscErrorCode take_posted(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
+namespace
+{
+// As on a GPU: one for the process
+std::array<unsigned char, posted_bytes> &posted()
+{
+  static std::array<unsigned char, posted_bytes> memory;
+  return memory;
+}
+} // namespace
+PetscErrorCode post_to_host(Host &ex, const void *from, std::size_t bytes) { return memory_copy(ex, posted().data(), from, bytes); }
+PetscErrorCode take_posted(Host &ex, void *to, std::size_t bytes) { return memory_copy(ex, to, posted().data(), bytes); }
 PetscErrorCode memory_from_host(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
 } // namespace amgkit

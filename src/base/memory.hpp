@@ -66,12 +66,13 @@ PetscErrorCode memory_zero(Cuda &, void *p, std::size_t bytes);
 // Across; complete on return.
 PetscErrorCode memory_to_host(Host &, void *to, const void *from, std::size_t bytes);
 PetscErrorCode memory_to_host(Cuda &, void *to, const void *from, std::size_t bytes);
-// The same in two halves: what is queued between them does not delay the second. At most Cuda::host_scalars_bytes, and one such copy of
-// the process at a time.
+// The same in two halves, of at most so many bytes: what is queued between them does not delay the second. One such copy of the process at
+// a time: nothing that may post is called between them.
+inline constexpr std::size_t posted_bytes = Cuda::host_scalars_bytes;
 PetscErrorCode post_to_host(Host &, const void *from, std::size_t bytes);
 PetscErrorCode post_to_host(Cuda &, const void *from, std::size_t bytes);
-PetscErrorCode take_posted(Host &, void *to, const void *from, std::size_t bytes);
-PetscErrorCode take_posted(Cuda &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode take_posted(Host &, void *to, std::size_t bytes);
+PetscErrorCode take_posted(Cuda &, void *to, std::size_t bytes);
 PetscErrorCode memory_from_host(Host &, void *to, const void *from, std::size_t bytes);
 PetscErrorCode memory_from_host(Cuda &, void *to, const void *from, std::size_t bytes);
 } // namespace amgkit

@@ -175,9 +175,14 @@ PetscErrorCode destroy_host_scalars()
 }
 PetscErrorCode create_host_scalars()
 {
+  HostScalars made;
+
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMallocHost(&host_scalars().memory, 2 * Cuda::host_scalars_bytes));
-  PetscCallCUDA(cudaEventCreateWithFlags(&host_scalars().posted, cudaEventDisableTiming));
+  PetscCallCUDA(cudaEventCreateWithFlags(&made.posted, cudaEventDisableTiming));
+  const cudaError_t status = cudaMallocHost(&made.memory, Cuda::host_scalars_bytes + posted_bytes);
+  if (status) static_cast<void>(cudaEventDestroy(made.posted));
+  PetscCallCUDA(status);
+  host_scalars() = made;
   PetscCall(PetscRegisterFinalize(destroy_host_scalars));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -386,7 +391,7 @@ PetscErrorCode post_to_host(Cuda &ex, const void *from, std::size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode take_posted(Cuda &ex, void *to, const void *, std::size_t bytes)
+PetscErrorCode take_posted(Cuda &ex, void *to, std::size_t bytes)
 {
   PetscFunctionBegin;
   PetscCallCUDA(cudaEventSynchronize(host_scalars().posted));

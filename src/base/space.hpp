@@ -47,7 +47,7 @@ struct Cuda {
   static constexpr bool by_levels = true;
   CUstream_st *stream = nullptr;
   CUmemPoolHandle_st *pool = nullptr;
-  void *host_scalars = nullptr; // page-locked, host_scalars_bytes long: kernels write results of reductions here
+  void *host_scalars = nullptr; // page-locked, host_scalars_bytes for results of reductions, then room for post_to_host()
   static constexpr std::size_t host_scalars_bytes = 256;
   void *scratch = nullptr; // see scratch_memory()
   std::size_t scratch_bytes = 0;

@@ -141,13 +141,16 @@ bool on_cuda(Mat A)
 #endif
 }
 
-template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, int sought, double *a)
+template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, int sought, double *a, const int *order)
 {
   RowCheck check;
   constexpr PetscInt none = std::numeric_limits<PetscInt>::max();
 
   PetscFunctionBegin;
   PetscCall(attempt(A.comm, [&] { return check_rows(ex, A.diag, A.offd, a, &check, sought & row_faults); }));
+  for (int *row : {&check.first_fault, &check.first_negative}) {
+    if (order && *row >= 0) PetscCall(memory_to_host(ex, row, order + *row, sizeof(int)));
+  }
   std::array<PetscInt, 2> first = {check.first_fault < 0 ? none : A.range.first() + check.first_fault,
                                    check.first_negative < 0 ? none : A.range.first() + check.first_negative};
   const PetscInt mine = first[0];

@@ -29,7 +29,7 @@ public:
   PetscErrorCode scalars(FcgScalars *out, PetscReal *norm) override
   {
     PetscFunctionBegin;
-    PetscCall(take_posted(ex_, out, s(), sizeof *out));
+    PetscCall(take_posted(ex_, out, sizeof *out));
     *norm = std::sqrt(out->r_r) / scale_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -158,6 +158,8 @@ public:
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
     stepped_ = false;
+    if (collects_) PetscCall(memory_zero(ex_, collected_.data(), collected_.bytes())); // a solve ended by an error
+    collects_ = false;
     scale_ = norm > 0 && std::isfinite(norm) ? std::exp2(-std::ilogb(norm)) : 1;
     PetscCall(this->template with<0, 1>({}, {v.r},
                                         [&](auto, auto out) { return fcg_take_residual(ex_, n_, v.order, scale_, out[0], r_.data()); }));
@@ -217,17 +219,43 @@ public:
     PetscFunctionBegin;
     const LogPhase logged(Phase::krylov);
     PetscCall(this->sum(2, &s()->d_q, 4));
+    PetscCall(prepare_to_collect(v));
     PetscCall(this->template with<0, 3>({}, {v.x, v.r, v.w}, [&](auto, auto out) {
       const bool single = v.w_in_single;
+      const int *order = collects_ ? nullptr : v.order;
+      double *x = collects_ ? collected_.data() : out[0];
       const FirstStep<float> step = single ? product.first_step(reinterpret_cast<float *>(out[2])) : FirstStep<float>{};
       stepped_ = step.x != nullptr;
-      return fcg_step_in_mixed(ex_, n_, v.order, 1 / scale_, d, q, out[0], r_.data(), single ? nullptr : out[1], step, work(), s());
+      return fcg_step_in_mixed(ex_, n_, order, 1 / scale_, d, q, x, r_.data(), single ? nullptr : out[1], step, work(), s());
     }));
     PetscCall(this->sum(1, &s()->r_r, 6));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode complete(const FcgVectors &v) override
+  {
+    PetscFunctionBegin;
+    if (!collects_) PetscFunctionReturn(PETSC_SUCCESS);
+    const LogPhase logged(Phase::krylov);
+    PetscCall(this->template with<0, 1>({}, {v.x},
+                                        [&](auto, auto out) { return fcg_add_in_order(ex_, n_, v.order, collected_.data(), out[0]); }));
+    collects_ = false;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
 private:
+  // What the steps add to x is collected in their own order where it may be, without the memory added to x at once.
+  PetscErrorCode prepare_to_collect(const FcgVectors &v)
+  {
+    PetscFunctionBegin;
+    if (!v.order || !v.x_may_wait || !v.w_in_single) PetscFunctionReturn(PETSC_SUCCESS);
+    if (collected_.size() == 0 && n_ > 0) {
+      PetscCall(without_memory_go_on([&] { return collected_.allocate(ex_, n_); }));
+      if (collected_.size() > 0) PetscCall(memory_zero(ex_, collected_.data(), collected_.bytes()));
+    }
+    collects_ = collected_.size() > 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   static const int *order_of_w(const FcgVectors &v) { return v.w_in_single ? nullptr : v.order; }
   // f(w), floats or doubles
   template <class F> PetscErrorCode with_w(const FcgVectors &v, F f)
@@ -246,6 +274,8 @@ private:
   {
     FcgStepsIn<Ex>::release();
     for (Array<float, Ex> *array : {&r_, &d_, &q_}) array->release();
+    collected_.release();
+    collects_ = false;
   }
   using FcgStepsIn<Ex>::ex_;
   using FcgStepsIn<Ex>::n_;
@@ -254,7 +284,9 @@ private:
   using FcgStepsIn<Ex>::work;
 
   Array<float, Ex> r_, d_, q_; // scaled
-  bool stepped_ = false;       // whether the first step of the next application has been taken, of the present r
+  Array<double, Ex> collected_;
+  bool collects_ = false; // whether x lacks what is collected; nothing is when it does not
+  bool stepped_ = false;  // whether the first step of the next application has been taken, of the present r
 };
 } // namespace
 

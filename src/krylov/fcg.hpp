@@ -48,6 +48,8 @@ PetscErrorCode fcg_step_in_mixed(Ex &, std::int64_t n, const int *order, double 
 template <class Ex>
 PetscErrorCode fcg_residual(Ex &, std::int64_t n, const int *order, const double *b, const double *w, double scale, double *r,
                             float *single, double *work, FcgScalars *s);
+// x[order[i]] += e[i], e <- 0
+template <class Ex> PetscErrorCode fcg_add_in_order(Ex &, std::int64_t n, const int *order, double *e, double *x);
 // r <- scale wide, rounded; wide <- r
 template <class Ex> PetscErrorCode fcg_take_residual(Ex &, std::int64_t n, const int *order, double scale, double *wide, float *r);
 
@@ -55,6 +57,7 @@ template <class Ex> PetscErrorCode fcg_take_residual(Ex &, std::int64_t n, const
 struct FcgVectors {
   Vec x = nullptr, r = nullptr, w = nullptr, d = nullptr, q = nullptr;
   const int *order = nullptr; // of vectors of floats, as UserProduct has it; nullptr in double precision
+  bool x_may_wait = false;    // nobody reads x before complete(): steps in another order may collect what they add to it
   bool w_in_single = false;   // w's memory has floats, and r is not kept up to date: B is applied by apply()
 };
 
@@ -75,6 +78,8 @@ public:
   virtual PetscErrorCode direct(bool first, const FcgVectors &) = 0;
   // The order of vectors of floats, which are the preconditioner's.
   virtual const int *order(Preconditioner &) const { return nullptr; }
+  // x is what the steps have made it.
+  virtual PetscErrorCode complete(const FcgVectors &) { return PETSC_SUCCESS; }
   // Whether the preconditioner applies B to floats.
   virtual bool can_apply(Preconditioner &) const { return false; }
   // By it: w = B r in single precision.
@@ -88,7 +93,7 @@ public:
   virtual PetscErrorCode post_scalars() = 0;
   // *norm: ||r||, as the step left it.
   virtual PetscErrorCode scalars(FcgScalars *, PetscReal *norm) = 0;
-  // Whether the space runs while the host waits.
+  // Whether what is queued runs while the host waits, on a GPU, that is, and in the space that stands for one.
   virtual bool runs_alone() const = 0;
 };
 

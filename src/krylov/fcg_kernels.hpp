@@ -115,6 +115,14 @@ PetscErrorCode fcg_residual(Ex &ex, std::int64_t n, const int *order, const doub
       work, &s->r_r);
 }
 
+template <class Ex> PetscErrorCode fcg_add_in_order(Ex &ex, std::int64_t n, const int *order, double *e, double *x)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    x[order[i]] += e[i];
+    e[i] = 0;
+  });
+}
+
 template <class Ex> PetscErrorCode fcg_take_residual(Ex &ex, std::int64_t n, const int *order, double scale, double *wide, float *r)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
@@ -128,6 +136,7 @@ using Space = AMGKIT_SPACE;
 AMGKIT_INSTANTIATE(fcg_norm)
 AMGKIT_INSTANTIATE(fcg_step)
 AMGKIT_INSTANTIATE(fcg_step_in_mixed)
+AMGKIT_INSTANTIATE(fcg_add_in_order)
 AMGKIT_INSTANTIATE(fcg_residual)
 AMGKIT_INSTANTIATE(fcg_take_residual)
 #define INSTANTIATE(W, V)                                                                                                                  \

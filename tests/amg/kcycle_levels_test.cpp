@@ -59,7 +59,9 @@ TEST(WorthwhileKCycleLevels, IterationCostCountsVisits)
 
 namespace
 {
-void observe(VisitsOnTrial &trial, double factor, int steps = 6)
+constexpr int with_visits = 16, with_v_cycle = 8; // steps of a trial
+
+void observe(VisitsOnTrial &trial, double factor, int steps)
 {
   for (int step = 0; step < steps; step++) trial.observe(factor);
 }
@@ -68,7 +70,7 @@ void observe(VisitsOnTrial &trial, double factor, int steps = 6)
 TEST(VisitsOnTrial, AreKeptWhereTheyMakeProgress)
 {
   VisitsOnTrial fast(1.5);
-  observe(fast, 0.9, 2); // first steps do not count
+  observe(fast, 0.9, 8); // first steps do not count
   observe(fast, 0.5, 40);
   EXPECT_FALSE(fast.with_v_cycle());
   EXPECT_EQ(fast.left_with_v_cycle(), 1);
@@ -76,11 +78,11 @@ TEST(VisitsOnTrial, AreKeptWhereTheyMakeProgress)
   EXPECT_FALSE(fast.with_v_cycle());
 
   VisitsOnTrial slow(1.5);
-  observe(slow, 0.6, 5);
+  observe(slow, 0.6, with_visits - 1);
   EXPECT_FALSE(slow.with_v_cycle());
   observe(slow, 0.6, 1);
   EXPECT_TRUE(slow.with_v_cycle());
-  observe(slow, 0.72); // 0.61 for the same cost
+  observe(slow, 0.72, with_v_cycle); // 0.61 for the same cost
   EXPECT_FALSE(slow.with_v_cycle());
   EXPECT_NEAR(slow.left_with_visits(), 0.6, 1e-12);
   EXPECT_NEAR(slow.left_with_v_cycle(), 0.72, 1e-12);
@@ -89,14 +91,17 @@ TEST(VisitsOnTrial, AreKeptWhereTheyMakeProgress)
 TEST(VisitsOnTrial, GiveWayToAVCycleThatMakesMoreForItsCost)
 {
   VisitsOnTrial trial(1.5);
-  observe(trial, 0.6);
+  observe(trial, 0.6, with_visits);
   trial.observe(NAN); // says nothing
   trial.observe(0);
-  observe(trial, 0.7, 5); // 0.59
-  trial.begin_solve();    // had ended too soon
-  EXPECT_FALSE(trial.with_v_cycle());
-  observe(trial, 0.6);
-  observe(trial, 0.7);
+  observe(trial, 0.7, with_v_cycle - 1); // 0.59
+  EXPECT_TRUE(trial.with_v_cycle());
+  trial.begin_solve(); // the one before had ended too soon
+  EXPECT_TRUE(trial.with_v_cycle());
+  observe(trial, 0.1, 8); // first steps do not count
+  observe(trial, 0.7, 5);
+  EXPECT_FALSE(trial.rejected());
+  observe(trial, 0.7, 1);
   EXPECT_TRUE(trial.rejected());
   trial.begin_solve();
   EXPECT_TRUE(trial.with_v_cycle());
@@ -142,15 +147,15 @@ TYPED_TEST(KCycleLevels, AreChosenByTheVCycleBelow)
         std::vector<VisitCost> cost(solver.hierarchy.levels.size());
         ASSERT_GE(cost.size(), 5U);
         for (std::size_t l = 0; l < cost.size(); l++)
-          OK(visit_cost<TypeParam>(*solver.hierarchy.levels[l], solver.parameters, solver.cycle.single(), &cost[l]));
+          OK(visit_cost<TypeParam>(*solver.hierarchy.levels[l], solver.parameters, {solver.cycle.single(), true}, &cost[l]));
         for (int m = 1; m <= 3; m++) EXPECT_GT(tests[static_cast<std::size_t>(m)], 0);
         EXPECT_EQ(levels, std::max(worthwhile_kcycle_levels(cost, tests), least));
       }
       if (tested && !good) {
         const CycleKind kind = solver.cycle.choose(true, false).kind;
-        for (int step = 0; step < 6; step++) solver.cycle.observe(0.9);
+        for (int step = 0; step < with_visits; step++) solver.cycle.observe(0.9);
         EXPECT_EQ(solver.cycle.choose(true, false).kind, cycle == CycleKind::automatic ? CycleKind::v : kind);
-        for (int step = 0; step < 6; step++) solver.cycle.observe(0.99);
+        for (int step = 0; step < with_v_cycle; step++) solver.cycle.observe(0.99);
         EXPECT_EQ(solver.cycle.choose(true, false).kind, kind);
         EXPECT_EQ(solver.cycle.kcycle_levels(), levels);
       }

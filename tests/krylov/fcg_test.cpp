@@ -165,6 +165,75 @@ TYPED_TEST(FcgTest, ResidualIsTakenInBothPrecisions)
   }
 }
 
+// With vectors of floats in another order than the others: the same as with these brought into it.
+TYPED_TEST(FcgTest, StepsMayHaveAnOrderOfTheirOwn)
+{
+  constexpr int n = 3000;
+  const HostVectors of(n);
+  std::vector<int> order(n);
+  for (int i = 0; i < n; i++) order[i] = static_cast<int>(1999LL * i % n); // coprime
+  const auto in_order = [&](const std::vector<double> &x) {
+    std::vector<double> y(n);
+    for (int i = 0; i < n; i++) y[i] = x[order[i]];
+    return y;
+  };
+  struct Result {
+    std::vector<FcgScalars> s;
+    std::vector<double> x, w, wide;
+    std::vector<float> d, r, taken;
+  };
+  const auto run = [&](bool ordered, Result &out) {
+    const auto given = [&](const std::vector<double> &x) { return this->to_space(ordered ? x : in_order(x)); };
+    auto D = this->to_space(rounded<float>(of.d)), Q = this->to_space(rounded<float>(of.q)), R = this->to_space(rounded<float>(of.r));
+    auto x = given(of.x), w = given(of.w), wide = given(of.w), b = given(of.q);
+    const auto places = this->to_space(order);
+    const int *at = ordered ? places.data() : nullptr;
+    Array<double, TypeParam> work;
+    Array<FcgScalars, TypeParam> scalars;
+    Array<float, TypeParam> taken;
+    const FirstStep<float> none{};
+    OK(work.allocate(this->ex, 2 * sum_parts_of(n)));
+    OK(taken.allocate(this->ex, n));
+    OK(upload(this->ex, std::vector<FcgScalars>(1), scalars));
+    double *sums = work.data();
+    FcgScalars *s = scalars.data();
+    OK(fcg_projections<TypeParam, double, float>(this->ex, n, at, w.data(), R.data(), Q.data(), sums, s));
+    OK(sum_products(this->ex, n, D.data(), Q.data(), ProductSums<2, float>{false, R.data(), nullptr, sums, &s->d_q}));
+    OK(fcg_step_in_mixed(this->ex, n, at, 0.25, D.data(), Q.data(), x.data(), R.data(), wide.data(), none, sums, s));
+    OK(fcg_direction<TypeParam, double, float>(this->ex, n, at, false, s, w.data(), D.data()));
+    OK(fcg_residual(this->ex, n, at, b.data(), x.data(), 8, w.data(), taken.data(), sums, s));
+    OK(download(this->ex, s, 1, out.s));
+    out.x = this->to_host(x);
+    out.w = this->to_host(w);
+    out.wide = this->to_host(wide);
+    out.d = this->to_host(D);
+    out.r = this->to_host(R);
+    out.taken = this->to_host(taken);
+  };
+  Result own, plain;
+  run(true, own);
+  run(false, plain);
+  EXPECT_EQ(in_order(own.x), plain.x);
+  EXPECT_EQ(in_order(own.w), plain.w);
+  EXPECT_EQ(in_order(own.wide), plain.wide);
+  EXPECT_EQ(own.d, plain.d);
+  EXPECT_EQ(own.r, plain.r);
+  EXPECT_EQ(own.taken, plain.taken);
+  EXPECT_EQ(own.s[0].r_r, plain.s[0].r_r);
+
+  auto x = this->to_space(of.x), e = this->to_space(of.d), wide = this->to_space(of.w);
+  const auto places = this->to_space(order);
+  Array<float, TypeParam> taken;
+  OK(taken.allocate(this->ex, n));
+  OK(fcg_add_in_order(this->ex, n, places.data(), e.data(), x.data()));
+  OK(fcg_take_residual(this->ex, n, places.data(), 8, wide.data(), taken.data()));
+  const auto got = this->to_host(x);
+  const auto floats = this->to_host(taken);
+  for (int i = 0; i < n; i++) ASSERT_EQ(got[order[i]], of.x[order[i]] + of.d[i]);
+  for (int i = 0; i < n; i++) ASSERT_EQ(floats[i], static_cast<float>(8 * of.w[order[i]]));
+  EXPECT_EQ(this->to_host(e), std::vector<double>(n, 0.0));
+}
+
 // Where the method cannot go on, x and r stay.
 TYPED_TEST(FcgTest, TakesNoStepThatMakesNoSense)
 {

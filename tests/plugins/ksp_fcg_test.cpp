@@ -193,6 +193,37 @@ TEST_F(FlexibleCG, AppliesThePreconditionerAhead)
   EXPECT_EQ(count_of("PCApply") - before, 3);
 }
 
+// Not where B is another solve, whose scalars come to the host the same way.
+TEST_F(FlexibleCG, MayBeNested)
+{
+  for (const char *where : {"coarse", "levels"}) {
+    const std::string inner = std::string(" -mg_") + where;
+    solve("-ksp_type amgfcg -ksp_amgfcg_precision double -pc_type amgsa -pc_amgsa_coarse_eq_limit 100 -pc_amgsa_export_mg" + inner +
+          "_ksp_type amgfcg" + inner + "_ksp_rtol 1e-3" + inner + "_pc_type jacobi" + (have_gpu() ? "" : " -pc_amgsa_space debug"));
+    EXPECT_TRUE(solution.converged()) << where;
+    EXPECT_LE(solution.residual, 1.1e-9) << where;
+    OK(KSPReset(ksp));
+  }
+}
+
+// What a solve's steps leave decides between a k-cycle and a v-cycle.
+TEST_F(FlexibleCG, TellsThePreconditionerOfItsSteps)
+{
+  const std::string slow = "-ksp_type amgfcg -pc_type amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_smoother jacobi "
+                           "-pc_amgmatching_jacobi_omega 0.05 -ksp_rtol 1e-12 ";
+  for (const char *norm : {"unpreconditioned", "natural"}) {
+    for (const char *cycle : {"auto", "k"}) {
+      solve(slow + "-pc_amgmatching_cycle_type " + cycle + " -ksp_norm_type " + norm);
+      ASSERT_GE(solution.iterations, 24);
+      const std::string view = view_of(ksp);
+      EXPECT_NE(view.find("by choice: of a residual, a v-cycle leaves"), std::string::npos);
+      EXPECT_EQ(view.find("; in a solve, a step left") != std::string::npos, std::string(norm) + cycle == "unpreconditionedauto")
+          << norm << cycle << view;
+      OK(KSPReset(ksp));
+    }
+  }
+}
+
 // A Laplacian without a boundary and its constant null space: the answer has no part of it.
 TEST_F(FlexibleCG, SolvesASingularSystemWithItsNullSpace)
 {

@@ -138,26 +138,43 @@ TEST_F(Renumbered, ShowsItsSolution)
   EXPECT_TRUE(solution.converged());
 }
 
-// Where the rows have blocks, or vectors are attached, the order is the user's; an error names the user's row.
-TEST_F(Renumbered, LeavesAloneWhatHasMeaningByRow)
+// Vectors of a near-null space, by the matrix or by its DM, are brought into the order. With rows of different size they are not constant.
+TEST_F(Renumbered, BringsTheNearNullSpaceAlong)
 {
+  OwnedVec scale, inverse;
+  OK(VecDuplicate(b, scale.out()));
+  OK(VecDuplicate(b, inverse.out()));
+  OK(VecSetRandom(scale, nullptr));
+  OK(VecShift(scale, 0.1));
+  OK(MatDiagonalScale(A, scale, scale));
+  OK(VecCopy(scale, inverse));
+  OK(VecReciprocal(inverse));
+  OK(VecNormalize(inverse, nullptr));
+  Vec vector = inverse;
   MatNullSpace space;
-  Vec ones;
-  OK(VecDuplicate(b, &ones));
-  OK(VecSet(ones, 1));
-  OK(VecNormalize(ones, nullptr));
-  OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &ones, &space));
+  OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &vector, &space));
   OK(MatSetNearNullSpace(A, space));
-  solve(with("amgsa", "yes"));
-  EXPECT_TRUE(solution.converged());
-  EXPECT_FALSE(is_renumbered());
-  OK(MatSetNearNullSpace(A, nullptr));
   OK(MatNullSpaceDestroy(&space));
-  OK(VecDestroy(&ones));
-  OK(KSPReset(ksp));
+  for (const std::string type : {"amgsa", "amgmatching"}) {
+    std::array<PetscInt, 2> iterations{};
+    for (const char *renumber : {"no", "yes"}) {
+      OK(KSPReset(ksp));
+      solve(with(type, renumber));
+      EXPECT_TRUE(solution.converged()) << type;
+      iterations[renumber == std::string("yes") ? 1 : 0] = solution.iterations;
+    }
+    EXPECT_EQ(is_renumbered(), possible());
+    EXPECT_NEAR(iterations[0], iterations[1], 2) << type;
+  }
+}
+
+// An error for new values names the user's row; blocks and few rows are left alone.
+TEST_F(Renumbered, SpeaksOfTheUsersRows)
+{
   solve(with("amgsa", "auto")); // few rows
   EXPECT_FALSE(is_renumbered());
   OK(KSPReset(ksp));
+  solve(with("amgsa", "yes"));
   if (rank_of_world() == 0) {
     OK(MatSetValue(A, 3, 3, std::numeric_limits<double>::quiet_NaN(), INSERT_VALUES));
   }
@@ -167,5 +184,11 @@ TEST_F(Renumbered, LeavesAloneWhatHasMeaningByRow)
   const Refusal refusal = refusal_of([&] { return KSPSetUp(ksp); });
   EXPECT_EQ(static_cast<int>(refusal.code), PETSC_ERR_FP);
   EXPECT_NE(refusal.message.find("Row 3 of the matrix"), std::string::npos) << refusal.message;
+  if (!possible()) return;
+  set_up(grid7(8, 6, 5)); // 240 rows
+  OK(MatSetBlockSize(A, 3));
+  solve(with("amgsa", "yes"));
+  EXPECT_TRUE(solution.converged());
+  EXPECT_FALSE(is_renumbered());
 }
 } // namespace amgkit::test

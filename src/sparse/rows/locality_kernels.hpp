@@ -26,7 +26,7 @@ AMGKIT_FN inline int new_pieces(const CsrView<double> &A, std::int64_t i)
 template <class Ex> PetscErrorCode scattered_share(Ex &ex, CsrView<double> A, double *share)
 {
   constexpr int one_of = 15, shift = 32; // odd: rows begin pieces, and do not
-  std::int64_t both = 0; // new pieces, entries
+  std::int64_t both = 0;                 // new pieces, entries
 
   PetscFunctionBegin;
   PetscCall(reduce<std::int64_t>(
@@ -78,6 +78,13 @@ template <class Ex> PetscErrorCode cluster_order(Ex &ex, CsrView<double> A, Arra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode gather_rows(Ex &ex, std::int64_t n, int m, const int *index, const double *from, double *to)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    for (int k = 0; k < m; k++) to[m * i + k] = from[std::int64_t{m} * index[i] + k];
+  });
+}
+
 template <class Ex> PetscErrorCode scatter(Ex &ex, std::int64_t n, const int *index, const double *from, double *to)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[index[i]] = from[i]; });
@@ -85,5 +92,6 @@ template <class Ex> PetscErrorCode scatter(Ex &ex, std::int64_t n, const int *in
 
 AMGKIT_INSTANTIATE(scattered_share)
 AMGKIT_INSTANTIATE(cluster_order)
+AMGKIT_INSTANTIATE(gather_rows)
 AMGKIT_INSTANTIATE(scatter)
 } // namespace amgkit
