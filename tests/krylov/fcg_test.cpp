@@ -165,13 +165,22 @@ TYPED_TEST(FcgTest, ResidualIsTakenInBothPrecisions)
   }
 }
 
+namespace
+{
+std::vector<int> scattered_order(int n)
+{
+  std::vector<int> order(n);
+  for (int i = 0; i < n; i++) order[i] = static_cast<int>(1999LL * i % n); // coprime
+  return order;
+}
+} // namespace
+
 // With vectors of floats in another order than the others: the same as with these brought into it.
 TYPED_TEST(FcgTest, StepsMayHaveAnOrderOfTheirOwn)
 {
   constexpr int n = 3000;
   const HostVectors of(n);
-  std::vector<int> order(n);
-  for (int i = 0; i < n; i++) order[i] = static_cast<int>(1999LL * i % n); // coprime
+  const auto order = scattered_order(n);
   const auto in_order = [&](const std::vector<double> &x) {
     std::vector<double> y(n);
     for (int i = 0; i < n; i++) y[i] = x[order[i]];
@@ -220,7 +229,13 @@ TYPED_TEST(FcgTest, StepsMayHaveAnOrderOfTheirOwn)
   EXPECT_EQ(own.r, plain.r);
   EXPECT_EQ(own.taken, plain.taken);
   EXPECT_EQ(own.s[0].r_r, plain.s[0].r_r);
+}
 
+TYPED_TEST(FcgTest, OtherVectorsAreReadAndWrittenInTheirOrder)
+{
+  constexpr int n = 3000;
+  const HostVectors of(n);
+  const auto order = scattered_order(n);
   auto x = this->to_space(of.x), e = this->to_space(of.d), wide = this->to_space(of.w);
   const auto places = this->to_space(order);
   Array<float, TypeParam> taken;
