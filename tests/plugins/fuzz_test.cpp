@@ -20,12 +20,13 @@ const char *const options =
 std::string settings(unsigned seed, Method method)
 {
   using Choices = std::vector<std::vector<const char *>>;
-  static const Choices shared = {{"cycle_type v", "cycle_type w", "cycle_type f", "cycle_type k", "cycle_type auto"},
-                                 {"smoother l1jacobi", "smoother jacobi", "smoother chebyshev", "smoother ilu0", "chebyshev_degree 3",
-                                  "pre_sweeps 0", "post_sweeps 2"},
-                                 {"coarse_solver dense", "coarse_solver smoother", "max_levels 2"},
-                                 {"kcycle_form fcg", "kcycle_form gcr", "kcycle_levels 1", "renumber yes", "renumber no"},
-                                 {"process_eq_limit 0", "process_eq_limit 1", "process_eq_limit 4"}};
+  static const Choices shared = {
+      {"cycle_type v", "cycle_type w", "cycle_type f", "cycle_type k", "cycle_type auto"},
+      {"smoother l1jacobi", "smoother jacobi", "smoother chebyshev", "smoother ilu0", "chebyshev_degree 3", "pre_sweeps 0",
+       "post_sweeps 2"},
+      {"coarse_solver dense", "coarse_solver smoother", "max_levels 2"},
+      {"kcycle_form fcg", "kcycle_form gcr", "kcycle_levels 0", "kcycle_levels 1", "renumber yes", "renumber no"},
+      {"process_eq_limit 0", "process_eq_limit 1", "process_eq_limit 4"}};
   static const Choices of_matching = {{"matching_steps 1", "matching_steps 2", "matching_steps 3", "matching_steps 4"},
                                       {"kappa 0", "kappa 60", "quality_aware true", "quality_aware true -pc_amgmatching_kappa 3"}};
   static const Choices of_classical = {{"interp_type direct", "interp_type ext", "interp_type ext+i", "interp_type ext+e", "agg_nl 1",
@@ -107,10 +108,14 @@ protected:
     OK(entries_of(x, again));
   }
 
-  // Finite, and the same every time; the same in every space but for rounding, where the matrix lets it be. The right-hand side is the
-  // host's: PETSc 3.26's product with the aijcusparse matrix of seed 124 now and then leaves its last row 0.
-  void check_application(const RandomMatrix &matrix, const std::string &how)
+  // Finite, and the same every time; the same in every space but for rounding, where the matrix lets it be, and the options: a space may
+  // have an order of its own, and chooses cycles by what they cost there. The right-hand side is the host's: PETSc 3.26's product with the
+  // aijcusparse matrix of seed 124 now and then leaves its last row 0.
+  void check_application(const RandomMatrix &matrix, const std::string &settings)
   {
+    const auto has = [&](const char *setting) { return settings.find(setting) != std::string::npos; };
+    const bool alike = matrix.tame && !has("renumber yes") && !has("kcycle_levels 0");
+    const std::string how = " -pc_amgmatching_kcycle_levels 2 " + settings;
     std::vector<double> on_host, right_hand_side;
     for (const Use &use : uses()) {
       const std::string name = matrix.description + ", " + use.name + how;
@@ -129,7 +134,7 @@ protected:
       apply(A, how + use.option, b, anew, again);
       EXPECT_EQ(first, anew) << name;
       if (on_host.empty()) on_host = first;
-      if (matrix.tame) expect_close(first, on_host, 1e-9, name);
+      if (alike) expect_close(first, on_host, 1e-9, name);
     }
   }
 
