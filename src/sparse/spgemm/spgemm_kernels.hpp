@@ -2,6 +2,8 @@
 // third, the only one for new values, sums the products by column. A step is one row of B, whose columns differ: its lanes write
 // different sums, and steps follow each other in order, so that no sum depends on the schedule.
 //
+// On a plain host an array takes the part of the tables (spgemm_marks.hpp); the space Debug has them.
+//
 // The tables grow fourfold from size to size. A row's first try is with the smallest that has half as many slots as the row has products,
 // as these repeat columns; where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
 //
@@ -10,6 +12,8 @@
 #include "sparse/spgemm/spgemm_backends.hpp"
 #include "sparse/spgemm/spgemm_bitmaps.hpp"
 #include "sparse/spgemm/spgemm_lanes.hpp"
+#include "sparse/spgemm/spgemm_marks.hpp"
+#include "sparse/spgemm/spgemm_weights.hpp"
 
 #include <type_traits>
 
@@ -21,38 +25,6 @@ constexpr int largest = tables - 1;
 // of those with sums for runs: 48 KiB of scratch hold it
 constexpr int largest_with_sums(int run) { return run > 1 ? largest - 1 : largest; }
 constexpr int done = tables + 1; // no table is to be tried
-
-// length[i] <- min(most, sum of weight[j] over the entries of row i of A)
-template <class Ex> PetscErrorCode bound_rows(Ex &ex, const CsrView<double> &A, const int *weight, int most, int *length)
-{
-  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    std::int64_t n = 0;
-    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) n += weight[A.col[k]];
-    n = team.sum(n);
-    team.once([&] { length[i] = n < most ? static_cast<int>(n) : most; });
-  });
-}
-
-// weight[j]: the products that an entry in column j of the left factor leads to
-template <class Ex> PetscErrorCode weigh_columns(Ex &ex, const TwoFactors &in, Array<int, Ex> &weights)
-{
-  PetscFunctionBegin;
-  PetscCall(weights.allocate(ex, in.B.rows));
-  int *weight = weights.data();
-  const int *ptr = in.B.ptr;
-  PetscCall(for_each(ex, in.B.rows, [=] AMGKIT_FN(std::int64_t j) { weight[j] = ptr[j + 1] - ptr[j]; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-template <class Ex> PetscErrorCode weigh_columns(Ex &ex, const ThreeFactors &in, Array<int, Ex> &weights)
-{
-  Array<int, Ex> lengths;
-
-  PetscFunctionBegin;
-  PetscCall(weigh_columns(ex, TwoFactors{in.A, in.B}, lengths));
-  PetscCall(weights.allocate(ex, in.A.rows));
-  PetscCall(bound_rows(ex, in.A, lengths.data(), INT32_MAX, weights.data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 // next[i]: the size of table that row i of C tries first; count[i] <- 0 where it needs none.
 template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int *count, unsigned char *next)
@@ -173,12 +145,31 @@ PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n
   });
 }
 
+// C's columns, in ascending order in each row
+template <class In, class Ex>
+PetscErrorCode list_all_columns(Ex &ex, std::int64_t work_bytes, const In &in, const SpgemmPlan<Ex> &plan, const int *ptr, int *col)
+{
+  const int *row = plan.row.data();
+
+  if constexpr (by_marks<Ex>) return list_by_marks(ex, in, left_factor(in).rows, ptr, col);
+  PetscFunctionBegin;
+  PetscCall(for_sizes([&](auto size) {
+    constexpr int T = decltype(size)::value;
+    return with_lanes<KeyedSums<T, 1>>(in.B.average(), [&](auto lanes) {
+      return list_columns<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], ptr, col);
+    });
+  }));
+  if (plan.windows > 0)
+    PetscCall(for_slices(ex, in, row + plan.begin[tables], plan.begin[tables + 1] - plan.begin[tables], work_bytes,
+                         [&](const Slice &slice) { return fill_slice(ex, slice, ptr, col); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The factors' entries stand for blocks, plan.rows x plan.inner those of the left one, plan.inner x run those of B; plan.run columns, or 1,
 // are to be summed together.
 template <class In, class Ex>
 PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int run, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
-  const std::int64_t work_bytes = options.work_bytes;
   Array<int, Ex> weights, offsets, columns;
   const CsrView<double> &left = left_factor(in);
   const int rows = left.rows;
@@ -192,25 +183,19 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
   PetscCall(reduce<std::int64_t>(
       ex, left.nnz, [=] AMGKIT_FN(std::int64_t k) { return static_cast<std::int64_t>(weight[left.col[k]]); }, 0, Sum{}, &plan.products));
   plan.products *= std::int64_t{plan.rows} * plan.inner * run;
-  PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
-  weights.release();
-  PetscCall(count_all_columns(ex, work_bytes, in, rows, ptr));
+  if constexpr (by_marks<Ex>) {
+    PetscCall(count_by_marks(ex, in, rows, ptr));
+  } else {
+    PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
+    weights.release();
+    PetscCall(count_all_columns(ex, options.work_bytes, in, rows, ptr));
+  }
   PetscCall(exclusive_scan(ex, rows, ptr, &nnz));
   PetscCheck(nnz * plan.rows * run <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries on one process: use more processes");
   PetscCall(sort_rows(ex, rows, ptr, run / plan.run, plan));
   PetscCall(columns.allocate(ex, nnz));
-  int *col = columns.data();
-  const int *row = plan.row.data();
-  PetscCall(for_sizes([&](auto size) {
-    constexpr int T = decltype(size)::value;
-    return with_lanes<KeyedSums<T, 1>>(in.B.average(), [&](auto lanes) {
-      return list_columns<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], ptr, col);
-    });
-  }));
-  if (plan.windows > 0)
-    PetscCall(for_slices(ex, in, row + plan.begin[tables], plan.begin[tables + 1] - plan.begin[tables], work_bytes,
-                         [&](const Slice &slice) { return fill_slice(ex, slice, ptr, col); }));
+  PetscCall(list_all_columns(ex, options.work_bytes, in, plan, ptr, columns.data()));
   if (plan.rows == 1 && run == 1) {
     C.ptr = std::move(offsets);
     C.col = std::move(columns);
@@ -329,7 +314,11 @@ PetscErrorCode sum_windows(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, con
 template <int M, class In, class Ex>
 PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const SpgemmPart &part, const SpgemmRows &C)
 {
+  Array<int, Ex> marks;
+
   PetscFunctionBegin;
+  if constexpr (by_marks<Ex>) PetscCall(marks.allocate(ex, in.B.cols));
+  int *mark = marks.data();
   PetscCall(for_sizes([&](auto size) {
     constexpr int T = decltype(size)::value;
     const int *row = plan.row.data() + part.begin_of[T];
@@ -340,6 +329,7 @@ PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const S
       if constexpr (std::is_same_v<In, TwoFactors> && columns_of(T) <= most_places) {
         if (plan.noted()) return sum_noted_rows<T, M>(ex, in, plan, row, n, C);
       }
+      if constexpr (by_marks<Ex>) return sum_rows<1, M, RunSums<columns_of(T), M>>(ex, in, AllByMarks{mark}, row, n, C);
       return with_lanes<KeyedSums<T, M>>(in.B.average(), [&](auto lanes) {
         return sum_rows<decltype(lanes)::value, M, KeyedSums<T, M>>(ex, in, AllByColumn{}, row, n, C);
       });
