@@ -1,8 +1,8 @@
 // Products of one rank's sparse matrices, C = A B and C = R A P, pattern and values apart.
 //
 // native sums every entry of C from 0 in one fixed order, that of the left factor's entries: all spaces compute the same bits, in every
-// run. Its rows of C are collected in hash tables, in shared memory on Cuda, rows too long for them as bits of all of C's columns; on a plain
-// host in an array of these.
+// run. Its rows of C are collected in hash tables, in shared memory on Cuda, rows too long for them as bits of all of C's columns; on a
+// plain host in an array of these.
 //
 // A numeric A P of 7-point 256³ with 3.25 entries in a row of P, 0.38 G terms, must read A, 1.4 GB, P, 0.7 GB, and of C, 196 M entries, the
 // columns, 0.8 GB, and write its values, 1.6 GB: 1.1 ms on an H200. At 12 bytes a term, from caches, 30 G terms/s are 0.36 TB/s. So it is
