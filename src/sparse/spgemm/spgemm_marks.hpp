@@ -9,8 +9,8 @@ namespace amgkit::spgemm
 {
 template <class Ex> inline constexpr bool by_marks = std::is_same_v<Ex, Host>;
 
-// count[i] <- the number of columns of row i of C
-template <class In> PetscErrorCode count_by_marks(Host &ex, const In &in, int rows, int *count)
+// found(i, n, column) for the n-th column, n = 0, 1, ..., that comes up in row i of C, then end(i, how many there are), row after row.
+template <class In, class Found, class End> PetscErrorCode for_marked_columns(Host &ex, const In &in, int rows, Found found, End end)
 {
   Array<int, Host> last_row; // that has the column
 
@@ -20,35 +20,29 @@ template <class In> PetscErrorCode count_by_marks(Host &ex, const In &in, int ro
   std::fill_n(last, in.B.cols, -1);
   PetscCall(for_rows<1>(ex, rows, [=](auto team, std::int64_t i) {
     const int row = static_cast<int>(i);
-    int columns = 0;
+    int n = 0;
     for_columns(team, in, in.row(i), [&](int column) {
-      columns += last[column] != row ? 1 : 0;
+      if (last[column] != row) found(row, n++, column);
       last[column] = row;
     });
-    count[i] = columns;
+    end(row, n);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// count[i] <- the number of columns of row i of C
+template <class In> PetscErrorCode count_by_marks(Host &ex, const In &in, int rows, int *count)
+{
+  return for_marked_columns(
+      ex, in, rows, [](int, int, int) {}, [=](int i, int n) { count[i] = n; });
 }
 
 // C's columns, in ascending order in each row
 template <class In> PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, const int *ptr, int *col)
 {
-  Array<int, Host> last_row;
-
-  PetscFunctionBegin;
-  PetscCall(last_row.allocate(ex, in.B.cols));
-  int *last = last_row.data();
-  std::fill_n(last, in.B.cols, -1);
-  PetscCall(for_rows<1>(ex, rows, [=](auto team, std::int64_t i) {
-    const int row = static_cast<int>(i);
-    int at = ptr[i];
-    for_columns(team, in, in.row(i), [&](int column) {
-      if (last[column] != row) col[at++] = column;
-      last[column] = row;
-    });
-    std::sort(col + ptr[i], col + at);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return for_marked_columns(
+      ex, in, rows, [=](int i, int n, int column) { col[ptr[i] + n] = column; },
+      [=](int i, int n) { std::sort(col + ptr[i], col + ptr[i] + n); });
 }
 
 // As ByColumn, by the place of each run of columns in the present row of C.
