@@ -161,9 +161,9 @@ PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
   Preconditioner *solver;
 
   PetscFunctionBegin;
-  if (solve.v.order) PetscCall(check_there(ksp, solve, solver_of(ksp->pc)));
   if (!solve.v.w_in_single) {
     PetscCall(KSP_PCApply(ksp, solve.v.r, solve.v.w));
+    if (solve.v.order) PetscCall(check_there(ksp, solve, solver_of(ksp->pc))); // which may have been set up anew
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(solver_to_apply(ksp->pc, solve.v.w, &solver));
