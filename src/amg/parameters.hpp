@@ -63,7 +63,7 @@ private:
         {"cycle_type", choice(&cycle_type, {"auto", "v", "w", "f", "k"}), "Multigrid cycle; auto chooses it to suit the KSP and the matrix",
          "The k-cycle solves each coarse problem by two steps of a Krylov method, so that the preconditioner changes from one application "
          "to the next. With auto, the cycle is k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...) and w, which is linear, under any "
-         "other; it is v where kcycle_levels is chosen to be none.",
+         "other. It is v where kcycle_levels is chosen to be none.",
          "Notay, Vassilevski 2008 (k)"},
         {"kcycle_levels", IntegerRange{&kcycle_levels, 0, 100},
          "Number of levels, from 1 down, that cycles w, f and k visit more than once; 0 chooses up to 3",
@@ -108,9 +108,9 @@ private:
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
          "That is done where it saves time. On several GPUs, the graph contains only levels that one GPU holds alone."},
         {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, take the rows in an order of the preconditioner's own",
-         "With auto, that is done from 100,000 rows on where the numbering of the matrix is little better than a random one, as of a mesh "
-         "that nobody ordered; yes is for experiments. It takes a third more memory than the matrix. Vectors and exported levels keep "
-         "the user's order. Only on one process, and without blocks."},
+         "With auto, that is done from 100,000 rows on where the numbering is little better than a random one. With yes it always is, "
+         "for experiments. It takes a third more memory than the matrix. Vectors and exported levels keep the user's order. Only on one "
+         "process, and without blocks."},
         {"export_mg", Flag{&export_mg}, "Hand the levels to a PCMG, which then applies the preconditioner",
          "The options -mg_levels_*, -mg_coarse_* and -pc_mg_* choose its smoothers, coarse solver and cycle. Its default "
          "smoother is chebyshev with jacobi.",
