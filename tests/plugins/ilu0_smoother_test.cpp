@@ -6,9 +6,7 @@
 #include "support/unstructured.hpp"
 
 #include <cmath>
-#include <fstream>
 #include <petscviewer.h>
-#include <sstream>
 
 namespace amgkit::test
 {
@@ -35,18 +33,6 @@ protected:
     solve_twice(A, options, &l1jacobi, &ilu0);
     EXPECT_LT(ilu0.iterations, l1jacobi.iterations) << name;
     RecordProperty(name, std::to_string(ilu0.iterations) + ", l1jacobi " + std::to_string(l1jacobi.iterations));
-  }
-  // On rank 0
-  static std::string view_of(PC pc)
-  {
-    const std::string file = ::testing::TempDir() + "amgkit_ilu0_view_" + std::to_string(size_of_world());
-    PetscViewer viewer;
-    EXPECT_EQ(static_cast<int>(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer)), 0);
-    EXPECT_EQ(static_cast<int>(PCView(pc, viewer)), 0);
-    EXPECT_EQ(static_cast<int>(PetscViewerDestroy(&viewer)), 0);
-    std::stringstream text;
-    if (rank_of_world() == 0) text << std::ifstream(file).rdbuf();
-    return text.str();
   }
   static std::vector<double> applied(PC pc, Mat A)
   {

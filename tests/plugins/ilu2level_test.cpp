@@ -68,20 +68,6 @@ void expect_as_many_iterations(Mat A, KSP ours, KSP theirs, const std::string &n
   EXPECT_NEAR(solution.residual, expected.residual, 1e-3 * expected.residual) << name;
 }
 
-std::string view_of(PC pc)
-{
-  PetscViewer viewer;
-  const std::string file = ::testing::TempDir() + "amgkit_ilu_view_" + std::to_string(size_of_world());
-  EXPECT_EQ(static_cast<int>(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer)), 0);
-  EXPECT_EQ(static_cast<int>(PCView(pc, viewer)), 0);
-  EXPECT_EQ(static_cast<int>(PetscViewerDestroy(&viewer)), 0);
-  std::string text;
-  if (std::FILE *in = rank_of_world() == 0 ? std::fopen(file.c_str(), "r") : nullptr) {
-    for (int c = std::fgetc(in); c != EOF; c = std::fgetc(in)) text += static_cast<char>(c);
-    std::fclose(in);
-  }
-  return text;
-}
 // B b and Bᵀ b with these options, after the space's, are those of PETSc's with its.
 class Ilu2LevelBesidePetsc : public Ilu2Level {
 protected:

@@ -279,24 +279,13 @@ TEST_F(PCTest, AsciiViewShowsTheLevelTable)
   OwnedMat A;
   OwnedKSP ksp;
   PC pc;
-  PetscViewer viewer;
   OK(distribute(grid7(12, 12, 12), false, A.out()));
   OK(make_ksp(A, "-ksp_type cg -pc_amgmatching_coarse_eq_limit 50", ksp.out()));
   expect_solves(ksp, A, 40, "viewed");
   OK(KSPGetPC(ksp, &pc));
-  const std::string file = ::testing::TempDir() + "amgkit_view_" + std::to_string(size_of_world());
-  OK(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer));
-  OK(PCView(pc, viewer));
-  OK(PetscViewerDestroy(&viewer));
-  if (rank_of_world() == 0) {
-    std::string text;
-    std::FILE *in = std::fopen(file.c_str(), "r");
-    ASSERT_NE(in, nullptr);
-    for (int c = std::fgetc(in); c != EOF; c = std::fgetc(in)) text += static_cast<char>(c);
-    std::fclose(in);
-    for (const char *expected :
-         {"type: amgmatching", "level         rows", "    0         1728", "operator complexity 1.", "dense inverse", "space=auto"})
-      EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
-  }
+  const std::string text = test::view_of(pc);
+  for (const char *expected :
+       {"type: amgmatching", "level         rows", "    0         1728", "operator complexity 1.", "dense inverse", "space=auto"})
+    EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
 }
 } // namespace amgkit::test

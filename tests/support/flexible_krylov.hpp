@@ -3,9 +3,6 @@
 #include "amgkit.h"
 #include "support/petsc_problems.hpp"
 
-#include <fstream>
-#include <iterator>
-
 namespace amgkit::test
 {
 // A solve with a KSP of its own
@@ -22,18 +19,6 @@ inline PetscErrorCode solve_alone(Mat A, Vec b, Vec x, const std::string &option
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What -ksp_view prints
-inline std::string view_of(KSP ksp)
-{
-  const std::string file = ::testing::TempDir() + "amgkit_ksp_view_" + std::to_string(size_of_world());
-  PetscViewer viewer;
-  EXPECT_EQ(static_cast<int>(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer)), 0);
-  EXPECT_EQ(static_cast<int>(KSPView(ksp, viewer)), 0);
-  EXPECT_EQ(static_cast<int>(PetscViewerDestroy(&viewer)), 0);
-  EXPECT_EQ(static_cast<int>(MPI_Barrier(PETSC_COMM_WORLD)), 0);
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 class FlexibleKrylov : public ::testing::Test {
 protected:
   void set_up(const HostCsr &matrix)

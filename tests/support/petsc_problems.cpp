@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <regex>
 #include <sstream>
+#include <unistd.h>
 
 namespace amgkit::test
 {
@@ -228,6 +232,23 @@ int count_of(const char *event)
   EXPECT_EQ(static_cast<int>(PetscLogEventGetId(event, &id)), 0);
   EXPECT_EQ(static_cast<int>(PetscLogEventGetPerfInfo(0, id, &info)), 0);
   return info.count;
+}
+
+std::string printed(const std::function<PetscErrorCode(PetscViewer)> &f)
+{
+  int process = getpid(); // other tests may run beside this one
+  PetscViewer viewer;
+  MPI_Bcast(&process, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+  const std::string file = ::testing::TempDir() + "amgkit_view_" + std::to_string(process);
+  EXPECT_EQ(static_cast<int>(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer)), 0);
+  EXPECT_EQ(static_cast<int>(f(viewer)), 0);
+  EXPECT_EQ(static_cast<int>(PetscViewerDestroy(&viewer)), 0);
+  MPI_Barrier(PETSC_COMM_WORLD);
+  std::ifstream in(file);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  MPI_Barrier(PETSC_COMM_WORLD);
+  if (rank_of_world() == 0) std::remove(file.c_str());
+  return text;
 }
 
 PetscErrorCode quietly(const std::function<PetscErrorCode()> &f)

@@ -65,6 +65,17 @@ struct Refusal {
   std::string message;
 };
 Refusal refusal_of(const std::function<PetscErrorCode()> &f);
+
+// What f prints to an ASCII viewer, the same on all ranks. Collective.
+std::string printed(const std::function<PetscErrorCode(PetscViewer)> &f);
+inline std::string view_of(PC pc)
+{
+  return printed([&](PetscViewer viewer) { return PCView(pc, viewer); });
+}
+inline std::string view_of(KSP ksp)
+{
+  return printed([&](PetscViewer viewer) { return KSPView(ksp, viewer); });
+}
 // Collective: of vectors of which each rank has a part.
 inline double dot(const std::vector<double> &x, const std::vector<double> &y)
 {
