@@ -62,9 +62,9 @@ def main():
     ksp.setType("amgfcg")  # flexible conjugate gradients, from the plugin as well
     ksp.getPC().setType("amgmatching")
     ksp.setTolerances(rtol=1e-8)
-    # An option of the preconditioner, unless the user gives it: aggregates of about 2^3 rows.
+    # An option of the preconditioner, unless the user gives it: aggregates of about 2^2 rows.
     if not options.hasName("pc_amgmatching_matching_steps"):
-        options["pc_amgmatching_matching_steps"] = 3
+        options["pc_amgmatching_matching_steps"] = 2
     ksp.setFromOptions()
     ksp.solve(b, u)
 

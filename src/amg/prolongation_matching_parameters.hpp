@@ -5,7 +5,7 @@
 namespace amgkit
 {
 struct MatchingParameters {
-  PetscInt matching_steps = 2;
+  PetscInt matching_steps = 3;
   PetscBool quality_aware = PETSC_FALSE;
   PetscReal kappa = 60;
 

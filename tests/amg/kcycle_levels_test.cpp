@@ -133,7 +133,9 @@ TYPED_TEST(KCycleLevels, AreChosenByTheVCycleBelow)
         parameters.smoother = SmootherKind::jacobi;
         parameters.jacobi_omega = 0.02;
       }
-      OK(solver.create(this->ex, A, parameters, *make_matching_prolongation<TypeParam>({})));
+      MatchingParameters matching;
+      matching.matching_steps = 2;
+      OK(solver.create(this->ex, A, parameters, *make_matching_prolongation<TypeParam>(matching)));
       const PetscInt levels = solver.cycle.kcycle_levels();
       const auto tests = solver.cycle.kcycle_tests();
       const auto least = cycle == CycleKind::automatic ? 0 : 1;

@@ -38,10 +38,12 @@ void solve(const Target &target, const std::string &options, PetscInt *iteration
   *iterations = solution.iterations;
 }
 
-// The gate counts with the defaults alone.
+const std::string four_rows = "-pc_amgmatching_matching_steps 2";
+
+// The gate counts with these and with the defaults alone.
 void expect_targets(const std::vector<Target> &targets, const std::string &options)
 {
-  if (!options.empty() && !full_run()) GTEST_SKIP() << "part of the full run";
+  if (!options.empty() && options != four_rows && !full_run()) GTEST_SKIP() << "part of the full run";
   if (size_of_world() > 1) GTEST_SKIP() << "the figures are those of one process";
   if (!count_on_large_grids()) GTEST_SKIP() << "other builds count these iterations";
   OK(AMGKitRegister());
@@ -77,7 +79,8 @@ TEST(Targets, PapersSettings)
                           "-pc_amgmatching_smoother_sweeps 4");
 }
 
-TEST(Targets, KCycleWithChebyshev) // the defaults
+// Aggregates of four rows, whose iterations these are
+TEST(Targets, KCycleWithChebyshev)
 {
   std::vector<Target> targets = {{SYSTEM_7, 64, 17}, {SYSTEM_27, 64, 20}, {SYSTEM_ANISO, 64, 16}, {SYSTEM_JUMP, 64, 21}};
   if (have_gpu()) { // at most 3 more at 200³
@@ -86,34 +89,38 @@ TEST(Targets, KCycleWithChebyshev) // the defaults
     targets.push_back({SYSTEM_ANISO, 200, 17});
     targets.push_back({SYSTEM_JUMP, 200, 24});
   }
-  expect_targets(targets, "");
+  expect_targets(targets, four_rows);
 }
+
+// The defaults: fewer milliseconds, if not fewer iterations
+TEST(Targets, Defaults) { expect_targets({{SYSTEM_7, 64, 17}, {SYSTEM_27, 64, 23}, {SYSTEM_ANISO, 64, 24}, {SYSTEM_JUMP, 64, 25}}, ""); }
 
 // Notay's choice: within the iterations without a bound where coefficients jump
 TEST(Targets, KCycleByQuality)
 {
   expect_targets({{SYSTEM_7, 64, 17}, {SYSTEM_ANISO, 64, 16}, {SYSTEM_JUMP, 64, 20}},
-                 "-pc_amgmatching_quality_aware -pc_amgmatching_kappa 8");
+                 four_rows + " -pc_amgmatching_quality_aware -pc_amgmatching_kappa 8");
 }
 
 TEST(Targets, KCycleWithoutBounds)
 {
-  expect_targets({{SYSTEM_7, 64, 17}, {SYSTEM_27, 64, 20}, {SYSTEM_ANISO, 64, 16}, {SYSTEM_JUMP, 64, 21}}, "-pc_amgmatching_kappa 0");
+  expect_targets({{SYSTEM_7, 64, 17}, {SYSTEM_27, 64, 20}, {SYSTEM_ANISO, 64, 16}, {SYSTEM_JUMP, 64, 21}},
+                 four_rows + " -pc_amgmatching_kappa 0");
 }
 
 TEST(Targets, KCycleWithL1Jacobi)
 {
   expect_targets({{SYSTEM_7, 64, 23}, {SYSTEM_27, 64, 16}, {SYSTEM_ANISO, 64, 19}, {SYSTEM_JUMP, 64, 26}},
-                 "-pc_amgmatching_smoother l1jacobi");
+                 four_rows + " -pc_amgmatching_smoother l1jacobi");
 }
 
-// 1.33 where the coefficients are smooth, 1.47 where they jump
+// 1.14 where the coefficients are smooth, 1.23 where they jump
 TEST(Targets, OperatorComplexity)
 {
   for (System system : {SYSTEM_7, SYSTEM_27, SYSTEM_ANISO, SYSTEM_JUMP}) {
     double complexity = 0;
     operator_complexity(system, 48, &complexity);
-    EXPECT_LE(complexity, 1.5) << SystemNames[system];
+    EXPECT_LE(complexity, 1.25) << SystemNames[system];
     EXPECT_GT(complexity, 1) << SystemNames[system];
   }
 }

@@ -165,7 +165,7 @@ TEST_P(Citizenship, SolvesTheFieldsOfAFieldSplit)
         const std::string options = std::string(" -pc_type fieldsplit -pc_fieldsplit_type ") + type + " " + inner;
         OK(make_ksp(A, options + fields, ksp.out()));
         OK(add_fields(A, ksp));
-        expect_solves(ksp, A, most(40), use.name + options);
+        expect_solves(ksp, A, most(45), use.name + options);
         expect_types_of_fields(ksp, GetParam(), use.name + options);
       }
     }

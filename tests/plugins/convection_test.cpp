@@ -28,18 +28,25 @@ struct Variant {
 };
 const Variant plain = {"plain",
                        PCAMGMATCHING,
-                       "",
+                       "-pc_amgmatching_matching_steps 2",
                        {{"2D, constant wind", 2, 48, Wind::constant, {19, 23, 28, 33, 34}, 2.5},
                         {"2D, rotating wind", 2, 48, Wind::rotating, {19, 25, 52, 114, 130}, 10},
                         {"3D, constant wind", 3, 16, Wind::constant, {17, 19, 24, 28, 28}, 2.2},
                         {"3D, rotating wind", 3, 16, Wind::rotating, {17, 18, 25, 45, 57}, 4.7}}};
 const Variant quality_aware = {"quality_aware",
                                PCAMGMATCHING,
-                               "-pc_amgmatching_quality_aware true -pc_amgmatching_kappa 10",
+                               "-pc_amgmatching_matching_steps 2 -pc_amgmatching_quality_aware true -pc_amgmatching_kappa 10",
                                {{"2D, constant wind", 2, 48, Wind::constant, {20, 23, 30, 35, 36}, 2.6},
                                 {"2D, rotating wind", 2, 48, Wind::rotating, {18, 24, 31, 40, 44}, 3.3},
                                 {"3D, constant wind", 3, 16, Wind::constant, {15, 18, 24, 28, 28}, 2.4},
                                 {"3D, rotating wind", 3, 16, Wind::rotating, {15, 16, 25, 33, 34}, 3}}};
+const Variant defaults = {"defaults",
+                          PCAMGMATCHING,
+                          "",
+                          {{"2D, constant wind", 2, 48, Wind::constant, {22, 25, 21, 23, 23}, 1.2},
+                           {"2D, rotating wind", 2, 48, Wind::rotating, {22, 28, 38, 61, 66}, 3.1},
+                           {"3D, constant wind", 3, 16, Wind::constant, {14, 16, 15, 16, 16}, 1.2},
+                           {"3D, rotating wind", 3, 16, Wind::rotating, {15, 16, 21, 27, 30}, 2.1}}};
 const Variant classical = {"classical",
                            PCAMGCLASSICAL,
                            "-pc_amgclassical_cycle_type auto",
@@ -107,7 +114,7 @@ TEST_P(Convection, ConvergesAtEveryPecletNumber)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, Convection, ::testing::Values(plain, quality_aware, classical),
+INSTANTIATE_TEST_SUITE_P(Variants, Convection, ::testing::Values(plain, quality_aware, defaults, classical),
                          [](const auto &info) { return info.param.name; });
 
 // What the tests above take for granted of their matrices.

@@ -60,7 +60,7 @@ TEST_F(PCTest, TheKCycleIsForFlexibleMethodsOnly)
     OwnedVec x, b;
     OK(distribute(grid7(20, 20, 20, 1, 1, 0.01), use.on_device, A.out()));
     OK(make_system(A, x.out(), b.out()));
-    const std::string options = std::string(use.option) + " -pc_amgmatching_coarse_eq_limit 50";
+    const std::string options = std::string(use.option) + " -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_matching_steps 2";
     for (const char *krylov : {"gmres", "bcgs", "minres"}) {
       OwnedKSP ksp;
       OK(make_ksp(A, options + " -pc_amgmatching_cycle_type k -ksp_type " + krylov, ksp.out()));
