@@ -147,6 +147,18 @@ private:
     return options;
   }
 
+  // Where the option leaves the choice, the finest level makes it for all.
+  FilterRule filter_rule(const Level<Ex> &fine) const
+  {
+    constexpr double chosen_threshold = 0.1, least_share = 0.2;
+    const double given = parameters_.prolongator_filter;
+    FilterRule rule = {given, fine.block_size, near_null_.m};
+    if (given >= 0) return rule;
+    rule.threshold = near_null_.m == 1 && filter_pays_ ? chosen_threshold : 0;
+    rule.least_share = fine.number == 0 ? least_share : 0;
+    return rule;
+  }
+
   // Local. The sum of all vectors: of constants 1; of a near-null space that is A's null space, one of its vectors, on all levels the same.
   PetscErrorCode set_smooth_vector(Ex &ex, int rows)
   {
@@ -181,11 +193,11 @@ private:
   }
 
   // Collective: the blocks of P
-  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, Aggregated<Ex> &level,
-                             SmoothedTransfer<Ex> &transfer) const
+  PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, Aggregated<Ex> &level, SmoothedTransfer<Ex> &transfer)
   {
-    const int bs = fine.block_size, m = near_null_.m;
+    const int bs = fine.block_size;
     const StrongNodes<Ex> strong = {bs > 1 ? &level.blocks : &fine.A, parameters_.lump_weak ? &level.strength : nullptr, bs};
+    const FilterRule filter_rule = this->filter_rule(fine);
     SmoothingRule rule;
     double rho = 0;
 
@@ -195,11 +207,16 @@ private:
     PetscCall(take_spectrum(ex, fine, of_fine, &rho));
     const LogPhase logged(Phase::interp);
     PetscCall(tentative_prolongator(ex, fine.A.comm, level.aggregates, bs, near_null_, level.tentative));
-    if (parameters_.prolongator_filter > 0) transfer.filter.emplace();
+    if (filter_rule.threshold > 0) transfer.filter.emplace();
     PetscCall(transfer.smoothed.emplace().create(ex, fine.A, strong, rho, rule, std::move(level.tentative.T), transfer.smoothed_blocks()));
     if (transfer.filter)
-      PetscCall(transfer.filter->create(ex, fine.A.comm, transfer.unfiltered, level.tentative.coarse.B.data(),
-                                        {parameters_.prolongator_filter, bs, m}, transfer.P));
+      PetscCall(transfer.filter->create(ex, fine.A.comm, transfer.unfiltered, level.tentative.coarse.B.data(), filter_rule, transfer.P));
+    filter_pays_ = transfer.filter && transfer.filter->pays();
+    if (transfer.filter && !filter_pays_) {
+      static_cast<CoarseBlocks<Ex> &>(transfer.P) = std::move(transfer.unfiltered);
+      transfer.filter.reset();
+      transfer.unfiltered = {};
+    }
     if (parameters_.reweight) PetscFunctionReturn(PETSC_SUCCESS);
     transfer.smoothed.reset();
     transfer.filter.reset();
@@ -210,6 +227,7 @@ private:
   SmoothedParameters parameters_;
   const Coordinates &coordinates_;
   NearNull<Ex> near_null_; // what the coarse levels represent exactly, before P is smoothed
+  bool filter_pays_ = true;
 };
 } // namespace
 

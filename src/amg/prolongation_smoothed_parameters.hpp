@@ -11,7 +11,7 @@ struct SmoothedParameters {
   PetscInt mis_k = 2, aggressive_coarsening = 0;
   PetscInt agg_nsmooths = 1;
   PetscBool lump_weak = PETSC_TRUE;
-  PetscReal prolongator_filter = 0;
+  PetscReal prolongator_filter = -1;
   PetscBool reweight = PETSC_TRUE;
   SpgemmKind spgemm = SpgemmKind::native;
 
@@ -36,9 +36,11 @@ struct SmoothedParameters {
          "PETSc PCGAMG"},
         {"lump_weak", Flag{&lump_weak}, "Smooth the prolongator with a matrix whose weak couplings are lumped into the diagonal",
          "They are lumped block by block. Otherwise the prolongator is smoothed with the matrix itself.", "Vanek, Mandel, Brezina 1996"},
-        {"prolongator_filter", RealRange{&prolongator_filter, 0, 1},
-         "Drop blocks of the prolongator below this share of the largest block of their node",
-         "The other blocks are corrected so that the near-null space is represented as before.", "PETSc PCGAMG"},
+        {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
+         "Drop blocks of the prolongator below this share of the largest block of their node; -1 chooses",
+         "The other blocks are corrected so that the near-null space is represented as before. With -1, it is 0.1 if that drops a "
+         "fifth of the finest level's entries or more, and if the near-null space is one vector; else 0.",
+         "PETSc PCGAMG"},
         {"reweight", Flag{&reweight}, "Smooth the prolongator anew when only the values of the matrix change",
          "Otherwise the prolongator stays as it is, which takes less memory. This option matters only if reuse_interpolation keeps the "
          "aggregates."},

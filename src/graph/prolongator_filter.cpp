@@ -2,6 +2,8 @@
 
 #include "dist/attempt.hpp"
 
+#include <array>
+
 namespace amgkit
 {
 namespace
@@ -48,8 +50,8 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local: F's pattern and values.
-template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::choose(Ex &ex, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F)
+// Local: what stays.
+template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::choose(Ex &ex, const CoarseBlocks<Ex> &P)
 {
   const FilterRows rows = rows_of(P, B_, ghost_B_);
 
@@ -58,6 +60,15 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::choose(Ex &ex, const C
   PetscCall(keep_uncorrectable(ex, rows, rule_.m, keep_));
   PetscCall(select_entries(ex, rows.diag, keep_.diag.data(), 1, {}, chosen_.diag));
   PetscCall(select_entries(ex, rows.offd, keep_.offd.data(), 1, {}, chosen_.offd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: F's pattern and values.
+template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::make(Ex &ex, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F)
+{
+  const FilterRows rows = rows_of(P, B_, ghost_B_);
+
+  PetscFunctionBegin;
   PetscCall(selected_pattern(ex, rows.diag, chosen_.diag, F.diag));
   PetscCall(selected_pattern(ex, rows.offd, chosen_.offd, F.offd));
   PetscCall(keep_used_ghosts(ex, F.offd, P.ghosts, F.ghosts));
@@ -70,11 +81,18 @@ template <class Ex>
 PetscErrorCode ProlongatorFilter<Ex>::create(Ex &ex, MPI_Comm comm, const CoarseBlocks<Ex> &P, const double *B_c, const FilterRule &rule,
                                              CoarseBlocks<Ex> &F)
 {
+  std::array<double, 2> entries; // that stay, and all
+
   PetscFunctionBegin;
   rule_ = rule;
   PetscCall(attempt(comm, [&] { return begin(ex, P, B_c); }));
   PetscCall(fetch(ex, comm, P));
-  PetscCall(attempt(comm, [&] { return choose(ex, P, F); }));
+  PetscCall(attempt(comm, [&] { return choose(ex, P); }));
+  entries = {static_cast<double>(chosen_.diag.at.size() + chosen_.offd.at.size()),
+             static_cast<double>(keep_.diag.size() + keep_.offd.size())};
+  if (rule.least_share > 0) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, entries.data(), 2, MPI_DOUBLE, MPI_SUM, comm));
+  pays_ = entries[0] <= (1 - rule.least_share) * entries[1];
+  if (pays_) PetscCall(attempt(comm, [&] { return make(ex, P, F); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,6 +16,7 @@ namespace amgkit
 struct FilterRule {
   double threshold = 0; // 0: nothing goes
   int bs = 1, m = 1;
+  double least_share = 0; // of the entries of all ranks; where less would go, nothing does
 };
 
 // What stays of P.
@@ -26,6 +27,8 @@ public:
   // Collective over comm, the ranks of P, once: F = what stays. P's rows have their entries in whole runs of columns m J, ..., m J + m - 1.
   // bs divides every rank's rows, m its coarse points. B_c: of the rank's own coarse points, m numbers each.
   PetscErrorCode create(Ex &, MPI_Comm comm, const CoarseBlocks<Ex> &P, const double *B_c, const FilterRule &, CoarseBlocks<Ex> &F);
+  // Whether the rule's least_share goes, the same on all ranks. Else F has not been made.
+  bool pays() const { return pays_; }
   // Local: the same entries when P's values have changed, for the same B_c. A row that scaling cannot correct takes the smallest change.
   // Neither waits nor allocates.
   PetscErrorCode values(Ex &, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F);
@@ -34,9 +37,11 @@ public:
 private:
   PetscErrorCode begin(Ex &, const CoarseBlocks<Ex> &P, const double *B_c);
   PetscErrorCode fetch(Ex &, MPI_Comm, const CoarseBlocks<Ex> &P);
-  PetscErrorCode choose(Ex &, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F);
+  PetscErrorCode choose(Ex &, const CoarseBlocks<Ex> &P);
+  PetscErrorCode make(Ex &, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F);
 
   FilterRule rule_;
+  bool pays_ = true;
   Array<double, Ex> B_, ghost_B_; // m numbers a column of P's blocks
   Strength<Ex> keep_;             // of P's entries; 1: stays
   BlockSelection<Ex> chosen_;

@@ -48,11 +48,11 @@ template <class Ex> struct Filtered {
   CoarseBlocks<Ex> F;
 
   Filtered(const AggregatedProblem &from, Split rows, Split points) : problem(from, rows, points) {}
-  PetscErrorCode create(Ex &ex, double t)
+  PetscErrorCode create(Ex &ex, double t, double least_share = 0)
   {
     PetscFunctionBegin;
     PetscCall(problem.create(ex));
-    PetscCall(filter.create(ex, PETSC_COMM_WORLD, problem.T, problem.B_c.data(), {t, problem.bs, problem.m}, F));
+    PetscCall(filter.create(ex, PETSC_COMM_WORLD, problem.T, problem.B_c.data(), {t, problem.bs, problem.m, least_share}, F));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -211,6 +211,25 @@ TYPED_TEST(ProlongatorFilterTest, ZeroKeepsAll)
     Entries F;
     filter(this->ex, problem, Split::even, Split::gap, 0, F);
     ASSERT_EQ(F, entries_of(problem.matrices.P)) << problem.name();
+  }
+}
+
+// On all ranks alike, and F is made only then.
+TYPED_TEST(ProlongatorFilterTest, PaysWhereTheLeastShareGoes)
+{
+  constexpr double t = 0.3;
+  const AggregatedProblem problem = several_blocks(60, 20, 1, 1, 11);
+  const auto all = static_cast<double>(entries_of(problem.matrices.P).size());
+  Entries stays;
+  filter(this->ex, problem, Split::even, Split::gap, t, stays);
+  const double gone = 1 - static_cast<double>(stays.size()) / all;
+  ASSERT_GT(gone, 0.05);
+  ASSERT_LT(gone, 0.95);
+  for (const double beyond : {-0.01, 0.01}) {
+    Filtered<TypeParam> f(problem, Split::even, Split::gap);
+    OK(f.create(this->ex, t, gone + beyond));
+    EXPECT_EQ(f.filter.pays(), beyond < 0);
+    EXPECT_EQ(f.F.diag.rows, beyond < 0 ? f.problem.T.diag.rows : 0);
   }
 }
 
