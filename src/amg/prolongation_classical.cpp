@@ -65,6 +65,7 @@ public:
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_DOUBLE, MPI_MAX, finest.A.comm));
     uneven_ = all[1] / comparable > -all[0];
     PetscCall(take_unknowns_of_blocks(ex, finest));
+    PetscCall(choose(finest.A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -103,6 +104,19 @@ public:
 
 private:
   bool aggressive(const Level<Ex> &level) const { return level.number < parameters_.agg_nl; }
+  // Collective: what the options leave to choose. Direct interpolation has no second stage.
+  PetscErrorCode choose(const DistMatrix<Ex> &A)
+  {
+    constexpr double few = 10; // entries a row, so that products are cheap
+    std::array<double, 2> sums = {static_cast<double>(A.diag.nnz + A.offd.nnz), static_cast<double>(A.rows)};
+
+    PetscFunctionBegin;
+    if (parameters_.agg_nl < 0) parameters_.agg_nl = unknowns_ > 1 && parameters_.interp_type != InterpolationKind::direct ? 1 : 0;
+    if (parameters_.p_max >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, A.comm));
+    parameters_.p_max = sums[0] <= few * unknowns_ * sums[1] ? 4 : 3;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   SpgemmOptions spgemm() const
   {
     SpgemmOptions options;

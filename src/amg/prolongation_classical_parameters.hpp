@@ -7,11 +7,11 @@
 namespace amgkit
 {
 struct ClassicalParameters {
-  PetscReal threshold = 0.25, max_row_sum = 0.9;
+  PetscReal threshold = 0.15, max_row_sum = 0.9;
   InterpolationKind interp_type = InterpolationKind::ext_i;
-  PetscInt p_max = 4;
+  PetscInt p_max = -1;
   PetscReal truncfactor = 0;
-  PetscInt agg_nl = 0;
+  PetscInt agg_nl = -1;
   SecondStrengthKind agg_type = SecondStrengthKind::a2;
   PetscInt agg_p_max = 2;
   PetscBool reweight = PETSC_FALSE;
@@ -28,11 +28,13 @@ struct ClassicalParameters {
         {"interp_type", choice(&interp_type, {"direct", "ext", "ext+i", "ext+e"}), "Interpolation: direct, or one of the extended kinds",
          "The extended kinds ext, ext+i and ext+e reach coarse points behind fine ones. They are computed in matrix-matrix form.",
          "Stueben 2001 (direct); Li, Sjogreen, Yang 2021 (extended)"},
-        {"p_max", IntegerRange{&p_max, 0, 1000}, "Largest number of entries in a row of the interpolation; 0 keeps all",
-         "The entries that stay are those of largest absolute value.", "hypre BoomerAMG"},
+        {"p_max", IntegerRange{&p_max, -1, 1000}, "Largest number of entries in a row of the interpolation; 0 keeps all, -1 chooses",
+         "The entries that stay are those of largest absolute value. With -1, it is 4 if rows of the matrix have at most ten entries of "
+         "the same unknown on average, else 3: iterations grow by a fifth at most, and setups of many entries take a fifth less.",
+         "hypre BoomerAMG"},
         {"truncfactor", RealRange{&truncfactor, 0, 1}, "Drop entries of the interpolation below this share of the largest in their row", "",
          "hypre BoomerAMG"},
-        {"agg_nl", IntegerRange{&agg_nl, 0, 100}, "Number of finest levels with aggressive coarsening",
+        {"agg_nl", IntegerRange{&agg_nl, -1, 100}, "Number of finest levels with aggressive coarsening; -1 is 1 with blocks, else 0",
          "On these levels coarse points are chosen twice, and the interpolation has two stages. Coarse levels become smaller, the setup "
          "faster and memory half of what it was, but the solve takes more iterations. Aggressive coarsening does not work with direct "
          "interpolation.",

@@ -15,7 +15,7 @@ std::vector<std::string> bad_options(const std::string &type)
             "ordering nd", "shift_type some", "shift_amount -1", "zero_pivot -1", "factorization mkl",    "space cuda"};
   std::vector<std::string> all = {"smoother nonsense", "cycle_type", "coarse_eq_limit -3", "jacobi_omega 2.1", "space cuda"};
   if (type == PCAMGMATCHING) all.insert(all.end(), {"matching_steps 0", "kappa -1"});
-  if (type == PCAMGCLASSICAL) all.insert(all.end(), {"p_max -1", "interp_type ext+", "agg_type a3", "spgemm mkl"});
+  if (type == PCAMGCLASSICAL) all.insert(all.end(), {"p_max -2", "interp_type ext+", "agg_type a3", "spgemm mkl"});
   if (type == PCAMGSA) all.insert(all.end(), {"agg_nsmooths -1", "strength_type none", "threshold 1.1"});
   return all;
 }

@@ -40,7 +40,8 @@ TEST_F(Classical, IterationsAreThoseOfThePrototype)
     if (!full_run() && std::string(target.interpolation) != "ext+i") continue;
     OwnedMat A;
     OK(ModelProblemCreateMat(PETSC_COMM_WORLD, target.system, 48, 48, A.out()));
-    const std::string interpolation = std::string(" -pc_amgclassical_interp_type ") + target.interpolation;
+    const std::string interpolation =
+        std::string(" -pc_amgclassical_threshold 0.25 -pc_amgclassical_p_max 4 -pc_amgclassical_interp_type ") + target.interpolation;
     for (const auto &[options, iterations] :
          {std::pair<std::string, PetscInt>{"-pc_amgclassical_cycle_type v -pc_amgclassical_smoother l1jacobi", target.l1jacobi},
           {"-pc_amgclassical_cycle_type v", target.chebyshev},
@@ -225,7 +226,7 @@ TEST_F(Classical, UnknownsOfABlockAreKeptApart)
     OK(distribute(make_csr(2 * scalar.rows, 2 * scalar.rows, entries), use.on_device, blocks.out(), local));
     OK(MatSetBlockSize(blocks, 2));
     solve(A, cg + use.option + " -pc_amgclassical_coarse_eq_limit 50", alone);
-    solve(blocks, cg + use.option + " -pc_amgclassical_coarse_eq_limit 100", together, &sizes);
+    solve(blocks, cg + use.option + " -pc_amgclassical_coarse_eq_limit 100 -pc_amgclassical_agg_nl 0", together, &sizes);
     EXPECT_NEAR(alone.iterations, together.iterations, 2) << use.name;
     EXPECT_LE(together.residual, 1e-8 * 1.01) << use.name;
     EXPECT_GE(sizes.rows.size(), 3U) << use.name;
