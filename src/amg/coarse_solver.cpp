@@ -121,7 +121,7 @@ PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Operator &A, const Smoother<Ex> &
   PetscFunctionBegin;
   if (smooths()) {
     if (smoother.flips(sweeps_, Guess::zero) % 2 == 1) std::swap(iterate.here, iterate.there);
-    PetscCall(smoother.apply(ex, A, sweeps_, Guess::zero, b, iterate));
+    PetscCall(smoother.apply(ex, A, SweepOrder::alternating, sweeps_, Guess::zero, b, iterate));
   } else if (!gather_) {
     PetscCall(apply_inverse(ex, transposed, b, x));
   } else {

@@ -103,10 +103,10 @@ private:
     return cycle_.hierarchy_.coarse_solver.solve(ex_, matrix(l), levels_[l]->smoother, b, x, work(l));
   }
 
-  PetscErrorCode smooth(std::size_t l, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x)
+  PetscErrorCode smooth(std::size_t l, SweepOrder order, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x)
   {
     const LogPhase logged(Phase::smooth);
-    return levels_[l]->smoother.apply(ex_, matrix(l), sweeps, guess, b, x);
+    return levels_[l]->smoother.apply(ex_, matrix(l), order, sweeps, guess, b, x);
   }
 
   PetscErrorCode smooth_and_correct(std::size_t l, CycleKind kind, Guess guess, const V *b, V *x)
@@ -115,14 +115,14 @@ private:
     Iterate<V> iterate = iterate_to(l, x);
 
     PetscFunctionBegin;
-    PetscCall(smooth(l, before_, guess, b, iterate));
+    PetscCall(smooth(l, SweepOrder::forward, before_, guess, b, iterate));
     if (before_ > 0) {
       const LogPhase logged(Phase::transfer);
-      PetscCall(matrix(l).residual(ex_, b, iterate.here, iterate.there));
+      PetscCall(levels_[l]->smoother.residual(ex_, matrix(l), before_, guess, b, iterate));
       r = iterate.there;
     }
     PetscCall(correct(l, kind, r, iterate.here));
-    PetscCall(smooth(l, after_, Guess::given, b, iterate));
+    PetscCall(smooth(l, SweepOrder::backward, after_, Guess::given, b, iterate));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -324,11 +324,9 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_form(Ex &ex)
   if ((cycle != CycleKind::k && cycle != CycleKind::automatic) || form != KCycleForm::automatic || hierarchy_.statistics.size() < 3)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatIsSymmetricKnown(hierarchy_.finest.matrix(), &known, &symmetric));
-  if (const auto &spectrum = finest.smoother.spectrum(); !known && spectrum) {
-    symmetric = spectrum->symmetric ? PETSC_TRUE : PETSC_FALSE;
-  } else if (!known) {
-    bool found = false;
-    PetscCall(test_symmetry(ex, finest.A, &found));
+  if (!known) {
+    bool found = finest.smoother.found_symmetric(finest.A);
+    if (!found && !finest.smoother.spectrum()) PetscCall(test_symmetry(ex, finest.A, &found));
     symmetric = found ? PETSC_TRUE : PETSC_FALSE;
   }
   gcr_ = !symmetric;
@@ -473,7 +471,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::make_transposes(Ex &ex)
     if (vectors_[l].transposed) continue;
     auto made = std::make_unique<TransposedMatrix<Ex>>();
     PetscCall(made->create(ex, level.A));
-    PetscCall(level.smoother.prepare_transposed(ex, level.A));
+    PetscCall(level.smoother.prepare_transposed(ex, level.A, *made));
     vectors_[l].transposed = std::move(made);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

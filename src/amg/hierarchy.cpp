@@ -49,6 +49,8 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const Amg
   PetscFunctionBegin;
   PetscCheck(parameters.sweeps_before() + parameters.sweeps_after() > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "No sweep of the smoother, neither before nor after the coarse correction: raise pre_sweeps or post_sweeps");
+  PetscCheck(parameters.smoother != SmootherKind::gauss_seidel || GaussSeidel<Ex>::available, comm, PETSC_ERR_SUP,
+             "The smoother gauss_seidel takes one row after the other, and is for matrices on CPUs: choose chebyshev on a GPU");
   PetscCall(check_type_and_size(A));
   const std::future<bool> loading = CoarseSolver<Ex>::load(ex, comm, parameters); // beside all that follows; its destructor waits
   PetscCall(build_finest(setup, A));

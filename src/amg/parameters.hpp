@@ -9,7 +9,7 @@ enum class CoarseKind { dense, smoother };
 enum class CycleKind { automatic, v, w, f, k };
 enum class KCycleForm { automatic, fcg, gcr };
 enum class Renumber { automatic, no, yes };
-enum class SmootherKind { l1jacobi, jacobi, chebyshev, ilu0 };
+enum class SmootherKind { l1jacobi, jacobi, chebyshev, ilu0, gauss_seidel };
 
 struct AmgParameters {
   PetscInt max_levels = 25;
@@ -71,12 +71,16 @@ private:
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
          "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},
-        {"smoother", choice(&smoother, {"l1jacobi", "jacobi", "chebyshev", "ilu0"}), "Smoother of all levels but the coarsest",
+        {"smoother", choice(&smoother, {"l1jacobi", "jacobi", "chebyshev", "ilu0", "gauss_seidel"}),
+         "Smoother of all levels but the coarsest",
          "The smoothers jacobi and chebyshev estimate rho, the spectral radius of D^-1 A, by 4 Lanczos steps. The smoother ilu0 is an "
          "incomplete factorization without fill of each process's own rows and columns. It saves iterations, takes two to three times "
          "the memory of the matrix, and is meant for CPUs: on a GPU, solves took 10 to 33 times as long as with chebyshev. On a level "
-         "where the factorization fails, l1jacobi takes its place; -ksp_view names such levels.",
-         "Baker, Falgout, Kolev, Yang 2011 (l1jacobi)"},
+         "where the factorization fails, l1jacobi takes its place; -ksp_view names such levels. The smoother gauss_seidel is for CPUs "
+         "alone: forward sweeps before the coarse correction, and backward ones after it, through each process's own rows. It takes "
+         "the values of other processes as they were before the sweep, and more on the diagonal where these couple strongly, so that it "
+         "converges for every symmetric definite matrix.",
+         "Baker, Falgout, Kolev, Yang 2011 (l1jacobi, gauss_seidel)"},
         {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Smoothing sweeps before the coarse correction, and as many after it"},
         {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Smoothing sweeps before the coarse correction; -1 means smoother_sweeps"},
         {"post_sweeps", IntegerRange{&post_sweeps, -1, 100}, "Smoothing sweeps after the coarse correction; -1 means smoother_sweeps"},
@@ -90,7 +94,8 @@ private:
          "Vanek, Mandel, Brezina 1996"},
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),
          "Solver of the coarsest level: its dense inverse, or sweeps of the smoother",
-         "The coarsest matrix is gathered on one process. The number of sweeps is coarse_sweeps."},
+         "The coarsest matrix is gathered on one process. The number of sweeps is coarse_sweeps; with gauss_seidel, half of them are "
+         "backward, one more where it is odd."},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000}, "Number of sweeps where the smoother solves the coarsest level",
          "The smoother does so by choice of coarse_solver, or because the level is too large for the dense inverse.", "BootCMatchGX"},
         {"reuse_interpolation", Flag{&reuse_interpolation}, "Keep aggregates or coarse points when only the values of the matrix change",

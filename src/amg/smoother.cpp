@@ -1,6 +1,7 @@
 #include "amg/smoother.hpp"
 
 #include "amg/single_precision.hpp"
+#include "dist/attempt.hpp"
 #include "sparse/rows/rows.hpp"
 
 #include <algorithm>
@@ -58,6 +59,12 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
     PetscCall(ilu_->factor(ex, A, d_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (parameters.smoother == SmootherKind::gauss_seidel) {
+    if (!gauss_seidel_) gauss_seidel_ = std::make_unique<GaussSeidel<Ex>>();
+    lone_.release(); // a sweep solves these rows
+    PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, d_.data()); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const bool chebyshev = parameters.smoother == SmootherKind::chebyshev;
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
@@ -86,8 +93,9 @@ template <class Ex> std::string Smoother<Ex>::remark() const
   return raised_ ? "chebyshev of degree " + std::to_string(steps_.size()) + ", as rho is " + std::to_string(spectral_radius()) : "";
 }
 
-template <class Ex> PetscErrorCode Smoother<Ex>::prepare_transposed(Ex &ex, const DistMatrix<Ex> &A)
+template <class Ex> PetscErrorCode Smoother<Ex>::prepare_transposed(Ex &ex, const DistMatrix<Ex> &A, const TransposedMatrix<Ex> &At)
 {
+  if (gauss_seidel_) return gauss_seidel_->prepare_transposed(ex, At);
   return has_factors() ? ilu_->transpose(ex, A) : PETSC_SUCCESS;
 }
 
@@ -105,12 +113,13 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_single(Ex &ex, bool *fi
 
 template <class Ex> PetscInt Smoother<Ex>::flips(PetscInt sweeps, Guess guess) const
 {
-  return sweeps == 0 || has_factors() ? 0 : sweeps * static_cast<PetscInt>(steps_.size()) - (guess == Guess::given ? 0 : 1);
+  return sweeps == 0 || has_factors() || gauss_seidel_ ? 0
+                                                       : sweeps * static_cast<PetscInt>(steps_.size()) - (guess == Guess::given ? 0 : 1);
 }
 
 template <class Ex> template <class V> FirstStep<V> Smoother<Ex>::first_step(int rows, PetscInt sweeps, V *x) const
 {
-  if (sweeps == 0 || has_factors()) return {};
+  if (sweeps == 0 || has_factors() || gauss_seidel_) return {};
   return {rows, steps_[0].factor, d_.data(), single_.size() > 0 ? single_.data() : nullptr, x};
 }
 
@@ -159,8 +168,11 @@ PetscErrorCode Smoother<Ex>::apply_factors(Ex &ex, Operator &A, PetscInt sweeps,
 
 template <class Ex>
 template <class Operator, class V>
-PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x) const
+PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, SweepOrder order, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x) const
 {
+  if constexpr (std::is_same_v<V, double>) {
+    if (gauss_seidel_) return gauss_seidel_->apply(ex, A, order, sweeps, guess, d_.data(), b, x);
+  }
   if (has_factors()) return apply_factors(ex, A, sweeps, guess, b, x);
   if constexpr (std::is_same_v<V, double>) {
     if (d_.size() > 0) return apply_scaled(ex, A, d_.data(), sweeps, guess, b, x);
@@ -168,13 +180,27 @@ PetscErrorCode Smoother<Ex>::apply(Ex &ex, Operator &A, PetscInt sweeps, Guess g
   return apply_scaled(ex, A, single_.data(), sweeps, guess, b, x);
 }
 
+template <class Ex>
+template <class Operator, class V>
+PetscErrorCode Smoother<Ex>::residual(Ex &ex, Operator &A, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x) const
+{
+  if constexpr (std::is_same_v<V, double>) {
+    if (gauss_seidel_) return gauss_seidel_->residual(ex, A, sweeps, guess, d_.data(), b, x);
+  }
+  return A.residual(ex, b, static_cast<const V *>(x.here), x.there);
+}
+
+#define INSTANTIATE_OPERATOR(Ex, Operator, V)                                                                                              \
+  template PetscErrorCode Smoother<Ex>::apply(Ex &, Operator &, SweepOrder, PetscInt, Guess, const V *, Iterate<V> &) const;               \
+  template PetscErrorCode Smoother<Ex>::residual(Ex &, Operator &, PetscInt, Guess, const V *, Iterate<V> &) const;
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Smoother<Ex>;                                                                                                             \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, Guess, const float *, Iterate<float> &) const;             \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, DistMatrix<Ex> &, PetscInt, Guess, const double *, Iterate<double> &) const;           \
-  template PetscErrorCode Smoother<Ex>::apply(Ex &, TransposedMatrix<Ex> &, PetscInt, Guess, const double *, Iterate<double> &) const;     \
+  INSTANTIATE_OPERATOR(Ex, DistMatrix<Ex>, float)                                                                                          \
+  INSTANTIATE_OPERATOR(Ex, DistMatrix<Ex>, double)                                                                                         \
+  INSTANTIATE_OPERATOR(Ex, TransposedMatrix<Ex>, double)                                                                                   \
   template FirstStep<float> Smoother<Ex>::first_step(int, PetscInt, float *) const;                                                        \
   template FirstStep<double> Smoother<Ex>::first_step(int, PetscInt, double *) const;
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
+#undef INSTANTIATE_OPERATOR
 } // namespace amgkit

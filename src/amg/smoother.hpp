@@ -7,6 +7,8 @@
 //              (Saad, Iterative Methods for Sparse Linear Systems, algorithm 12.1). Degree 1 is Jacobi with 1 / (0.625 rho).
 //   ilu0       x <- x + (L U)⁻¹ (b - A x), L U the incomplete factors of each rank's diagonal block, see block_ilu.hpp; where these are no
 //              good, l1jacobi.
+//   gauss_seidel  x <- x + M⁻¹ (b - A x), M a triangle of each rank's diagonal block, see gauss_seidel.hpp: forward before the coarse
+//              correction, backward after it. On a plain host only.
 // A level on which rho overflows is not smoothed.
 //
 // A row that is coupled to no column, a Dirichlet row, is solved by each sweep: D⁻¹ is there a root of the polynomial over a_ii. Else the
@@ -14,9 +16,9 @@
 // column, as in PETSc's ex45, conjugate gradients take 154 iterations in place of 9.
 #pragma once
 #include "amg/block_ilu.hpp"
+#include "amg/gauss_seidel.hpp"
 #include "amg/parameters.hpp"
 #include "amg/spectral_radius.hpp"
-#include "dist/transposed.hpp"
 
 #include <memory>
 #include <optional>
@@ -24,14 +26,6 @@
 
 namespace amgkit
 {
-// Two arrays that the iterate of a level alternates between: every step reads one and writes the other.
-template <class V> struct Iterate {
-  V *here, *there;
-};
-
-// What x.here holds on entry: nothing, which stands for zeros; the first step from zeros; or a guess.
-enum class Guess { zero, first_step, given };
-
 template <class Ex> class Smoother {
 public:
   // Whether D⁻¹ is sign(a_ii) / sum_j |a_ij|; else it is 1 / a_ii.
@@ -56,27 +50,40 @@ public:
   // For new values of the same pattern factors are made by the analysis that is there.
   PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &);
   // Local, once prepared, before the first apply() to a transposed matrix.
-  PetscErrorCode prepare_transposed(Ex &, const DistMatrix<Ex> &A);
+  PetscErrorCode prepare_transposed(Ex &, const DistMatrix<Ex> &A, const TransposedMatrix<Ex> &At);
   // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it: *fits = false then. Needed for vectors
   // of floats.
   PetscErrorCode prepare_single(Ex &, bool *fits);
-  // sweeps sweeps on A x = b from x.here to x.here.
+  // sweeps sweeps on A x = b from x.here to x.here. order: of the rows, for gauss_seidel, to which it matters.
   // Operator: DistMatrix, or TransposedMatrix of the matrix prepared for: as p(D⁻¹ A) D⁻¹ transposed is p(D⁻¹ Aᵀ) D⁻¹, and with factors
   // p((L U)⁻ᵀ Aᵀ) (L U)⁻ᵀ, that smoother is the transpose of this one. V: double, or float for a DistMatrix where prepare_single() fitted.
-  template <class Operator, class V> PetscErrorCode apply(Ex &, Operator &A, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
+  template <class Operator, class V>
+  PetscErrorCode apply(Ex &, Operator &A, SweepOrder order, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
+  // x.there = b - A x.here, right after forward sweeps with the same arguments.
+  template <class Operator, class V> PetscErrorCode residual(Ex &, Operator &A, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
   // The first step from a zero guess into x, of rows rows, for whoever makes b; none where it is more than that.
   template <class V> FirstStep<V> first_step(int rows, PetscInt sweeps, V *x) const;
   // How often apply() lets the two arrays change places.
   PetscInt flips(PetscInt sweeps, Guess) const;
-  // How many products with the matrix it takes as long as, about: a solve with factors as long as one.
+  // How many products with the matrix it takes as long as, about: a solve with factors as long as one. Of a forward Gauss-Seidel sweep from
+  // a zero guess: with the residual after it one.
   PetscInt products(PetscInt sweeps, Guess guess) const
   {
+    if (gauss_seidel_) return sweeps - (guess == Guess::given || sweeps == 0 ? 0 : 1);
     return has_factors() ? sweeps * (guess == Guess::given ? 2 : 1) : flips(sweeps, guess);
   }
   double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; } // of D⁻¹ A; 0 when it was not needed
   const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
+  // The same on all ranks: that A is found symmetric; false: not looked for, or not found.
+  bool found_symmetric(const DistMatrix<Ex> &A) const
+  {
+    return spectrum_ ? spectrum_->symmetric : gauss_seidel_ && A.range.size() == 2 && gauss_seidel_->symmetric();
+  }
   std::string remark() const; // why the smoother is not the one that was asked for, or of a higher degree than others
-  std::size_t bytes() const { return d_.bytes() + single_.bytes() + (ilu_ ? ilu_->bytes() : 0); }
+  std::size_t bytes() const
+  {
+    return d_.bytes() + single_.bytes() + (ilu_ ? ilu_->bytes() : 0) + (gauss_seidel_ ? gauss_seidel_->bytes() : 0);
+  }
 
 private:
   template <class Operator, class D, class V>
@@ -93,5 +100,6 @@ private:
   bool raised_ = false;          // whether they are more than the least, by choice
   std::optional<Spectrum> known_, spectrum_;
   std::unique_ptr<BlockIlu<Ex>> ilu_;
+  std::unique_ptr<GaussSeidel<Ex>> gauss_seidel_;
 };
 } // namespace amgkit

@@ -110,6 +110,16 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(E
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::subtract_others(Ex &ex, const V *x, V *y)
+{
+  PetscFunctionBegin;
+  if (!halo.active()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(halo.exchange(ex, x));
+  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, unscaled<V>, halo.template ghost<V>(), y));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(offd.nnz)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Sums are taken with the product where that is all of y.
 template <class Ex>
 template <class V, class F, class... S>
@@ -178,6 +188,7 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V
   template PetscErrorCode DistMatrix<Ex>::relax(Ex &, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);
 #define INSTANTIATE_VECTORS(Ex, V)                                                                                                         \
   template PetscErrorCode DistMatrix<Ex>::residual(Ex &, const V *, const V *, V *);                                                       \
+  template PetscErrorCode DistMatrix<Ex>::subtract_others(Ex &, const V *, V *);                                                           \
   template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *);                                                                  \
   template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *, const ProductSums<2, V> &);                                       \
   template PetscErrorCode DistMatrix<Ex>::multiply(Ex &, const V *, V *, const ProductSums<3, V> &);                                       \

@@ -91,6 +91,10 @@ template <class Ex> struct DistMatrix {
   template <class V, class... S> PetscErrorCode multiply_rows(Ex &, const V *x, V *y, const S &...sums);
   // The same with A's own entries to 40 bits, after stored.keep_rests().
   template <class... S> PetscErrorCode multiply_long(Ex &, const float *x, float *y, const S &...sums);
+  // y -= (the couplings to other ranks) x
+  template <class V> PetscErrorCode subtract_others(Ex &, const V *x, V *y);
+  bool halo_active() const { return halo.active(); }
+  CsrView<double> own_block() const { return diag; } // not folded
   // y = x + momentum (x - previous) + factor D (b - A x), as relax() in sparse/formats/spmv.hpp. y must not be x.
   template <class D, class V> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const V *b, const V *x, OptionalVector<V> previous, V *y);
 

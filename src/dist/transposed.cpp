@@ -36,10 +36,20 @@ template <class D>
 PetscErrorCode TransposedMatrix<Ex>::end(Ex &ex, HaloExchange<Ex> &back, double factor, const D *s, double *y)
 {
   PetscFunctionBegin;
-  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag_.col.size() + offd_.col.size())));
   if (!halo_->active()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(back.end());
   PetscCall(subtract_rows(ex, arrivals_.view(), boundary_.size(), boundary_.data(), factor, s, halo_->template returned<double>(), y));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(offd_.col.size())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode TransposedMatrix<Ex>::subtract_others(Ex &ex, const double *x, double *y)
+{
+  HaloExchange<Ex> back(*halo_);
+
+  PetscFunctionBegin;
+  PetscCall(begin(ex, x, back));
+  PetscCall(end<double>(ex, back, 1, nullptr, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,6 +60,7 @@ template <class Ex> PetscErrorCode TransposedMatrix<Ex>::residual(Ex &ex, const 
   PetscFunctionBegin;
   PetscCall(begin(ex, x, back));
   PetscCall(amgkit::residual(ex, diag_.view(), b, x, r));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag_.col.size())));
   PetscCall(end<double>(ex, back, 1, nullptr, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,6 +72,7 @@ template <class Ex> PetscErrorCode TransposedMatrix<Ex>::multiply(Ex &ex, const 
   PetscFunctionBegin;
   PetscCall(begin(ex, x, back));
   PetscCall(spmv(ex, diag_.view(), x, y));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag_.col.size())));
   PetscCall(end<double>(ex, back, -1, nullptr, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,6 +87,7 @@ PetscErrorCode TransposedMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, c
   PetscFunctionBegin;
   PetscCall(begin(ex, x, back));
   PetscCall(amgkit::relax(ex, diag_.view(), d, step, b, x, previous, y));
+  PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag_.col.size())));
   PetscCall(end(ex, back, step.factor, d, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

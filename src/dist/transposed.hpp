@@ -14,6 +14,9 @@ public:
   // As DistMatrix's, with Aᵀ in place of A.
   PetscErrorCode residual(Ex &, const double *b, const double *x, double *r);
   PetscErrorCode multiply(Ex &, const double *x, double *y);
+  PetscErrorCode subtract_others(Ex &, const double *x, double *y);
+  bool halo_active() const { return halo_->active(); }
+  CsrView<double> own_block() const { return diag_.view(); }
   template <class D> PetscErrorCode relax(Ex &, const D *d, RelaxStep, const double *b, const double *x, const double *previous, double *y);
   std::size_t bytes() const { return diag_.bytes() + offd_.bytes() + arrivals_.bytes() + boundary_.bytes(); }
 

@@ -112,8 +112,10 @@ template <class Ex> void expect_solution(const Solver<Ex> &solver, const std::ve
 
 TYPED_TEST(CycleTest, IsASymmetricPositiveOperatorForEverySmoother)
 {
+  std::vector<SmootherKind> smoothers = {SmootherKind::l1jacobi, SmootherKind::jacobi, SmootherKind::chebyshev, SmootherKind::ilu0};
+  if (GaussSeidel<TypeParam>::available) smoothers.push_back(SmootherKind::gauss_seidel);
   for (CycleKind cycle : {CycleKind::v, CycleKind::w}) {
-    for (SmootherKind smoother : {SmootherKind::l1jacobi, SmootherKind::jacobi, SmootherKind::chebyshev, SmootherKind::ilu0}) {
+    for (SmootherKind smoother : smoothers) {
       for (PetscInt sweeps : {1, 2}) {
         Solver<TypeParam> solver;
         AmgParameters parameters;
@@ -140,14 +142,15 @@ TYPED_TEST(CycleTest, IsASymmetricPositiveOperatorForEverySmoother)
 TYPED_TEST(CycleTest, ConvergesWithAnySweepsBeforeAndAfter)
 {
   for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f, CycleKind::k}) {
-    for (PetscInt degree : {0, 1, 2, 3}) { // 0: incomplete factors
+    for (PetscInt degree : {-1, 0, 1, 2, 3}) { // -1: Gauss-Seidel, 0: incomplete factors
+      if (degree < 0 && !GaussSeidel<TypeParam>::available) continue;
       for (auto [before, after] : {std::pair{0, 1}, {1, 0}, {1, 1}, {2, 1}, {0, 3}}) {
         Solver<TypeParam> solver;
         AmgParameters parameters;
         parameters.coarse_eq_limit = 20;
         parameters.cycle_type = cycle;
-        parameters.smoother = degree == 0 ? SmootherKind::ilu0 : SmootherKind::chebyshev;
-        parameters.chebyshev_degree = degree;
+        parameters.smoother = degree < 0 ? SmootherKind::gauss_seidel : degree == 0 ? SmootherKind::ilu0 : SmootherKind::chebyshev;
+        parameters.chebyshev_degree = std::max<PetscInt>(degree, 0);
         parameters.pre_sweeps = before;
         parameters.post_sweeps = after;
         OK(solver.create(this->ex, grid7(7, 7, 7), parameters));
@@ -229,7 +232,8 @@ TYPED_TEST(CycleTest, TransposedIsTheTranspose)
 {
   const HostCsr A = one_sided(grid7(11, 10, 9));
   for (CycleKind cycle : {CycleKind::v, CycleKind::w, CycleKind::f}) {
-    for (SmootherKind smoother : {SmootherKind::chebyshev, SmootherKind::ilu0}) {
+    for (SmootherKind smoother : {SmootherKind::chebyshev, SmootherKind::ilu0, SmootherKind::gauss_seidel}) {
+      if (smoother == SmootherKind::gauss_seidel && !GaussSeidel<TypeParam>::available) continue;
       for (PetscInt limit : {1, 60}) {
         Solver<TypeParam> solver;
         AmgParameters parameters = several_levels(cycle, smoother, limit);

@@ -1,0 +1,120 @@
+#include "amg/gauss_seidel.hpp"
+
+#include "base/log.hpp"
+#include "sparse/formats/spmv.hpp"
+#include "sparse/rows/gauss_seidel.hpp"
+
+namespace amgkit
+{
+namespace
+{
+PetscErrorCode unavailable()
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Gauss-Seidel sweeps are for a plain host");
+}
+
+double flops(const CsrView<double> &A) { return 2.0 * static_cast<double>(A.nnz); }
+} // namespace
+
+template <class Ex> PetscErrorCode GaussSeidel<Ex>::split(Ex &ex, const CsrView<double> &A, Split &out)
+{
+  Array<int, Ex> next;
+
+  PetscFunctionBegin;
+  PetscCall(next.allocate(ex, A.rows));
+  if (out.below.size() != A.rows) PetscCall(out.below.allocate(ex, A.rows));
+  out.symmetric = split_rows(A, out.below.data(), next.data());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare(Ex &ex, const DistMatrix<Ex> &A, double *d)
+{
+  PetscFunctionBegin;
+  if constexpr (available) {
+    PetscCall(split(ex, A.diag, rows_));
+    damp_coupled_rows(A.offd, A.boundary.size(), A.boundary.data(), d);
+  } else {
+    PetscCall(unavailable());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare_transposed(Ex &ex, const TransposedMatrix<Ex> &At)
+{
+  return available ? split(ex, At.own_block(), transposed_) : unavailable();
+}
+
+template <class Ex>
+template <class Operator>
+PetscErrorCode GaussSeidel<Ex>::apply(Ex &ex, Operator &A, SweepOrder order, PetscInt sweeps, Guess guess, const double *d, const double *b,
+                                      Iterate<double> &x) const
+{
+  const Split &rows = split_of(A);
+  const PetscInt count = order == SweepOrder::alternating ? sweeps + sweeps % 2 : sweeps;
+
+  PetscFunctionBegin;
+  if constexpr (available) {
+    const CsrView<double> block = A.own_block();
+    if (count == 0 && guess == Guess::zero) PetscCall(fill(ex, A.rows, 0, x.here));
+    for (PetscInt s = 0; s < count; s++) {
+      const bool backward = order == SweepOrder::backward || (order == SweepOrder::alternating && s % 2 == 1);
+      const double *rhs = b;
+      if (s == 0 && guess == Guess::zero && !backward) {
+        sweep_from_zero(block, rows.below.data(), rows.symmetric, d, b, x.here, x.there);
+        PetscCall(log_flops(ex, flops(block) * (rows.symmetric ? 1 : 0.5)));
+        continue;
+      }
+      if (s == 0 && guess == Guess::zero) PetscCall(fill(ex, A.rows, 0, x.here));
+      if (A.halo_active()) {
+        PetscCall(memory_copy(ex, x.there, b, static_cast<std::size_t>(A.rows) * sizeof(double)));
+        PetscCall(A.subtract_others(ex, static_cast<const double *>(x.here), x.there));
+        rhs = x.there;
+      }
+      (backward ? sweep_backward : sweep_forward)(block, rows.below.data(), d, rhs, x.here);
+      PetscCall(log_flops(ex, flops(block)));
+    }
+  } else {
+    PetscCall(unavailable());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+template <class Operator>
+PetscErrorCode GaussSeidel<Ex>::residual(Ex &ex, Operator &A, PetscInt sweeps, Guess guess, const double *d, const double *b,
+                                         Iterate<double> &x) const
+{
+  const Split &rows = split_of(A);
+
+  PetscFunctionBegin;
+  if constexpr (available) {
+    if (sweeps != 1 || guess != Guess::zero) {
+      PetscCall(A.residual(ex, b, static_cast<const double *>(x.here), x.there));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    const CsrView<double> block = A.own_block();
+    if (!rows.symmetric) {
+      subtract_upper(block, rows.below.data(), d, x.here, x.there);
+      PetscCall(log_flops(ex, flops(block) / 2));
+    }
+    PetscCall(A.subtract_others(ex, static_cast<const double *>(x.here), x.there));
+  } else {
+    PetscCall(unavailable());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define INSTANTIATE_OPERATOR(Ex, Operator)                                                                                                 \
+  template PetscErrorCode GaussSeidel<Ex>::apply(Ex &, Operator &, SweepOrder, PetscInt, Guess, const double *, const double *,            \
+                                                 Iterate<double> &) const;                                                                 \
+  template PetscErrorCode GaussSeidel<Ex>::residual(Ex &, Operator &, PetscInt, Guess, const double *, const double *, Iterate<double> &)  \
+      const;
+#define INSTANTIATE(Ex)                                                                                                                    \
+  template class GaussSeidel<Ex>;                                                                                                          \
+  INSTANTIATE_OPERATOR(Ex, DistMatrix<Ex>)                                                                                                 \
+  INSTANTIATE_OPERATOR(Ex, TransposedMatrix<Ex>)
+AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
+#undef INSTANTIATE
+#undef INSTANTIATE_OPERATOR
+} // namespace amgkit

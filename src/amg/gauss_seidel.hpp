@@ -1,0 +1,54 @@
+// Hybrid Gauss-Seidel for a smoother: M⁻¹, M a triangle of each rank's own block, see sparse/rows/gauss_seidel.hpp; other ranks' values are
+// those at a sweep's beginning. On a plain host only, where rows are read one after the other.
+//
+// Forward sweeps before the coarse correction and backward ones after it make a symmetric cycle: for a symmetric A each of these is the
+// other's adjoint. From a zero guess a sweep and the residual after it take one product together, or half of one where the block is
+// symmetric.
+#pragma once
+#include "dist/transposed.hpp"
+
+namespace amgkit
+{
+// Two arrays that the iterate of a level alternates between: every step reads one and writes the other.
+template <class V> struct Iterate {
+  V *here, *there;
+};
+
+// What x.here holds on entry: nothing, which stands for zeros; the first step from zeros; or a guess.
+enum class Guess { zero, first_step, given };
+
+// The order of the rows. alternating: forward, backward, forward, ..., as many of both, for a symmetric operator that is not a cycle.
+enum class SweepOrder { forward, backward, alternating };
+
+template <class Ex> class GaussSeidel {
+public:
+  static constexpr bool available = std::is_same_v<Ex, Host>;
+
+  // Local, anew for other values. d[i] = 1 / a_ii, or 0, becomes that of M.
+  PetscErrorCode prepare(Ex &, const DistMatrix<Ex> &A, double *d);
+  // Local, before sweeps for this transpose.
+  PetscErrorCode prepare_transposed(Ex &, const TransposedMatrix<Ex> &At);
+  // Collective: sweeps sweeps on A x = b in x.here; x.there is overwritten. Operator: DistMatrix, or the TransposedMatrix.
+  template <class Operator>
+  PetscErrorCode apply(Ex &, Operator &A, SweepOrder, PetscInt sweeps, Guess, const double *d, const double *b, Iterate<double> &x) const;
+  // Collective: x.there = b - A x.here, right after forward sweeps with the same arguments.
+  template <class Operator>
+  PetscErrorCode residual(Ex &, Operator &A, PetscInt sweeps, Guess, const double *d, const double *b, Iterate<double> &x) const;
+  // Whether this rank's block is symmetric.
+  bool symmetric() const { return rows_.symmetric; }
+  std::size_t bytes() const { return rows_.bytes() + transposed_.bytes(); }
+
+private:
+  struct Split {
+    Array<int, Ex> below;
+    bool symmetric = false;
+    std::size_t bytes() const { return below.bytes(); }
+  };
+  static PetscErrorCode split(Ex &, const CsrView<double> &, Split &);
+  template <class Operator> const Split &split_of(const Operator &) const
+  {
+    return std::is_same_v<Operator, TransposedMatrix<Ex>> ? transposed_ : rows_;
+  }
+  Split rows_, transposed_;
+};
+} // namespace amgkit

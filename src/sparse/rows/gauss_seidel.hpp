@@ -1,0 +1,25 @@
+// Gauss-Seidel sweeps through the rows of one rank on a plain host, where one row after the other is as fast as any order:
+// x_i <- x_i + d_i (b - A x)_i, in which the rows before it have their new x_j.
+#pragma once
+#include "base/array.hpp"
+
+namespace amgkit
+{
+// below[i]: where the entries of row i with columns from i on begin. next: room for as many numbers. Returns whether A is symmetric, to
+// 1e-12 |a_ii a_jj|^(1/2).
+bool split_rows(const CsrView<double> &A, int *below, int *next);
+
+// For rows that are coupled to other ranks' x_j, which a sweep takes as they were at its beginning: d_i = 1 / a_ii becomes the inverse of
+// sign(a_ii) max(|a_ii|, 2/3 |a_ii| + 1/2 sum of |a_ij| over these j). M, the lower triangle with that diagonal, then has
+// M + Mᵀ - A >= D / 3 for a symmetric definite A, and sweeps converge (Baker, Falgout, Kolev, Yang 2011, theorem 3.1 and remark 6.2,
+// who add all of the half as soon as it is large; so little is sufficient). nrows: of rows, the rows with such couplings.
+void damp_coupled_rows(const CsrView<double> &others, std::int64_t nrows, const int *rows, double *d);
+
+// Forward from x = 0: reads the lower triangle alone. r = b - (L + D) x, of which the residual lacks U x. symmetric: r = b - A x, for which
+// row i also gives its part of U x to the rows before it, while they are in the cache. d_i is other than 0 where a_ii is.
+void sweep_from_zero(const CsrView<double> &A, const int *below, bool symmetric, const double *d, const double *b, double *x, double *r);
+// r -= U x
+void subtract_upper(const CsrView<double> &A, const int *below, const double *d, const double *x, double *r);
+void sweep_forward(const CsrView<double> &A, const int *below, const double *d, const double *b, double *x);
+void sweep_backward(const CsrView<double> &A, const int *below, const double *d, const double *b, double *x);
+} // namespace amgkit

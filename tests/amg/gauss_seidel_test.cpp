@@ -1,0 +1,206 @@
+#include "amg/gauss_seidel.hpp"
+
+#include "amg/hierarchy.hpp"
+#include "amg/prolongation_matching.hpp"
+#include "sparse/rows/gauss_seidel.hpp"
+#include "support/amg_solver.hpp"
+#include "support/smoothed_matrix.hpp"
+
+#include <cmath>
+
+namespace amgkit::test
+{
+namespace
+{
+HostCsr transpose_of(const HostCsr &A)
+{
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) entries[{A.col[k], i}] = A.val[k];
+  }
+  return make_csr(A.rows, A.rows, entries);
+}
+
+// Sweeps by the formula, with M⁻¹ of the untransposed matrix.
+struct HybridReference {
+  HostCsr A;
+  std::vector<PetscInt> range;
+  std::vector<double> d;
+
+  HybridReference(const HostCsr &whole, const std::vector<PetscInt> &of, bool transposed) : A(whole), range(of)
+  {
+    for (int i = 0; i < A.rows; i++) {
+      double others = 0;
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) others += owner(A.col[k]) == owner(i) ? 0 : std::abs(A.val[k]);
+      const double a_ii = A.at(i, i), size = std::max(std::abs(a_ii), 2 * std::abs(a_ii) / 3 + others / 2);
+      d.push_back(a_ii == 0 ? 0 : std::copysign(1 / size, a_ii));
+    }
+    if (transposed) A = transpose_of(A);
+  }
+  std::ptrdiff_t owner(int i) const { return std::upper_bound(range.begin(), range.end(), i) - range.begin(); }
+  void sweep(bool backward, const std::vector<double> &b, std::vector<double> &x) const
+  {
+    const std::vector<double> before = x;
+    for (int t = 0; t < A.rows; t++) {
+      const int i = backward ? A.rows - 1 - t : t;
+      double s = b[i];
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) s -= A.val[k] * (owner(A.col[k]) == owner(i) ? x : before)[A.col[k]];
+      x[i] += d[i] * s;
+    }
+  }
+  std::vector<double> residual(const std::vector<double> &b, const std::vector<double> &x) const
+  {
+    std::vector<double> Ax(b.size(), 0), r = b;
+    add_product(A, false, x, Ax);
+    for (std::size_t i = 0; i < r.size(); i++) r[i] -= Ax[i];
+    return r;
+  }
+};
+
+// Those of every smoother, symmetric ones, and rows without a diagonal entry or with 0 there.
+std::vector<Named> swept_matrices()
+{
+  std::vector<Named> all = smoothed_matrices();
+  all.push_back({"symmetric grid", grid7(6, 5, 4)});
+  all.push_back({"negative", grid7(3, 4, 5)});
+  for (double &value : all.back().A.val) value = -value;
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < 20; i++) {
+    if (i % 7 != 3) entries[{i, i}] = i % 7 == 5 ? 0 : 3;
+    if (i > 0) entries[{i, i - 1}] = entries[{i - 1, i}] = -1;
+    if (i > 4) entries[{i, i - 5}] = entries[{i - 5, i}] = 0.5;
+  }
+  all.push_back({"without diagonals", make_csr(20, 20, entries)});
+  return all;
+}
+
+void expect_sweeps(Smoothed<Host> &level, const HostCsr &M, bool transposed, SweepOrder order, const std::string &name)
+{
+  Host ex;
+  const HybridReference reference(M, level.matrix.A.range, transposed);
+  const auto b = wave(M.rows, 0.7);
+  for (const bool zero_guess : {true, false}) {
+    for (const PetscInt sweeps : {0, 1, 2, 3}) {
+      std::vector<double> expected(b.size(), zero_guess ? 0 : 0.25), x(level.mine(b).size(), zero_guess ? NAN : 0.25), r;
+      const bool alternating = order == SweepOrder::alternating;
+      const std::string which = name + " " + std::to_string(sweeps) + (zero_guess ? " from zero" : "");
+      for (PetscInt s = 0; s < (alternating ? sweeps + sweeps % 2 : sweeps); s++)
+        reference.sweep(order == SweepOrder::backward || (alternating && s % 2 == 1), b, expected);
+      const bool with_residual = order == SweepOrder::forward && sweeps > 0;
+      OK(level.sweep(ex, transposed, sweeps, zero_guess ? Guess::zero : Guess::given, level.mine(b), x, order,
+                     with_residual ? &r : nullptr));
+      expect_close(x, level.mine(expected), 1e-12 * (1 + largest(expected)), which);
+      if (with_residual)
+        expect_close(r, level.mine(reference.residual(b, expected)), 1e-11 * (1 + largest(expected)), which + ", residual");
+    }
+  }
+}
+
+bool is_symmetric(const HostCsr &A)
+{
+  std::vector<int> below(A.rows), next(A.rows);
+  const bool symmetric = split_rows(A.view(), below.data(), next.data());
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) EXPECT_EQ(A.col[k] < i, k < below[i]);
+  }
+  return symmetric;
+}
+} // namespace
+
+TEST(GaussSeidel, SweepsAndResidualsAreTheFormula)
+{
+  Host ex;
+  for (const auto &[name, M] : swept_matrices()) {
+    for (const PetscInt rows : layouts(M.rows)) {
+      Smoothed<Host> level;
+      OK(level.create(ex, M, rows, SmootherKind::gauss_seidel));
+      for (const bool transposed : {false, true}) {
+        for (SweepOrder order : {SweepOrder::forward, SweepOrder::backward, SweepOrder::alternating})
+          expect_sweeps(level, M, transposed, order, name + (transposed ? " transposed" : ""));
+      }
+    }
+  }
+}
+
+// The transposed of forward is backward: <forward b, c> = <b, backward c> with Aᵀ.
+TEST(GaussSeidel, BackwardSweepsAreTheAdjoint)
+{
+  Host ex;
+  for (const auto &[name, M] : swept_matrices()) {
+    for (const PetscInt rows : layouts(M.rows)) {
+      Smoothed<Host> level;
+      OK(level.create(ex, M, rows, SmootherKind::gauss_seidel));
+      const auto b = level.mine(wave(M.rows, 0.3)), c = level.mine(wave(M.rows, 1.1));
+      for (const PetscInt sweeps : {1, 2, 3}) {
+        std::vector<double> Bb = b, Bc = c;
+        OK(level.sweep(ex, false, sweeps, Guess::zero, b, Bb, SweepOrder::forward));
+        OK(level.sweep(ex, true, sweeps, Guess::zero, c, Bc, SweepOrder::backward));
+        const double size = std::sqrt(dot(Bb, Bb) * dot(c, c)) + std::sqrt(dot(Bc, Bc) * dot(b, b));
+        EXPECT_NEAR(dot(Bb, c), dot(b, Bc), 1e-13 * size) << name << sweeps;
+      }
+    }
+  }
+}
+
+// Couplings all but as large as the diagonal, of all rows with all: without more on the diagonal sweeps on two ranks or more would diverge.
+TEST(GaussSeidel, EverySweepReducesTheEnergyOfDefiniteMatrices)
+{
+  Host ex;
+  std::map<std::pair<int, int>, double> full;
+  for (int i = 0; i < 24; i++) {
+    for (int j = 0; j < 24; j++) full[{i, j}] = i == j ? 1 : 0.95;
+  }
+  for (const auto &[name, M] : {Named{"full", make_csr(24, 24, full)}, {"grid", grid7(5, 5, 5)}, {"27 points", grid27(5)}}) {
+    for (const PetscInt rows : layouts(M.rows)) {
+      Smoothed<Host> level;
+      OK(level.create(ex, M, rows, SmootherKind::gauss_seidel));
+      const HybridReference reference(M, level.matrix.A.range, false);
+      const std::vector<double> zero(M.rows, 0);
+      std::vector<double> x = level.mine(wave(M.rows, 0.9));
+      double before = HUGE_VAL;
+      for (int sweep = 0; sweep < 10; sweep++) {
+        std::vector<double> r;
+        OK(level.sweep(ex, false, 1, Guess::given, level.mine(zero), x, sweep % 2 == 1 ? SweepOrder::backward : SweepOrder::forward, &r));
+        const double energy = -dot(x, r);
+        EXPECT_LT(energy, before) << name << sweep;
+        before = energy;
+      }
+    }
+  }
+}
+
+TEST(GaussSeidel, KnowsSymmetricBlocks)
+{
+  const HostCsr A = grid7(5, 4, 3), B = grid27(4);
+  EXPECT_TRUE(is_symmetric(A));
+  EXPECT_TRUE(is_symmetric(B));
+  EXPECT_TRUE(is_symmetric(make_csr(0, 0, {})));
+  EXPECT_TRUE(is_symmetric(make_csr(3, 3, {{{0, 1}, 2}, {{1, 0}, 2}})));
+  EXPECT_FALSE(is_symmetric(skewed(A)));
+  EXPECT_FALSE(is_symmetric(one_sided(A)));
+  EXPECT_FALSE(is_symmetric(transpose_of(one_sided(A))));
+  EXPECT_FALSE(is_symmetric(make_csr(3, 3, {{{0, 0}, 1}, {{0, 2}, 2}})));
+  for (auto [change, symmetric] : {std::pair{1e-15, true}, {1e-9, false}}) {
+    for (double scale : {0x1p-600, 1.0, 0x1p600}) {
+      HostCsr C = B;
+      C.val[1] += change;
+      for (double &value : C.val) value *= scale;
+      EXPECT_EQ(is_symmetric(C), symmetric) << change << " " << scale;
+    }
+  }
+}
+
+TEST(GaussSeidel, IsRefusedWhereRowsAreNotReadOneByOne)
+{
+  Debug ex;
+  OwnedMat A;
+  AmgParameters parameters;
+  Hierarchy<Debug> hierarchy;
+  parameters.smoother = SmootherKind::gauss_seidel;
+  OK(distribute(grid7(5, 4, 3), false, A.out()));
+  const auto prolongation = make_matching_prolongation<Debug>({});
+  const Refusal refusal = refusal_of([&] { return hierarchy.build(ex, A, parameters, *prolongation); });
+  EXPECT_EQ(static_cast<int>(refusal.code), PETSC_ERR_SUP);
+  EXPECT_NE(refusal.message.find("gauss_seidel"), std::string::npos) << refusal.message;
+}
+} // namespace amgkit::test
