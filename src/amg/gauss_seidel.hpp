@@ -24,8 +24,9 @@ template <class Ex> class GaussSeidel {
 public:
   static constexpr bool available = std::is_same_v<Ex, Host>;
 
-  // Local, anew for other values. d[i] = 1 / a_ii, or 0, becomes that of M.
-  PetscErrorCode prepare(Ex &, const DistMatrix<Ex> &A, double *d);
+  // Local, anew for other values. symmetric: whether A is known to be; else this rank's block is looked at. d[i] = 1 / a_ii, or 0,
+  // becomes that of M.
+  PetscErrorCode prepare(Ex &, const DistMatrix<Ex> &A, bool symmetric, double *d);
   // Local, before sweeps for this transpose.
   PetscErrorCode prepare_transposed(Ex &, const TransposedMatrix<Ex> &At);
   // Collective: sweeps sweeps on A x = b in x.here; x.there is overwritten. Operator: DistMatrix, or the TransposedMatrix.
@@ -44,7 +45,7 @@ private:
     bool symmetric = false;
     std::size_t bytes() const { return below.bytes(); }
   };
-  static PetscErrorCode split(Ex &, const CsrView<double> &, Split &);
+  static PetscErrorCode split(Ex &, const CsrView<double> &, bool symmetric, Split &);
   template <class Operator> const Split &split_of(const Operator &) const
   {
     return std::is_same_v<Operator, TransposedMatrix<Ex>> ? transposed_ : rows_;

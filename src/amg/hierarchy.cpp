@@ -276,15 +276,22 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::access_finest(Ex &ex, Array<do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective: what solves the coarsest level, and the smoothers of all others; of the coarsest one, too, where these solve it.
+// Collective: what solves the coarsest level, and the smoothers of all others; of the coarsest one, too, where these solve it. Where a
+// level's matrix is symmetric those of coarser levels are, as R is Pᵀ.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, const AmgParameters &parameters)
 {
+  PetscBool known, said = PETSC_FALSE;
+
   PetscFunctionBegin;
+  PetscCall(MatIsSymmetricKnown(finest.matrix(), &known, &said));
+  bool symmetric = known && said;
   PetscCall(attempt(comm(), [&] {
     const LogPhase logged(Phase::spectrum);
     PetscFunctionBegin;
     for (auto &level : levels) {
-      if (level->transfer) PetscCall(level->smoother.prepare(ex, level->A, parameters));
+      if (!level->transfer) continue;
+      PetscCall(level->smoother.prepare(ex, level->A, parameters, symmetric));
+      symmetric = symmetric || (level->transfer->restricts_by_transpose() && level->smoother.found_symmetric(level->A));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
@@ -294,7 +301,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
     PetscFunctionBegin;
     if (coarsest.transfer) PetscFunctionReturn(PETSC_SUCCESS); // other ranks hold it
     PetscCall(coarse_solver.create(ex, coarsest.A, parameters));
-    if (coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters));
+    if (coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, symmetric));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,7 +47,7 @@ PetscInt chosen_degree(double rho, PetscInt least)
 }
 } // namespace
 
-template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters)
+template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters, bool symmetric)
 {
   PetscFunctionBegin;
   steps_ = {RelaxStep{}};
@@ -62,7 +62,7 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   if (parameters.smoother == SmootherKind::gauss_seidel) {
     if (!gauss_seidel_) gauss_seidel_ = std::make_unique<GaussSeidel<Ex>>();
     lone_.release(); // a sweep solves these rows
-    PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, d_.data()); }));
+    PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, symmetric, d_.data()); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const bool chebyshev = parameters.smoother == SmootherKind::chebyshev;

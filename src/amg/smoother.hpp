@@ -47,8 +47,8 @@ public:
   // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
   void set_spectrum(const Spectrum &spectrum) { known_ = spectrum; }
   // Collective, once after set_scaling(): rho or factors where they are needed, and the steps of a sweep.
-  // For new values of the same pattern factors are made by the analysis that is there.
-  PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &);
+  // For new values of the same pattern factors are made by the analysis that is there. symmetric: whether A is known to be.
+  PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool symmetric = false);
   // Local, once prepared, before the first apply() to a transposed matrix.
   PetscErrorCode prepare_transposed(Ex &, const DistMatrix<Ex> &A, const TransposedMatrix<Ex> &At);
   // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it: *fits = false then. Needed for vectors

@@ -25,18 +25,22 @@ bool is_mirrored(const CsrView<double> &A, const int *below, int *next, int i, i
 }
 } // namespace
 
+void split_rows(const CsrView<double> &A, int *below)
+{
+  for (int i = 0; i < A.rows; i++) below[i] = static_cast<int>(std::lower_bound(A.col + A.ptr[i], A.col + A.ptr[i + 1], i) - A.col);
+}
+
 // Rows have their entries below the diagonal in the order in which the rows above have the same: next[j] is the first of row j that none
 // has been compared with.
-bool split_rows(const CsrView<double> &A, int *below, int *next)
+bool halves_agree(const CsrView<double> &A, const int *below, int *next)
 {
-  bool symmetric = true;
   for (int i = 0; i < A.rows; i++) {
-    const int end = A.ptr[i + 1];
-    below[i] = static_cast<int>(std::lower_bound(A.col + A.ptr[i], A.col + end, i) - A.col);
-    next[i] = below[i] < end && A.col[below[i]] == i ? below[i] + 1 : below[i];
-    for (int k = A.ptr[i]; k < below[i] && symmetric; k++) symmetric = is_mirrored(A, below, next, i, k);
+    next[i] = below[i] < A.ptr[i + 1] && A.col[below[i]] == i ? below[i] + 1 : below[i];
+    for (int k = A.ptr[i]; k < below[i]; k++) {
+      if (!is_mirrored(A, below, next, i, k)) return false;
+    }
   }
-  return A.rows == 0 || (symmetric && std::equal(next, next + A.rows, A.ptr + 1));
+  return A.rows == 0 || std::equal(next, next + A.rows, A.ptr + 1);
 }
 
 void damp_coupled_rows(const CsrView<double> &others, std::int64_t nrows, const int *rows, double *d)

@@ -5,9 +5,10 @@
 
 namespace amgkit
 {
-// below[i]: where the entries of row i with columns from i on begin. next: room for as many numbers. Returns whether A is symmetric, to
-// 1e-12 |a_ii a_jj|^(1/2).
-bool split_rows(const CsrView<double> &A, int *below, int *next);
+// below[i]: where the entries of row i with columns from i on begin.
+void split_rows(const CsrView<double> &A, int *below);
+// Whether A is symmetric, to 1e-12 |a_ii a_jj|^(1/2). next: room for a number a row.
+bool halves_agree(const CsrView<double> &A, const int *below, int *next);
 
 // For rows that are coupled to other ranks' x_j, which a sweep takes as they were at its beginning: d_i = 1 / a_ii becomes the inverse of
 // sign(a_ii) max(|a_ii|, 2/3 |a_ii| + 1/2 sum of |a_ij| over these j). M, the lower triangle with that diagonal, then has
