@@ -1,6 +1,8 @@
 #include "amg/gauss_seidel.hpp"
 
+#include "amg/block_ilu.hpp"
 #include "base/log.hpp"
+#include "dist/attempt.hpp"
 #include "sparse/formats/spmv.hpp"
 #include "sparse/rows/gauss_seidel.hpp"
 
@@ -40,6 +42,31 @@ template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare(Ex &ex, const DistMa
   } else {
     PetscCall(unavailable());
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode GaussSeidel<Ex>::test_sweeps(Ex &ex, DistMatrix<Ex> &A, const double *d, bool *reduce) const
+{
+  constexpr int sweeps = 4;
+  Array<double, Ex> x, work, zero;
+  int row = 0, grows = 0;
+
+  PetscFunctionBegin;
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(allocate_each(ex, A.rows, x, work, zero));
+    PetscCall(memory_zero(ex, zero.data(), zero.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  for (SweepOrder order : {SweepOrder::forward, SweepOrder::backward}) {
+    Iterate<double> iterate{x.data(), work.data()};
+    PetscCall(random_error(ex, A.rows, A.range.first(), d, x.data()));
+    PetscCall(apply(ex, A, order, sweeps, Guess::given, d, static_cast<const double *>(zero.data()), iterate));
+    PetscCall(first_large_error(ex, A.rows, d, x.data(), &row));
+    if (row < A.rows) grows = 1;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &grows, 1, MPI_INT, MPI_MAX, A.comm));
+  *reduce = grows == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

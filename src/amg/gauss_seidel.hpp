@@ -27,6 +27,9 @@ public:
   // Local, anew for other values. symmetric: whether A is known to be; else this rank's block is looked at. d[i] = 1 / a_ii, or 0,
   // becomes that of M.
   PetscErrorCode prepare(Ex &, const DistMatrix<Ex> &A, bool symmetric, double *d);
+  // Collective, after that: whether four sweeps on A x = 0, forward ones and backward ones, leave all |x_i| |a_ii|^(1/2) below the 1 that
+  // they are random numbers below at first. Of symmetric definite matrices that is known; coarse ones of convection may be unfit.
+  PetscErrorCode test_sweeps(Ex &, DistMatrix<Ex> &A, const double *d, bool *reduce) const;
   // Local, before sweeps for this transpose.
   PetscErrorCode prepare_transposed(Ex &, const TransposedMatrix<Ex> &At);
   // Collective: sweeps sweeps on A x = b in x.here; x.there is overwritten. Operator: DistMatrix, or the TransposedMatrix.

@@ -79,7 +79,8 @@ private:
          "where the factorization fails, l1jacobi takes its place; -ksp_view names such levels. The smoother gauss_seidel is for CPUs "
          "alone: forward sweeps before the coarse correction, and backward ones after it, through each process's own rows. It takes "
          "the values of other processes as they were before the sweep, and more on the diagonal where these couple strongly, so that it "
-         "converges for every symmetric definite matrix.",
+         "converges for every symmetric definite matrix. On a level that is not symmetric, and on which a test finds that errors grow, "
+         "chebyshev takes its place; -ksp_view names such levels.",
          "Baker, Falgout, Kolev, Yang 2011 (l1jacobi, gauss_seidel)"},
         {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Smoothing sweeps before the coarse correction, and as many after it"},
         {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Smoothing sweeps before the coarse correction; -1 means smoother_sweeps"},

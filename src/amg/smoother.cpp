@@ -60,12 +60,10 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (parameters.smoother == SmootherKind::gauss_seidel) {
-    if (!gauss_seidel_) gauss_seidel_ = std::make_unique<GaussSeidel<Ex>>();
-    lone_.release(); // a sweep solves these rows
-    PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, symmetric, d_.data()); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(prepare_gauss_seidel(ex, A, symmetric));
+    if (gauss_seidel_) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const bool chebyshev = parameters.smoother == SmootherKind::chebyshev;
+  const bool chebyshev = parameters.smoother == SmootherKind::chebyshev || parameters.smoother == SmootherKind::gauss_seidel;
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
     spectrum_ = known_;
@@ -87,8 +85,26 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Collective. Without gauss_seidel_ it is no good, and chebyshev takes its place.
+template <class Ex> PetscErrorCode Smoother<Ex>::prepare_gauss_seidel(Ex &ex, DistMatrix<Ex> &A, bool symmetric)
+{
+  bool reduces = true;
+
+  PetscFunctionBegin;
+  if (!gauss_seidel_) gauss_seidel_ = std::make_unique<GaussSeidel<Ex>>();
+  PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, symmetric, d_.data()); }));
+  if (!symmetric && !found_symmetric(A)) PetscCall(gauss_seidel_->test_sweeps(ex, A, d_.data(), &reduces));
+  growing_ = !reduces;
+  if (reduces) PetscFunctionReturn(PETSC_SUCCESS); // which solves the lone rows, too
+  gauss_seidel_.reset();
+  known_.reset(); // of a D that has changed
+  PetscCall(attempt(A.comm, [&] { return lone_rows(ex, A.diag, A.offd, lone_); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> std::string Smoother<Ex>::remark() const
 {
+  if (growing_) return "chebyshev, as with Gauss-Seidel sweeps an error grows";
   if (ilu_) return ilu_->trouble();
   return raised_ ? "chebyshev of degree " + std::to_string(steps_.size()) + ", as rho is " + std::to_string(spectral_radius()) : "";
 }

@@ -8,7 +8,7 @@
 //   ilu0       x <- x + (L U)⁻¹ (b - A x), L U the incomplete factors of each rank's diagonal block, see block_ilu.hpp; where these are no
 //              good, l1jacobi.
 //   gauss_seidel  x <- x + M⁻¹ (b - A x), M a triangle of each rank's diagonal block, see gauss_seidel.hpp: forward before the coarse
-//              correction, backward after it. On a plain host only.
+//              correction, backward after it; where errors grow, chebyshev. On a plain host only.
 // A level on which rho overflows is not smoothed.
 //
 // A row that is coupled to no column, a Dirichlet row, is solved by each sweep: D⁻¹ is there a root of the polynomial over a_ii. Else the
@@ -86,6 +86,7 @@ public:
   }
 
 private:
+  PetscErrorCode prepare_gauss_seidel(Ex &, DistMatrix<Ex> &A, bool symmetric);
   template <class Operator, class D, class V>
   PetscErrorCode apply_scaled(Ex &, Operator &A, const D *d, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
 
@@ -101,5 +102,6 @@ private:
   std::optional<Spectrum> known_, spectrum_;
   std::unique_ptr<BlockIlu<Ex>> ilu_;
   std::unique_ptr<GaussSeidel<Ex>> gauss_seidel_;
+  bool growing_ = false; // with gauss_seidel, for which chebyshev stands in
 };
 } // namespace amgkit

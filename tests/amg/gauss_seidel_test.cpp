@@ -114,6 +114,7 @@ TEST(GaussSeidel, SweepsAndResidualsAreTheFormula)
     for (const PetscInt rows : layouts(M.rows)) {
       Smoothed<Host> level;
       OK(level.create(ex, M, rows, SmootherKind::gauss_seidel));
+      ASSERT_EQ(level.smoother.remark(), "") << name;
       for (const bool transposed : {false, true}) {
         for (SweepOrder order : {SweepOrder::forward, SweepOrder::backward, SweepOrder::alternating})
           expect_sweeps(level, M, transposed, order, name + (transposed ? " transposed" : ""));
@@ -188,6 +189,42 @@ TEST(GaussSeidel, KnowsSymmetricBlocks)
       EXPECT_EQ(is_symmetric(C), symmetric) << change << " " << scale;
     }
   }
+}
+
+// Rows that turn: each sweep makes x nine times as large. On all ranks chebyshev takes its place, until there are better values.
+TEST(GaussSeidel, SweepsThatLetErrorsGrowAreRefusedOnAllRanks)
+{
+  Host ex;
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < 20; i++) {
+    entries[{i, i}] = 1;
+    if (i % 2 == 1) {
+      entries[{i, i - 1}] = i == 17 ? -3 : 0.1;
+      entries[{i - 1, i}] = i == 17 ? 3 : -0.1;
+    }
+  }
+  const HostCsr turning = make_csr(20, 20, entries);
+  HostCsr better = turning;
+  for (double &value : better.val) value = std::abs(value) == 3 ? value / 30 : value;
+  const PetscInt rows = 2 * (10 / size_of_world() + (rank_of_world() < 10 % size_of_world() ? 1 : 0)); // pairs are on one rank
+  Smoothed<Host> level, chebyshev, good;
+  OK(level.create(ex, turning, rows, SmootherKind::gauss_seidel));
+  OK(chebyshev.create(ex, turning, rows, SmootherKind::chebyshev));
+  OK(good.create(ex, better, rows, SmootherKind::gauss_seidel));
+  EXPECT_EQ(level.smoother.remark(), "chebyshev, as with Gauss-Seidel sweeps an error grows");
+  EXPECT_EQ(good.smoother.remark(), "");
+  const auto b = level.mine(wave(20, 0.3));
+  std::vector<double> x = b, y = b, r;
+  OK(level.sweep(ex, false, 2, Guess::zero, b, x, SweepOrder::forward, &r));
+  OK(chebyshev.sweep(ex, false, 2, Guess::zero, b, y, SweepOrder::forward, &r));
+  EXPECT_EQ(x, y);
+  std::swap(level.matrix.A.diag, good.matrix.A.diag);
+  OK(level.prepare(ex));
+  EXPECT_EQ(level.smoother.remark(), "");
+  OK(level.sweep(ex, false, 2, Guess::zero, b, x));
+  std::swap(level.matrix.A.diag, good.matrix.A.diag);
+  OK(good.sweep(ex, false, 2, Guess::zero, b, y));
+  EXPECT_EQ(x, y);
 }
 
 TEST(GaussSeidel, IsRefusedWhereRowsAreNotReadOneByOne)
