@@ -22,7 +22,7 @@ template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameter
   } else {
     if (!known) PetscCall(diagonal_of(ex, A.diag, diagonal.data()));
     PetscCall(invert_entries(ex, A.rows, diagonal.data(), scaling.data()));
-    if (parameters.smoother != SmootherKind::gauss_seidel) PetscCall(lone_rows(ex, A.diag, A.offd, lone));
+    if (Smoother<Ex>::kind(parameters) != SmootherKind::gauss_seidel) PetscCall(lone_rows(ex, A.diag, A.offd, lone));
   }
   smoother.set_scaling(std::move(scaling), std::move(lone));
   PetscFunctionReturn(PETSC_SUCCESS);

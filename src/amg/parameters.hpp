@@ -9,7 +9,7 @@ enum class CoarseKind { dense, smoother };
 enum class CycleKind { automatic, v, w, f, k };
 enum class KCycleForm { automatic, fcg, gcr };
 enum class Renumber { automatic, no, yes };
-enum class SmootherKind { l1jacobi, jacobi, chebyshev, ilu0, gauss_seidel };
+enum class SmootherKind { automatic, l1jacobi, jacobi, chebyshev, ilu0, gauss_seidel };
 
 struct AmgParameters {
   PetscInt max_levels = 25;
@@ -18,7 +18,7 @@ struct AmgParameters {
   CycleKind cycle_type = CycleKind::automatic;
   PetscInt kcycle_levels = 0;
   KCycleForm kcycle_form = KCycleForm::automatic;
-  SmootherKind smoother = SmootherKind::chebyshev;
+  SmootherKind smoother = SmootherKind::automatic;
   PetscInt smoother_sweeps = 1;
   PetscInt pre_sweeps = -1, post_sweeps = -1;
   PetscInt chebyshev_degree = 0, least_degree = 1; // the second no option: a type's own
@@ -71,8 +71,9 @@ private:
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
          "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},
-        {"smoother", choice(&smoother, {"l1jacobi", "jacobi", "chebyshev", "ilu0", "gauss_seidel"}),
-         "Smoother of all levels but the coarsest",
+        {"smoother", choice(&smoother, {"auto", "l1jacobi", "jacobi", "chebyshev", "ilu0", "gauss_seidel"}),
+         "Smoother of all levels but the coarsest; auto is gauss_seidel on CPUs, chebyshev on GPUs",
+         "With auto and a chebyshev_degree other than 0 it is chebyshev on CPUs, too. "
          "The smoothers jacobi and chebyshev estimate rho, the spectral radius of D^-1 A, by 4 Lanczos steps. The smoother ilu0 is an "
          "incomplete factorization without fill of each process's own rows and columns. It saves iterations, takes two to three times "
          "the memory of the matrix, and is meant for CPUs: on a GPU, solves took 10 to 33 times as long as with chebyshev. On a level "

@@ -53,17 +53,17 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   steps_ = {RelaxStep{}};
   raised_ = false;
   spectrum_.reset();
-  if (parameters.smoother == SmootherKind::l1jacobi) PetscFunctionReturn(PETSC_SUCCESS);
-  if (parameters.smoother == SmootherKind::ilu0) {
+  if (kind(parameters) == SmootherKind::l1jacobi) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kind(parameters) == SmootherKind::ilu0) {
     if (!ilu_) ilu_ = std::make_unique<BlockIlu<Ex>>();
     PetscCall(ilu_->factor(ex, A, d_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (parameters.smoother == SmootherKind::gauss_seidel) {
+  if (kind(parameters) == SmootherKind::gauss_seidel) {
     PetscCall(prepare_gauss_seidel(ex, A, symmetric));
     if (gauss_seidel_) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const bool chebyshev = parameters.smoother == SmootherKind::chebyshev || parameters.smoother == SmootherKind::gauss_seidel;
+  const bool chebyshev = kind(parameters) == SmootherKind::chebyshev || kind(parameters) == SmootherKind::gauss_seidel;
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
     spectrum_ = known_;

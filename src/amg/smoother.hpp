@@ -28,10 +28,16 @@ namespace amgkit
 {
 template <class Ex> class Smoother {
 public:
+  // auto: what measured the fastest in this space, see share/amgkit/bench/NOTES.md; chebyshev where its degree is given.
+  static SmootherKind kind(const AmgParameters &parameters)
+  {
+    if (parameters.smoother != SmootherKind::automatic) return parameters.smoother;
+    return GaussSeidel<Ex>::available && parameters.chebyshev_degree == 0 ? SmootherKind::gauss_seidel : SmootherKind::chebyshev;
+  }
   // Whether D⁻¹ is sign(a_ii) / sum_j |a_ij|; else it is 1 / a_ii.
   static bool needs_l1(const AmgParameters &parameters)
   {
-    return parameters.smoother == SmootherKind::l1jacobi || parameters.smoother == SmootherKind::ilu0;
+    return kind(parameters) == SmootherKind::l1jacobi || kind(parameters) == SmootherKind::ilu0;
   }
   // Takes D⁻¹ over, and the rows that are coupled to nothing, for l1jacobi and ilu0 none. Forgets the spectrum, and what
   // prepare_single() made.

@@ -184,6 +184,7 @@ TYPED_TEST(CycleTest, ChoosesTheDegreeByTheSpectralRadius)
         AmgParameters parameters;
         parameters.coarse_eq_limit = 30;
         parameters.least_degree = least;
+        parameters.smoother = SmootherKind::chebyshev;
         parameters.chebyshev_degree = fixed;
         OK(solver.create(this->ex, blocks_of_ones(m), parameters));
         const Smoother<TypeParam> &smoother = solver.hierarchy.levels.front()->smoother;
@@ -207,6 +208,7 @@ TYPED_TEST(CycleTest, NewValuesChangeTheDegree)
     bool fits = false;
     parameters.coarse_eq_limit = 20;
     parameters.cycle_type = cycle;
+    parameters.smoother = SmootherKind::chebyshev;
     OK(solver.create(this->ex, blocks_of_ones(3), parameters));
     const Smoother<TypeParam> &smoother = solver.hierarchy.levels.front()->smoother;
     EXPECT_EQ(smoother.flips(1, Guess::given), 2);

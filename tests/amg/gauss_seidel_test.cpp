@@ -227,6 +227,25 @@ TEST(GaussSeidel, SweepsThatLetErrorsGrowAreRefusedOnAllRanks)
   EXPECT_EQ(x, y);
 }
 
+// auto: in the spaces that have it, unless the degree of chebyshev is given; that alone needs a spectrum.
+template <class Ex> bool chooses_chebyshev(PetscInt degree)
+{
+  Ex ex;
+  AmgSolver<Ex> solver;
+  AmgParameters parameters;
+  parameters.coarse_eq_limit = 20;
+  parameters.chebyshev_degree = degree;
+  EXPECT_EQ(static_cast<int>(solver.create(ex, grid7(7, 6, 5), parameters, *make_matching_prolongation<Ex>({}))), 0);
+  return solver.hierarchy.levels.front()->smoother.spectrum().has_value();
+}
+
+TEST(GaussSeidel, IsChosenWhereNothingElseIsAskedFor)
+{
+  EXPECT_FALSE(chooses_chebyshev<Host>(0));
+  EXPECT_TRUE(chooses_chebyshev<Host>(2));
+  EXPECT_TRUE(chooses_chebyshev<Debug>(0));
+}
+
 TEST(GaussSeidel, IsRefusedWhereRowsAreNotReadOneByOne)
 {
   Debug ex;

@@ -10,7 +10,7 @@ set_tests_properties(petsc_load_petscrc PROPERTIES WORKING_DIRECTORY ${CMAKE_CUR
 petsc_test(petsc_load_nothing CHECK refuses "Unable to find requested PC type amgmatching" COMMAND ${ex2})
 
 petsc_test(petsc_refuse_option RANKS 1 3 ENVIRONMENT ${load} COMMAND ${ex2} -pc_amgmatching_smoother nonsense
-  CHECK refuses "-pc_amgmatching_smoother must be one of l1jacobi, jacobi, chebyshev, ilu0, gauss_seidel, and not nonsense")
+  CHECK refuses "-pc_amgmatching_smoother must be one of auto, l1jacobi, jacobi, chebyshev, ilu0, gauss_seidel, and not nonsense")
 
 # Another minor version, by an ex2 that has its own PetscGetVersionNumber()
 petsc_program(ex2_other_version PETSc::PETSc ${ex2_source} ${CMAKE_CURRENT_SOURCE_DIR}/other_version.c)

@@ -44,17 +44,21 @@ TEST_F(Classical, IterationsAreThoseOfThePrototype)
         std::string(" -pc_amgclassical_threshold 0.25 -pc_amgclassical_p_max 4 -pc_amgclassical_interp_type ") + target.interpolation;
     for (const auto &[options, iterations] :
          {std::pair<std::string, PetscInt>{"-pc_amgclassical_cycle_type v -pc_amgclassical_smoother l1jacobi", target.l1jacobi},
-          {"-pc_amgclassical_cycle_type v", target.chebyshev},
+          {"-pc_amgclassical_cycle_type v -pc_amgclassical_smoother chebyshev", target.chebyshev},
+          {"-pc_amgclassical_smoother chebyshev", target.chebyshev},
           {"-pc_amgclassical_cycle_type v -pc_amgclassical_chebyshev_degree 2", target.degree_2},
           {"", target.chebyshev}}) {
-      if (!full_run() && options.find("l1jacobi") == std::string::npos && !options.empty()) continue;
+      if (!full_run() && options.find("cycle_type v") != std::string::npos && options.find("l1jacobi") == std::string::npos) continue;
       const std::string name = SystemNames[target.system] + (" " + interpolation) + " " + options;
       Solution solution;
       LevelSizes sizes;
       solve(A, cg + options + interpolation, solution, &sizes);
       EXPECT_TRUE(solution.converged()) << name;
       EXPECT_LE(solution.residual, 1e-8 * 1.01) << name;
-      EXPECT_NEAR(solution.iterations, iterations, 2) << name;
+      EXPECT_LE(solution.iterations, iterations + 2) << name;
+      if (!options.empty()) {
+        EXPECT_GE(solution.iterations, iterations - 2) << name;
+      }
       EXPECT_NEAR(sizes.operator_complexity() / target.complexity, 1, 0.03) << name;
     }
   }
@@ -96,7 +100,8 @@ TEST_F(Classical, EverySpaceGivesTheSame)
       LevelSizes sizes;
       OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
       OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A.out()));
-      solve(A, cg + "-pc_amgclassical_coarse_eq_limit 50 -pc_amgclassical_storage double " + use.option, solution, &sizes);
+      solve(A, cg + "-pc_amgclassical_coarse_eq_limit 50 -pc_amgclassical_smoother chebyshev -pc_amgclassical_storage double " + use.option,
+            solution, &sizes);
       EXPECT_LE(solution.residual, 1e-8 * 1.01) << use.name;
       if (on_host.iterations < 0) {
         on_host = solution;
