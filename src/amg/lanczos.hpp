@@ -30,6 +30,15 @@ template <class Ex>
 PetscErrorCode lanczos_next(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, double *w_before, double *work,
                             double *scalars, int k);
 
+// Of a vector z: sums[0..2] = <z, z>_D, <z, D⁻¹ A z>_D, <z, w>_D, without rows where d is 0.
+template <class Ex>
+PetscErrorCode lanczos_along(Ex &, std::int64_t n, const double *d, const double *z, const double *Az, const double *w, double *work,
+                             double *sums);
+// With these sums over all ranks, w_0 becomes orthogonal to z; 0 to 2 of step 0 anew
+template <class Ex>
+PetscErrorCode lanczos_remove(Ex &, std::int64_t n, const double *d, const double *z, const double *sums, double *w, double *work,
+                              double *scalars);
+
 // sums[0..1] = x·y, |x|·|y|, the latter entry by entry
 template <class Ex> PetscErrorCode dot_and_size(Ex &, std::int64_t n, const double *x, const double *y, double *work, double *sums);
 } // namespace amgkit

@@ -66,6 +66,35 @@ PetscErrorCode lanczos_next(Ex &ex, std::int64_t n, const double *d, const doubl
       work, scalars + (k + 1) * lanczos_scalars);
 }
 
+template <class Ex>
+PetscErrorCode lanczos_along(Ex &ex, std::int64_t n, const double *d, const double *z, const double *Az, const double *w, double *work,
+                             double *sums)
+{
+  return sum_into<3>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        if (d[i] == 0) return Sums<3>{};
+        const double product = z[i] * Az[i];
+        return Sums<3>{{z[i] * z[i] / magnitude(d[i]), d[i] < 0 ? -product : product, z[i] * w[i] / magnitude(d[i])}};
+      },
+      work, sums);
+}
+
+template <class Ex>
+PetscErrorCode lanczos_remove(Ex &ex, std::int64_t n, const double *d, const double *z, const double *sums, double *w, double *work,
+                              double *scalars)
+{
+  return sum_into<3>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        if (d[i] == 0) return Sums<3>{};
+        const double w_i = w[i] - sums[2] / sums[0] * z[i];
+        w[i] = w_i;
+        return Sums<3>{{w_i * w_i / magnitude(d[i]), 0, 0}};
+      },
+      work, scalars);
+}
+
 template <class Ex> PetscErrorCode dot_and_size(Ex &ex, std::int64_t n, const double *x, const double *y, double *work, double *sums)
 {
   return sum_into<2>(
@@ -80,5 +109,7 @@ AMGKIT_INSTANTIATE(hash_vector)
 AMGKIT_INSTANTIATE(lanczos_start)
 AMGKIT_INSTANTIATE(lanczos_product)
 AMGKIT_INSTANTIATE(lanczos_next)
+AMGKIT_INSTANTIATE(lanczos_along)
+AMGKIT_INSTANTIATE(lanczos_remove)
 AMGKIT_INSTANTIATE(dot_and_size)
 } // namespace amgkit

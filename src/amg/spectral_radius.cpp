@@ -13,8 +13,6 @@ namespace amgkit
 {
 namespace
 {
-constexpr int lanczos_steps = 4;
-
 bool same(double xAy, double yAx, double size) // no squares, which may be no numbers
 {
   constexpr double rounding = 1e-12;
@@ -27,27 +25,31 @@ bool is_symmetric(const std::vector<double> &scalars)
   return same(step[1], step[4], step[2]);
 }
 
-// From the scalars of lanczos.hpp: the largest eigenvalue of the tridiagonal matrix T of the steps taken, plus the length of the
-// residual of its Ritz vector, |w_m| times the last entry of T's eigenvector. T ends where the space was exhausted. Infinite when T's
-// entries are no numbers.
-PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *largest)
+// From the scalars of lanczos.hpp: the eigenvalues of the tridiagonal matrix T of the steps taken, ascending, and the length of the
+// residual of the largest one's Ritz vector, |w_m| times the last entry of T's eigenvector. T ends where the space was exhausted.
+struct RitzValues {
+  std::vector<double> values;
+  double residual = 0;
+  bool finite = true; // else there are none, as T's entries are no numbers
+};
+
+PetscErrorCode ritz_values(const std::vector<double> &scalars, int steps_taken, RitzValues *ritz)
 {
-  std::vector<double> diagonal, beside;
+  std::vector<double> beside;
+  std::vector<double> &diagonal = ritz->values;
   PetscBLASInt n, info = 0;
 
   PetscFunctionBegin;
-  *largest = 0;
+  *ritz = {};
   const double *step = scalars.data();
-  for (int k = 0; k < lanczos_steps && step[0] > 0; k++, step += lanczos_scalars) {
+  for (int k = 0; k < steps_taken && step[0] > 0; k++, step += lanczos_scalars) {
     if (k > 0) beside.push_back(std::sqrt(step[0]));
     diagonal.push_back(step[3] / step[0]);
   }
   const auto finite = [](double x) { return std::isfinite(x); };
   const double left = std::sqrt(step[0]);
-  if (!finite(left) || !std::all_of(diagonal.begin(), diagonal.end(), finite) || !std::all_of(beside.begin(), beside.end(), finite)) {
-    *largest = HUGE_VAL;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  ritz->finite = finite(left) && std::all_of(diagonal.begin(), diagonal.end(), finite) && std::all_of(beside.begin(), beside.end(), finite);
+  if (!ritz->finite) diagonal.clear();
   if (diagonal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   const std::size_t steps = diagonal.size();
   std::vector<double> vectors(steps * steps), work(2 * steps);
@@ -55,50 +57,130 @@ PetscErrorCode largest_eigenvalue(const std::vector<double> &scalars, double *la
   beside.push_back(0);
   LAPACKsteqr_("I", &n, diagonal.data(), beside.data(), vectors.data(), &n, work.data(), &info);
   PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK steqr returned %d", static_cast<int>(info));
-  *largest = diagonal.back() + left * std::abs(vectors.back());
+  ritz->residual = left * std::abs(vectors.back());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> struct Work {
   Array<double, Ex> x, y, product, work, scalars;
 
-  PetscErrorCode allocate(Ex &ex, const DistMatrix<Ex> &A)
+  PetscErrorCode allocate(Ex &ex, const DistMatrix<Ex> &A, int steps)
   {
     return attempt(A.comm, [&] {
       PetscFunctionBegin;
       PetscCall(allocate_each(ex, A.rows, x, y, product));
       PetscCall(work.allocate(ex, 3 * sum_parts_of(A.rows)));
-      PetscCall(scalars.allocate(ex, (lanczos_steps + 1) * lanczos_scalars));
+      PetscCall(scalars.allocate(ex, (steps + 1) * lanczos_scalars));
       PetscFunctionReturn(PETSC_SUCCESS);
     });
   }
+};
+
+// Lanczos' recurrence for D⁻¹ A, of at most `most` steps, from a hash vector on.
+template <class Ex> class Lanczos {
+public:
+  Lanczos(Ex &ex, DistMatrix<Ex> &A, const double *d, int most) : ex_(ex), A_(A), d_(d), most_(most) {}
+
+  // Collective, as all that follows.
+  PetscErrorCode start()
+  {
+    PetscFunctionBegin;
+    PetscCall(memory_.allocate(ex_, A_, most_));
+    w_ = memory_.x.data();
+    before_ = memory_.y.data();
+    PetscCall(lanczos_start(ex_, A_.rows, A_.range.first(), d_, w_, memory_.work.data(), memory_.scalars.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Between start() and the first step: the vector becomes orthogonal to z in the inner product of |D| if z^T A z is at most small z^T |D|
+  // z in size.
+  PetscErrorCode keep_out(const double *z, double small)
+  {
+    double *sums = memory_.scalars.data() + lanczos_scalars;
+    std::vector<double> of_z;
+
+    PetscFunctionBegin;
+    PetscCall(A_.multiply(ex_, z, memory_.product.data()));
+    PetscCall(lanczos_along(ex_, A_.rows, d_, z, memory_.product.data(), w_, memory_.work.data(), sums));
+    PetscCall(sum_over_ranks(ex_, A_.comm, half, sums));
+    PetscCall(download(ex_, sums, half, of_z));
+    if (!(of_z[0] > 0 && std::abs(of_z[1]) <= small * of_z[0])) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(lanczos_remove(ex_, A_.rows, d_, z, sums, w_, memory_.work.data(), memory_.scalars.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // So many steps more, and what is known then.
+  PetscErrorCode go_on(int steps, std::vector<double> &scalars)
+  {
+    double *Aw = memory_.product.data(), *work = memory_.work.data(), *s = memory_.scalars.data();
+
+    PetscFunctionBegin;
+    for (const int end = taken_ + steps; taken_ < end; taken_++) {
+      double *step = s + static_cast<std::ptrdiff_t>(taken_) * lanczos_scalars;
+      if (taken_ == 0) PetscCall(sum_over_ranks(ex_, A_.comm, half, step));
+      PetscCall(A_.multiply(ex_, w_, Aw));
+      PetscCall(lanczos_product(ex_, A_.rows, d_, w_, Aw, before_, work, s, taken_));
+      PetscCall(sum_over_ranks(ex_, A_.comm, half, step + half));
+      PetscCall(lanczos_next(ex_, A_.rows, d_, w_, Aw, before_, work, s, taken_));
+      PetscCall(sum_over_ranks(ex_, A_.comm, half, step + lanczos_scalars));
+      std::swap(w_, before_);
+    }
+    PetscCall(download(ex_, s, taken_ * lanczos_scalars + half, scalars));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  int taken() const { return taken_; }
+
+private:
+  static constexpr int half = lanczos_scalars / 2;
+  Ex &ex_;
+  DistMatrix<Ex> &A_;
+  const double *d_;
+  int most_, taken_ = 0;
+  Work<Ex> memory_;
+  double *w_ = nullptr, *before_ = nullptr;
 };
 } // namespace
 
 template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, Spectrum *spectrum)
 {
-  constexpr int half = lanczos_scalars / 2;
-  Work<Ex> memory;
+  constexpr int steps = 4;
+  Lanczos<Ex> lanczos(ex, A, d, steps);
   std::vector<double> scalars;
+  RitzValues ritz;
 
   PetscFunctionBegin;
   *spectrum = {};
-  PetscCall(memory.allocate(ex, A));
-  double *w = memory.x.data(), *w_before = memory.y.data(), *Aw = memory.product.data(), *s = memory.scalars.data();
-  PetscCall(lanczos_start(ex, A.rows, A.range.first(), d, w, memory.work.data(), s));
-  for (int k = 0; k < lanczos_steps; k++) {
-    double *step = s + static_cast<std::ptrdiff_t>(k) * lanczos_scalars;
-    PetscCall(sum_over_ranks(ex, A.comm, half, step));
-    PetscCall(A.multiply(ex, w, Aw));
-    PetscCall(lanczos_product(ex, A.rows, d, w, Aw, w_before, memory.work.data(), s, k));
-    PetscCall(sum_over_ranks(ex, A.comm, half, step + half));
-    PetscCall(lanczos_next(ex, A.rows, d, w, Aw, w_before, memory.work.data(), s, k));
-    std::swap(w, w_before);
-  }
-  PetscCall(sum_over_ranks(ex, A.comm, half, s + static_cast<std::ptrdiff_t>(lanczos_steps) * lanczos_scalars));
-  PetscCall(download(ex, s, lanczos_steps * lanczos_scalars + half, scalars));
-  PetscCall(largest_eigenvalue(scalars, &spectrum->radius));
+  PetscCall(lanczos.start());
+  PetscCall(lanczos.go_on(steps, scalars));
+  PetscCall(ritz_values(scalars, steps, &ritz));
+  if (!ritz.values.empty()) spectrum->radius = ritz.values.back() + ritz.residual;
+  if (!ritz.finite) spectrum->radius = HUGE_VAL;
   spectrum->symmetric = is_symmetric(scalars);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode estimate_ends(Ex &ex, DistMatrix<Ex> &A, const double *d, const Array<double, Ex> *z, SpectrumEnds *ends)
+{
+  constexpr int most = 40, at_once = 5;
+  constexpr double zero = 1e-6, settled = 0.85;
+  Lanczos<Ex> lanczos(ex, A, d, most);
+  std::vector<double> scalars;
+  RitzValues ritz;
+
+  PetscFunctionBegin;
+  *ends = {};
+  PetscCall(lanczos.start());
+  if (z) PetscCall(lanczos.keep_out(z->data(), zero));
+  for (double before = HUGE_VAL; lanczos.taken() < most; before = ends->smallest) {
+    PetscCall(lanczos.go_on(at_once, scalars));
+    PetscCall(ritz_values(scalars, lanczos.taken(), &ritz));
+    if (ritz.values.empty()) break;
+    ends->largest = ritz.values.back() + ritz.residual;
+    const auto counts = [&](double x) { return std::abs(x) > zero * ends->largest; };
+    const auto smallest = std::find_if(ritz.values.begin(), ritz.values.end(), counts);
+    ends->smallest = smallest != ritz.values.end() ? *smallest : ends->largest;
+    if (static_cast<int>(ritz.values.size()) < lanczos.taken() || ends->smallest > settled * before) break;
+  }
+  if (!ritz.finite) ends->smallest = ends->largest = HUGE_VAL;
+  ends->symmetric = is_symmetric(scalars);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,7 +191,7 @@ template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool
 
   PetscFunctionBegin;
   *symmetric = false;
-  PetscCall(memory.allocate(ex, A));
+  PetscCall(memory.allocate(ex, A, 0));
   double *x = memory.x.data(), *y = memory.y.data(), *product = memory.product.data(), *s = memory.scalars.data();
   PetscCall(hash_vector(ex, A.rows, A.range.first(), 1, x));
   PetscCall(hash_vector(ex, A.rows, A.range.first(), 2, y));
@@ -125,5 +207,6 @@ template <class Ex> PetscErrorCode test_symmetry(Ex &ex, DistMatrix<Ex> &A, bool
 }
 
 AMGKIT_INSTANTIATE(estimate_spectrum)
+AMGKIT_INSTANTIATE(estimate_ends)
 AMGKIT_INSTANTIATE(test_symmetry)
 } // namespace amgkit

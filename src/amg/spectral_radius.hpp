@@ -16,6 +16,18 @@ struct Spectrum {
 // rounding. Collective.
 template <class Ex> PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const double *d, Spectrum *);
 
+// What a polynomial that shall solve with A needs to know of D⁻¹ A.
+struct SpectrumEnds {
+  double smallest = 0, largest = 0; // of the eigenvalues that are not 0; infinite when numbers overflow on the way
+  bool symmetric = true;            // as Spectrum has it
+};
+
+// As estimate_spectrum() does, by 5 to 40 steps, which end where the smallest eigenvalue that they see falls by less than 15 % in 5 steps.
+// It is an upper bound of the smallest one there is. What is at most 1e-6 of the largest in size counts as 0, as entries rounded to floats
+// may make as much of it. z: a vector that A may take to 0, and then is kept out of the steps, which so see the other eigenvalues sooner;
+// nullptr on all ranks: nothing is known. Collective.
+template <class Ex> PetscErrorCode estimate_ends(Ex &, DistMatrix<Ex> &A, const double *d, const Array<double, Ex> *z, SpectrumEnds *);
+
 // The test for symmetry alone, on two hash vectors. Collective.
 template <class Ex> PetscErrorCode test_symmetry(Ex &, DistMatrix<Ex> &A, bool *symmetric);
 } // namespace amgkit

@@ -4,6 +4,8 @@
 #include "support/petsc_problems.hpp"
 
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 namespace amgkit::test
 {
@@ -113,6 +115,80 @@ TYPED_TEST(SpectrumTest, SymmetryIsSeen)
       for (double &entry : M->val) entry = std::ldexp(entry, exponent);
     EXPECT_TRUE(symmetric(scaled)) << exponent;
     EXPECT_FALSE(symmetric(other)) << exponent;
+  }
+}
+
+// Eigenvalues of D⁻¹ A of the 7-point matrix: 1 - (the mean of three cosines).
+TYPED_TEST(SpectrumTest, BothEndsOfAGrid)
+{
+  const int n = 12;
+  const double cosine = std::cos(std::acos(-1.0) / (n + 1));
+  for (double factor : {1.0, 1e-9, -3.0}) {
+    Operator<TypeParam> op;
+    SpectrumEnds ends;
+    OK(op.create(this->ex, scaled(grid7(n, n, n), factor), 1));
+    OK(estimate_ends<TypeParam>(this->ex, op.matrix, op.d.data(), nullptr, &ends));
+    EXPECT_TRUE(ends.symmetric);
+    EXPECT_NEAR(ends.largest, 1 + cosine, 0.04);
+    EXPECT_GE(ends.smallest, (1 - cosine) * (1 - 1e-10));
+    EXPECT_LE(ends.smallest, (1 - cosine) * 1.2);
+  }
+}
+
+// Paths of 20 without a boundary: the eigenvalue 0 is not the smallest one asked for, known beforehand or not, and of one path or two.
+TYPED_TEST(SpectrumTest, ZeroIsNoEnd)
+{
+  for (int parts : {1, 2}) {
+    std::map<std::pair<int, int>, double> edges;
+    for (int part = 0; part < parts; part++) {
+      for (int i = 0; i + 1 < 20; i++) edges[{20 * part + i, 20 * part + i + 1}] = 1;
+    }
+    Operator<TypeParam> op;
+    OK(op.create(this->ex, from_edges(20 * parts, edges, 0), 1));
+    Array<double, TypeParam> ones;
+    OK(upload(this->ex, std::vector<double>(op.matrix.rows, 1.0), ones));
+    for (const Array<double, TypeParam> *z : {static_cast<const Array<double, TypeParam> *>(nullptr), &std::as_const(ones)}) {
+      SpectrumEnds ends;
+      OK(estimate_ends(this->ex, op.matrix, op.d.data(), z, &ends));
+      EXPECT_NEAR(ends.smallest, 1 - std::cos(std::acos(-1.0) / 19), 1e-3);
+      EXPECT_NEAR(ends.largest, 2, 1e-3);
+    }
+  }
+}
+
+// A vector that A does not take to 0 changes nothing.
+TYPED_TEST(SpectrumTest, AnyVectorMayBeGuessed)
+{
+  Operator<TypeParam> op;
+  Array<double, TypeParam> ones;
+  SpectrumEnds without, with;
+  OK(op.create(this->ex, grid7(8, 7, 6), 1));
+  OK(upload(this->ex, std::vector<double>(op.matrix.rows, 1.0), ones));
+  OK(estimate_ends<TypeParam>(this->ex, op.matrix, op.d.data(), nullptr, &without));
+  OK(estimate_ends(this->ex, op.matrix, op.d.data(), &ones, &with));
+  EXPECT_EQ(with.smallest, without.smallest);
+  EXPECT_EQ(with.largest, without.largest);
+}
+
+TYPED_TEST(SpectrumTest, EndsOfMatricesThatHaveNone)
+{
+  const HostCsr indefinite = make_csr(2, 2, {{{0, 0}, 1}, {{0, 1}, 3}, {{1, 0}, 3}, {{1, 1}, 1}});
+  const HostCsr overflows = make_csr(2, 2, {{{0, 0}, 1e-200}, {{0, 1}, 1e200}, {{1, 0}, 1e200}, {{1, 1}, 1e-200}});
+  for (const auto &[A, smallest, largest] : {std::tuple{make_csr(1, 1, {{{0, 0}, 4}}), 1.0, 1.0},
+                                             {make_csr(2, 2, {{{0, 0}, 0}}), 0.0, 0.0},
+                                             {make_csr(0, 0, {}), 0.0, 0.0},
+                                             {indefinite, -2.0, 4.0},
+                                             {overflows, HUGE_VAL, HUGE_VAL}}) {
+    Operator<TypeParam> op;
+    SpectrumEnds ends;
+    OK(op.create(this->ex, A, 1));
+    OK(estimate_ends<TypeParam>(this->ex, op.matrix, op.d.data(), nullptr, &ends));
+    if (std::isinf(largest)) {
+      EXPECT_EQ(ends.largest, largest);
+    } else {
+      EXPECT_NEAR(ends.smallest, smallest, 1e-10);
+      EXPECT_NEAR(ends.largest, largest, 1e-10);
+    }
   }
 }
 } // namespace amgkit::test
