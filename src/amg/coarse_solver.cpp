@@ -81,17 +81,12 @@ template <class Ex> std::future<bool> CoarseSolver<Ex>::load(Ex &ex, MPI_Comm co
   return load_dense_invert(ex);
 }
 
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, const DistMatrix<Ex> &A, const AmgParameters &parameters)
+// kind_ <- singular where there is none.
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_inverse(Ex &ex, const DistMatrix<Ex> &A)
 {
   bool singular = false, regularised = false;
 
   PetscFunctionBegin;
-  sweeps_ = parameters.coarse_sweeps;
-  kind_ = is_dense(parameters, A) ? Kind::inverse : Kind::smoother;
-  n_ = static_cast<int>(A.global_rows());
-  gathered_ = A.range.rank == 0 && kind_ == Kind::inverse ? n_ : 0;
-  if (kind_ == Kind::smoother) smooth_vector_.release();
-  if (kind_ == Kind::smoother || n_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(gather_matrix(ex, A));
   if (gather_) PetscCall(gather_vector<double>(ex, smooth_vector_.data(), A.rows));
   const double *smooth_vector = gather_ ? b_.data() : smooth_vector_.data();
@@ -100,6 +95,29 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, const DistMa
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, A.comm));
   kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised_inverse : Kind::inverse;
   if (kind_ == Kind::singular) inverse_.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, DistMatrix<Ex> &A, Smoother<Ex> &smoother, const AmgParameters &parameters, bool symmetric)
+{
+  bool solves = false;
+
+  PetscFunctionBegin;
+  kind_ = parameters.coarse_solver == CoarseKind::smoother ? Kind::smoother : is_dense(parameters, A) ? Kind::inverse : Kind::large;
+  n_ = static_cast<int>(A.global_rows());
+  gathered_ = A.range.rank == 0 && kind_ == Kind::inverse ? n_ : 0;
+  if (kind_ == Kind::smoother) smooth_vector_.release();
+  if (kind_ == Kind::inverse && n_ > 0) PetscCall(create_inverse(ex, A));
+  if (inverts()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kind_ != Kind::smoother) {
+    int known = smooth_vector_.size() == A.rows; // not where coarsening has ended without a next level
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, A.comm));
+    PetscCall(smoother.prepare_to_solve(ex, A, parameters, known ? &smooth_vector_ : nullptr, &solves));
+  }
+  if (!solves) PetscCall(smoother.prepare(ex, A, parameters, symmetric));
+  sweeps_ = solves ? 1 : parameters.coarse_sweeps;
+  degree_ = solves ? smoother.flips(1, Guess::zero) + 1 : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +137,7 @@ PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Operator &A, const Smoother<Ex> &
   Iterate<V> iterate{x, work};
 
   PetscFunctionBegin;
-  if (smooths()) {
+  if (!inverts()) {
     if (smoother.flips(sweeps_, Guess::zero) % 2 == 1) std::swap(iterate.here, iterate.there);
     PetscCall(smoother.apply(ex, A, SweepOrder::alternating, sweeps_, Guess::zero, b, iterate));
   } else if (!gather_) {
@@ -135,16 +153,20 @@ PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Operator &A, const Smoother<Ex> &
 
 template <class Ex> std::string CoarseSolver<Ex>::description() const
 {
-  std::string sweeps = std::to_string(sweeps_) + " sweeps of the smoother";
+  const std::string how =
+      degree_ > 0 ? "a polynomial of degree " + std::to_string(degree_) : std::to_string(sweeps_) + " sweeps of the smoother";
+  const std::string rows = ", as the " + std::to_string(n_) + " rows are too many for the dense inverse";
   switch (kind_) {
   case Kind::smoother:
-    return sweeps;
+    return how;
   case Kind::inverse:
     return "dense inverse";
   case Kind::regularised_inverse:
     return "dense inverse; the matrix is singular along the smooth vector and was made nonsingular there";
+  case Kind::large:
+    return how + rows + (*reason_ ? "; " : "") + reason_;
   case Kind::singular:
-    return sweeps + ", as the matrix is singular";
+    return how + ", as the matrix is singular";
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// The coarsest level: a dense inverse on the first rank, or sweeps of the smoother.
+// The coarsest level: a dense inverse on the first rank; where it has too many rows for that, a polynomial; or sweeps of the smoother.
 #pragma once
 #include "amg/level.hpp"
 #include "amg/parameters.hpp"
@@ -18,13 +18,16 @@ public:
 
   // Before the first create(): w of Prolongation, of this rank's rows.
   void set_smooth_vector(Array<double, Ex> &&w) { smooth_vector_ = std::move(w); }
+  // Why coarsening has ended, if not at coarse_eq_limit rows: for description().
+  void set_reason(const char *reason) { reason_ = reason; }
   // Collective, and again for new values of the same level. Gathers the matrix to rank 0 and inverts it there, when the parameters ask for
   // it and it has at most coarse_eq_limit rows. A matrix that is singular along the smooth vector, as a pure Neumann problem's is, is made
-  // regular on that vector first. One that is singular in another way is smoothed instead: then the level's smoother must be prepared
-  // afterwards. Singular: the condition number in the maximum norm, of the matrix with rows of one size unless it is symmetric, is 1/eps or
-  // more.
-  PetscErrorCode create(Ex &, const DistMatrix<Ex> &A, const AmgParameters &);
-  bool smooths() const { return kind_ != Kind::inverse && kind_ != Kind::regularised_inverse; }
+  // regular on that vector first. One that is singular in another way, or has too many rows, is solved by a polynomial of the smoother's
+  // D⁻¹ A, or else by sweeps; the smoother is prepared for that. Singular: the condition number in the maximum norm, of the matrix with
+  // rows of one size unless it is symmetric, is 1/eps or more.
+  PetscErrorCode create(Ex &, DistMatrix<Ex> &A, Smoother<Ex> &, const AmgParameters &, bool symmetric = false);
+  // Of the smoother; 0 where the dense inverse solves.
+  PetscInt sweeps() const { return inverts() ? 0 : sweeps_; }
   // Collective: x ~ A⁻¹ b. Operator: DistMatrix, or TransposedMatrix for x ~ A⁻ᵀ b, in double precision only. work: as long as x.
   template <class Operator, class V> PetscErrorCode solve(Ex &, Operator &A, const Smoother<Ex> &, const V *b, V *x, V *work);
   // To be called where a setup begins, and kept until it ends: see load_dense_invert(). comm: the finest matrix's, whose rank 0 will
@@ -39,22 +42,27 @@ public:
   {
     return smooth_vector_.bytes() + inverse_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0);
   }
-  // For the view: "dense inverse", "20 sweeps of the smoother", ...
+  // Whether the level should have been inverted, and has too many rows.
+  bool too_large() const { return kind_ == Kind::large; }
+  // For the view: "dense inverse", "a polynomial of degree 35, as ...", "20 sweeps of the smoother", ...
   std::string description() const;
 
 private:
+  bool inverts() const { return kind_ == Kind::inverse || kind_ == Kind::regularised_inverse; }
+  PetscErrorCode create_inverse(Ex &, const DistMatrix<Ex> &A);
   PetscErrorCode gather_matrix(Ex &, const DistMatrix<Ex> &);
   PetscErrorCode fill_inverse(Ex &, const DistMatrix<Ex> &whole);
   template <class V> PetscErrorCode gather_vector(Ex &, const V *owned, std::int64_t n);
   template <class V> PetscErrorCode apply_inverse(Ex &, bool transposed, const V *b, V *x) const;
   PetscErrorCode invert(Ex &, const double *smooth_vector, bool *singular, bool *regularised);
 
-  enum class Kind { smoother, inverse, regularised_inverse, singular };
+  enum class Kind { smoother, inverse, regularised_inverse, large, singular };
   Kind kind_ = Kind::smoother;
-  PetscInt sweeps_ = 0;
+  const char *reason_ = "";
+  PetscInt sweeps_ = 0, degree_ = 0;           // degree_: of the polynomial that a sweep is, where there is one; else 0
   int n_ = 0, gathered_ = 0;                   // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
   std::unique_ptr<Redistribution<Ex>> gather_; // to rank 0, where the finest level is the coarsest one: others have moved there already
-  Array<double, Ex> smooth_vector_;            // of this rank's rows, where the matrix is inverted
+  Array<double, Ex> smooth_vector_;            // of this rank's rows, where the matrix is solved
   Array<double, Ex> inverse_;                  // n x n on rank 0
   Array<double, Ex> b_, x_;                    // gathered
 };

@@ -284,7 +284,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_kcycle_levels(Ex &ex)
     std::vector<VisitCost> cost;
     for (const auto &level : hierarchy_.levels) {
       cost.emplace_back();
-      PetscCall(visit_cost<Ex>(*level, parameters_, {single_, !hierarchy_.coarse_solver.smooths()}, &cost.back()));
+      PetscCall(visit_cost<Ex>(*level, parameters_, {single_, hierarchy_.coarse_solver.sweeps()}, &cost.back()));
     }
     const int levels = worthwhile_kcycle_levels(cost, kcycle_tests_);
     chosen = {static_cast<double>(levels), iteration_cost(cost, levels) / iteration_cost(cost, 0)};

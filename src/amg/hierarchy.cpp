@@ -150,19 +150,25 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
     setup.coarsest = {};
     const auto rows = static_cast<double>(coarse->A.global_rows());
     // no rows at all: nothing here is coupled, and the smoother solves it
-    if (!of_coarse.sound || rows == 0 || rows > stall * static_cast<double>(fine.A.global_rows())) {
+    const bool stalls = rows > stall * static_cast<double>(fine.A.global_rows());
+    if (!of_coarse.sound || rows == 0 || stalls) {
+      coarse_solver.set_reason(rows == 0 ? "no row is coupled to others"
+                               : stalls  ? "the next level would keep more than 80 % of them"
+                                         : "the next level would have a diagonal with both signs");
       fine.transfer.reset();
-      break;
+      setup.prolongation.take_smooth_vector(); // of the level that there is not
+      PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(attempt(fine.A.comm, [&] { return fold_if_large(setup.ex, parameters, fine); }));
     PetscCall(count_fewer_ranks(parameters, coarse->A, &ranks));
     if (ranks > 0) {
       PetscCall(move_to_fewer(setup, fine, std::move(coarse), ranks));
-      break;
+      PetscFunctionReturn(PETSC_SUCCESS);
     }
     levels.push_back(std::move(coarse));
     PetscCall(take_coarsest(setup, std::move(of_coarse)));
   }
+  coarse_solver.set_reason("max_levels allows no more levels"); // else it is solved by its inverse
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,8 +282,8 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::access_finest(Ex &ex, Array<do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective: what solves the coarsest level, and the smoothers of all others; of the coarsest one, too, where these solve it. Where a
-// level's matrix is symmetric those of coarser levels are, as R is Pᵀ.
+// Collective: what solves the coarsest level, and the smoothers of all others. Where a level's matrix is symmetric those of coarser levels
+// are, as R is Pᵀ.
 template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, const AmgParameters &parameters)
 {
   PetscBool known, said = PETSC_FALSE;
@@ -300,8 +306,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
     const LogPhase logged(Phase::coarse);
     PetscFunctionBegin;
     if (coarsest.transfer) PetscFunctionReturn(PETSC_SUCCESS); // other ranks hold it
-    PetscCall(coarse_solver.create(ex, coarsest.A, parameters));
-    if (coarse_solver.smooths()) PetscCall(coarsest.smoother.prepare(ex, coarsest.A, parameters, symmetric));
+    PetscCall(coarse_solver.create(ex, coarsest.A, coarsest.smoother, parameters, symmetric));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -335,6 +340,11 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::count()
 template <class Ex> Hierarchy<Ex>::~Hierarchy()
 {
   while (!levels.empty()) levels.pop_back(); // coarsest first: finer levels own its communicator
+}
+
+template <class Ex> std::string Hierarchy<Ex>::ended_early() const
+{
+  return !levels.back()->transfer && coarse_solver.too_large() ? coarse_solver.description() : "";
 }
 
 template <class Ex> std::size_t Hierarchy<Ex>::bytes() const

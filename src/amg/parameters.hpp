@@ -96,10 +96,13 @@ private:
          "Vanek, Mandel, Brezina 1996"},
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),
          "Solver of the coarsest level: its dense inverse, or sweeps of the smoother",
-         "The coarsest matrix is gathered on one process. The number of sweeps is coarse_sweeps; with gauss_seidel, half of them are "
-         "backward, one more where it is odd."},
+         "The coarsest matrix is gathered on one process. If it has more than coarse_eq_limit rows, a polynomial that leaves a fifth of an "
+         "error takes the inverse's place. The number of sweeps is coarse_sweeps; with gauss_seidel, half of them are backward, one more "
+         "where it is odd."},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000}, "Number of sweeps where the smoother solves the coarsest level",
-         "The smoother does so by choice of coarse_solver, or because the level is too large for the dense inverse.", "BootCMatchGX"},
+         "The smoother does so by choice of coarse_solver, or because a level that is too large for the dense inverse has a matrix that is "
+         "not symmetric or not semidefinite.",
+         "BootCMatchGX"},
         {"reuse_interpolation", Flag{&reuse_interpolation}, "Keep aggregates or coarse points when only the values of the matrix change",
          "Otherwise everything is built anew.", "PETSc PCGAMG"},
     };

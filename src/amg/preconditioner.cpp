@@ -30,6 +30,8 @@ public:
     PetscCall(solver_->hierarchy.build(this->ex, A, parameters_, *prolongation));
     PetscCall(solver_->cycle.prepare(this->ex));
     PetscCall(attempt(solver_->hierarchy.comm(), [&] { return solver_->prepare_order(this->ex); }));
+    if (const std::string why = solver_->hierarchy.ended_early(); !why.empty())
+      PetscCall(PetscInfo(A, "coarsest level: %s\n", why.c_str()));
     PetscCall(trim(this->ex)); // not after refresh(): who sets up once more needs the memory again
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,10 +1,12 @@
 #include "amg/smoother.hpp"
 
+#include "amg/chebyshev.hpp"
 #include "amg/single_precision.hpp"
 #include "dist/attempt.hpp"
 #include "sparse/rows/rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -13,29 +15,9 @@ namespace amgkit
 namespace
 {
 // The smoother's part of the spectrum, in units of rho; the coarse levels take what is below.
-constexpr double chebyshev_low = 0.1, chebyshev_high = 1.15;
+constexpr double lowest = 0.1, highest = 1.15;
 
-// The root next to the middle of the interval.
-double chebyshev_root(PetscInt degree, double rho)
-{
-  const auto k = static_cast<double>(degree), j = std::floor((k + 1) / 2);
-  const double theta = 0.5 * (chebyshev_high + chebyshev_low) * rho, delta = 0.5 * (chebyshev_high - chebyshev_low) * rho;
-  return theta - delta * std::cos((2 * j - 1) / (2 * k) * PETSC_PI);
-}
-
-std::vector<RelaxStep> chebyshev_steps(PetscInt degree, double rho)
-{
-  const double theta = 0.5 * (chebyshev_high + chebyshev_low) * rho, delta = 0.5 * (chebyshev_high - chebyshev_low) * rho;
-  const double sigma = theta / delta;
-  double last = 1 / sigma;
-  std::vector<RelaxStep> steps = {{0, 1 / theta}};
-  for (PetscInt k = 1; k < degree; k++) {
-    const double next = 1 / (2 * sigma - last);
-    steps.push_back({next * last, 2 * next / delta});
-    last = next;
-  }
-  return steps;
-}
+Interval chebyshev_interval(double rho) { return {lowest * rho, highest * rho}; }
 
 // The mean eigenvalue of D⁻¹ A is 1, whatever the matrix: degree 1 leaves 1 - 1.6 / rho of an error there. On grids, where rho is 2 at
 // most, that is a fifth at most; slivers and couplings of the wrong sign make rho larger. Degree 1 serves up to 2.4, where it leaves a
@@ -77,8 +59,8 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
     PetscInt degree = chosen ? chosen_degree(spectral_radius(), parameters.least_degree) : parameters.chebyshev_degree;
     PetscCallMPI(MPI_Bcast(&degree, 1, MPIU_INT, 0, A.comm)); // the last bits of rho may differ between ranks
     raised_ = chosen && degree > parameters.least_degree;
-    steps_ = chebyshev_steps(degree, spectral_radius());
-    root = chebyshev_root(degree, spectral_radius());
+    steps_ = chebyshev_steps(degree, chebyshev_interval(spectral_radius()));
+    root = chebyshev_root(degree, chebyshev_interval(spectral_radius()));
   }
   PetscCall(scale_rows(ex, lone_, root, d_.data()));
   lone_.release();
@@ -99,6 +81,40 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_gauss_seidel(Ex &ex, Di
   gauss_seidel_.reset();
   known_.reset(); // of a D that has changed
   PetscCall(attempt(A.comm, [&] { return lone_rows(ex, A.diag, A.offd, lone_); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The polynomial is linear, as symmetric as A, and known before the first solve: it serves every Krylov method, and no step waits for a
+// norm. Chebyshev's of degree m leaves 2 exp(-2 m / sqrt(kappa)) of an error, kappa the condition number, where m sweeps of degree 1 leave
+// exp(-1.6 m / kappa) of a smooth one. A fifth makes the coarse problem's condition number 1.5, and the iterations 1.2 times as many at
+// most; a hundredth takes 2.3 times as many products. Measured on 17 hierarchies that end early, on a CPU: a fifth was as fast as any.
+template <class Ex>
+PetscErrorCode Smoother<Ex>::prepare_to_solve(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters, const Array<double, Ex> *z,
+                                              bool *solves)
+{
+  constexpr double left = 0.2, margin = 1.05; // margin: the largest eigenvalue is known to a few per cent
+  constexpr PetscInt most = 100;
+  SpectrumEnds ends;
+
+  PetscFunctionBegin;
+  raised_ = false;
+  ilu_.reset();
+  gauss_seidel_.reset();
+  PetscCall(estimate_ends(ex, A, d_.data(), z, &ends));
+  spectrum_ = Spectrum{ends.largest, ends.symmetric};
+  std::array<double, 3> known = {ends.symmetric ? 1.0 : 0.0, ends.smallest, ends.largest};
+  PetscCallMPI(MPI_Bcast(known.data(), 3, MPI_DOUBLE, 0, A.comm)); // the last bits may differ between ranks
+  const bool definite = known[0] > 0 && known[1] > 0 && std::isfinite(known[2]);
+  *solves = definite;
+  if (!definite) PetscFunctionReturn(PETSC_SUCCESS);
+  Interval interval = {known[1], margin * known[2]};
+  const PetscInt degree = chebyshev_degree(left, interval, most);
+  interval.low = chebyshev_low(left, interval, degree);
+  steps_ = chebyshev_steps(degree, interval);
+  // A step that solves rows without couplings: these are not known where D is of sums, nor looked for with Gauss-Seidel
+  if (needs_l1(parameters) || kind(parameters) == SmootherKind::gauss_seidel) steps_.insert(steps_.begin(), RelaxStep{});
+  PetscCall(scale_rows(ex, lone_, chebyshev_root(degree, interval), d_.data()));
+  lone_.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -55,6 +55,10 @@ public:
   // Collective, once after set_scaling(): rho or factors where they are needed, and the steps of a sweep.
   // For new values of the same pattern factors are made by the analysis that is there. symmetric: whether A is known to be.
   PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool symmetric = false);
+  // Collective, in place of prepare(), for a level that nothing coarser corrects: one sweep is then a polynomial of D⁻¹ A that leaves at
+  // most a fifth of an error, but more at eigenvalues so small that 40 steps of Lanczos do not see them. z: as estimate_ends() has it.
+  // *solves = false: there is none, as A is not symmetric or not semidefinite, or numbers overflow, and prepare() is to be called.
+  PetscErrorCode prepare_to_solve(Ex &, DistMatrix<Ex> &A, const AmgParameters &, const Array<double, Ex> *z, bool *solves);
   // Local, once prepared, before the first apply() to a transposed matrix.
   PetscErrorCode prepare_transposed(Ex &, const DistMatrix<Ex> &A, const TransposedMatrix<Ex> &At);
   // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it: *fits = false then. Needed for vectors

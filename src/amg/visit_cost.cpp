@@ -27,12 +27,12 @@ template <class Ex> PetscErrorCode visit_cost(const Level<Ex> &level, const AmgP
   PetscCallMPI(MPI_Comm_size(A.comm, &ranks));
   const double message = ranks > 1 ? S::message : 0, product = S::launch + matrix + 3 * vector + message;
   const auto sweeps = [&](PetscInt count, Guess guess) { return level.smoother.products(count, guess) * product; };
-  if (!level.transfer && cycle.dense) {
+  if (!level.transfer && cycle.coarse_sweeps == 0) {
     cost->once = S::launch + S::byte * rows * rows * sizeof(double) + 2 * message;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!level.transfer) {
-    cost->once = sweeps(parameters.coarse_sweeps, Guess::zero);
+    cost->once = sweeps(cycle.coarse_sweeps, Guess::zero);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   cost->once = sweeps(before, Guess::zero) + sweeps(after, Guess::given) + (before > 0 ? product : 0) + 2 * S::launch + 6 * vector;

@@ -5,9 +5,10 @@
 
 namespace amgkit
 {
-// Whether the cycle's vectors are in single precision, and whether the coarsest level is solved by its dense inverse.
+// Whether the cycle's vectors are in single precision, and how many sweeps solve the coarsest level; none: its dense inverse.
 struct CycleTraits {
-  bool single = false, dense = true;
+  bool single = false;
+  PetscInt coarse_sweeps = 0;
 };
 // Local: this rank's part of the level, its smoother prepared. A model by the kernels, the bytes and the messages of a visit; no time is
 // measured, so that a choice is the same each time.

@@ -149,7 +149,7 @@ TYPED_TEST(KCycleLevels, AreChosenByTheVCycleBelow)
         std::vector<VisitCost> cost(solver.hierarchy.levels.size());
         ASSERT_GE(cost.size(), 5U);
         for (std::size_t l = 0; l < cost.size(); l++)
-          OK(visit_cost<TypeParam>(*solver.hierarchy.levels[l], solver.parameters, {solver.cycle.single(), true}, &cost[l]));
+          OK(visit_cost<TypeParam>(*solver.hierarchy.levels[l], solver.parameters, {solver.cycle.single(), 0}, &cost[l]));
         for (int m = 1; m <= 3; m++) EXPECT_GT(tests[static_cast<std::size_t>(m)], 0);
         EXPECT_EQ(levels, std::max(worthwhile_kcycle_levels(cost, tests), least));
       }
