@@ -24,7 +24,7 @@ public:
   // it and it has at most coarse_eq_limit rows. A matrix that is singular along the smooth vector, as a pure Neumann problem's is, is made
   // regular on that vector first. One that is singular in another way, or has too many rows, is solved by a polynomial of the smoother's
   // D⁻¹ A, or else by sweeps; the smoother is prepared for that. Singular: the condition number in the maximum norm, of the matrix with
-  // rows of one size unless it is symmetric, is 1/eps or more.
+  // rows of one size unless it is symmetric, is 1/eps or more. symmetric: whether A is known to be.
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, Smoother<Ex> &, const AmgParameters &, bool symmetric = false);
   // Of the smoother; 0 where the dense inverse solves.
   PetscInt sweeps() const { return inverts() ? 0 : sweeps_; }
