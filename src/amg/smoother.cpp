@@ -100,6 +100,7 @@ PetscErrorCode Smoother<Ex>::prepare_to_solve(Ex &ex, DistMatrix<Ex> &A, const A
   raised_ = false;
   ilu_.reset();
   gauss_seidel_.reset();
+  if (kind(parameters) == SmootherKind::gauss_seidel) PetscCall(attempt(A.comm, [&] { return lone_rows(ex, A.diag, A.offd, lone_); }));
   PetscCall(estimate_ends(ex, A, d_.data(), z, &ends));
   spectrum_ = Spectrum{ends.largest, ends.symmetric};
   std::array<double, 3> known = {ends.symmetric ? 1.0 : 0.0, ends.smallest, ends.largest};
@@ -111,8 +112,8 @@ PetscErrorCode Smoother<Ex>::prepare_to_solve(Ex &ex, DistMatrix<Ex> &A, const A
   const PetscInt degree = chebyshev_degree(left, interval, most);
   interval.low = chebyshev_low(left, interval, degree);
   steps_ = chebyshev_steps(degree, interval);
-  // A step that solves rows without couplings: these are not known where D is of sums, nor looked for with Gauss-Seidel
-  if (needs_l1(parameters) || kind(parameters) == SmootherKind::gauss_seidel) steps_.insert(steps_.begin(), RelaxStep{});
+  // A step that solves rows without couplings: these are not known where D is of sums
+  if (needs_l1(parameters)) steps_.insert(steps_.begin(), RelaxStep{});
   PetscCall(scale_rows(ex, lone_, chebyshev_root(degree, interval), d_.data()));
   lone_.release();
   PetscFunctionReturn(PETSC_SUCCESS);

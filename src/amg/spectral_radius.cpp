@@ -82,13 +82,13 @@ public:
   Lanczos(Ex &ex, DistMatrix<Ex> &A, const double *d, int most) : ex_(ex), A_(A), d_(d), most_(most) {}
 
   // Collective, as all that follows.
-  PetscErrorCode start()
+  PetscErrorCode start(bool balanced)
   {
     PetscFunctionBegin;
     PetscCall(memory_.allocate(ex_, A_, most_));
     w_ = memory_.x.data();
     before_ = memory_.y.data();
-    PetscCall(lanczos_start(ex_, A_.rows, A_.range.first(), d_, w_, memory_.work.data(), memory_.scalars.data()));
+    PetscCall(lanczos_start(ex_, A_.rows, A_.range.first(), d_, balanced, w_, memory_.work.data(), memory_.scalars.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Between start() and the first step: the vector becomes orthogonal to z in the inner product of |D| if z^T A z is at most small z^T |D|
@@ -148,7 +148,7 @@ template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, 
 
   PetscFunctionBegin;
   *spectrum = {};
-  PetscCall(lanczos.start());
+  PetscCall(lanczos.start(false));
   PetscCall(lanczos.go_on(steps, scalars));
   PetscCall(ritz_values(scalars, steps, &ritz));
   if (!ritz.values.empty()) spectrum->radius = ritz.values.back() + ritz.residual;
@@ -167,7 +167,7 @@ template <class Ex> PetscErrorCode estimate_ends(Ex &ex, DistMatrix<Ex> &A, cons
 
   PetscFunctionBegin;
   *ends = {};
-  PetscCall(lanczos.start());
+  PetscCall(lanczos.start(true));
   if (z) PetscCall(lanczos.keep_out(z->data(), zero));
   for (double before = HUGE_VAL; lanczos.taken() < most; before = ends->smallest) {
     PetscCall(lanczos.go_on(at_once, scalars));

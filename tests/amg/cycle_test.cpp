@@ -34,9 +34,9 @@ template <class Ex> struct Solver : AmgSolver<Ex> {
   using AmgSolver<Ex>::A, AmgSolver<Ex>::parameters, AmgSolver<Ex>::rows;
   bool single = false; // precision of the vectors
 
-  PetscErrorCode create(Ex &ex, const HostCsr &M, const AmgParameters &p)
+  PetscErrorCode create(Ex &ex, const HostCsr &M, const AmgParameters &p, const MatchingParameters &matching = {})
   {
-    return AmgSolver<Ex>::create(ex, M, p, *make_matching_prolongation<Ex>({}));
+    return AmgSolver<Ex>::create(ex, M, p, *make_matching_prolongation<Ex>(matching));
   }
   CycleKind kind() const { return this->cycle.choose(false, false).kind; }
   PetscErrorCode apply(Ex &ex, const std::vector<double> &b, std::vector<double> &x)
@@ -324,9 +324,11 @@ TYPED_TEST(CycleTest, RecordingChangesNothing)
         parameters.process_eq_limit = deep ? 60 : 0;
         parameters.rows_recorded = deep ? 100 : 300000; // on one rank: below the first or second coarse level
         const HostCsr A = grid7(14, 13, 12);
-        OK(recorded.create(this->ex, A, parameters));
+        MatchingParameters four_rows; // an aggregate: for more levels
+        four_rows.matching_steps = 2;
+        OK(recorded.create(this->ex, A, parameters, four_rows));
         parameters.cuda_graph = PETSC_FALSE;
-        OK(plain.create(this->ex, A, parameters));
+        OK(plain.create(this->ex, A, parameters, four_rows));
         ASSERT_EQ(plain.cycle.single(), TypeParam::sliced_rows);
         plain.single = recorded.single = single && TypeParam::sliced_rows;
         for (double step : {0.7, 0.2, 1.9}) {

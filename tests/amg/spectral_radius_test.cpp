@@ -156,6 +156,22 @@ TYPED_TEST(SpectrumTest, ZeroIsNoEnd)
   }
 }
 
+// Penalty rows do not hide the others.
+TYPED_TEST(SpectrumTest, EndsWithoutRegardForTheRowsSizes)
+{
+  HostCsr A = grid7(12, 12, 12);
+  for (int i = 0; i < A.rows; i += 7) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++)
+      if (A.col[k] == i) A.val[k] = 1e30;
+  }
+  Operator<TypeParam> op;
+  SpectrumEnds ends;
+  OK(op.create(this->ex, A, 1));
+  OK(estimate_ends<TypeParam>(this->ex, op.matrix, op.d.data(), nullptr, &ends));
+  EXPECT_NEAR(ends.largest, 1.81, 0.04); // of the other rows, by a dense solver
+  EXPECT_NEAR(ends.smallest, 0.189, 0.03);
+}
+
 // A vector that A does not take to 0 changes nothing.
 TYPED_TEST(SpectrumTest, AnyVectorMayBeGuessed)
 {
