@@ -153,8 +153,7 @@ PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Operator &A, const Smoother<Ex> &
 
 template <class Ex> std::string CoarseSolver<Ex>::description() const
 {
-  const std::string how =
-      degree_ > 0 ? "a polynomial of degree " + std::to_string(degree_) : std::to_string(sweeps_) + " sweeps of the smoother";
+  std::string how = degree_ > 0 ? "a polynomial of degree " + std::to_string(degree_) : std::to_string(sweeps_) + " sweeps of the smoother";
   const std::string rows = ", as the " + std::to_string(n_) + " rows are too many for the dense inverse";
   switch (kind_) {
   case Kind::smoother:

@@ -19,25 +19,23 @@ PetscErrorCode unavailable()
 double flops(const CsrView<double> &A) { return 2.0 * static_cast<double>(A.nnz); }
 } // namespace
 
-template <class Ex> PetscErrorCode GaussSeidel<Ex>::split(Ex &ex, const CsrView<double> &A, bool symmetric, Split &out)
+template <class Ex> PetscErrorCode GaussSeidel<Ex>::split(Ex &ex, const CsrView<double> &A, Split &out)
 {
   Array<int, Ex> next;
 
   PetscFunctionBegin;
   if (out.below.size() != A.rows) PetscCall(out.below.allocate(ex, A.rows));
   split_rows(A, out.below.data());
-  out.symmetric = symmetric;
-  if (symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(next.allocate(ex, A.rows));
   out.symmetric = halves_agree(A, out.below.data(), next.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare(Ex &ex, const DistMatrix<Ex> &A, bool symmetric, double *d)
+template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare(Ex &ex, const DistMatrix<Ex> &A, double *d)
 {
   PetscFunctionBegin;
   if constexpr (available) {
-    PetscCall(split(ex, A.diag, symmetric, rows_));
+    PetscCall(split(ex, A.diag, rows_));
     damp_coupled_rows(A.offd, A.boundary.size(), A.boundary.data(), d);
   } else {
     PetscCall(unavailable());
@@ -72,7 +70,7 @@ template <class Ex> PetscErrorCode GaussSeidel<Ex>::test_sweeps(Ex &ex, DistMatr
 
 template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare_transposed(Ex &ex, const TransposedMatrix<Ex> &At)
 {
-  return available ? split(ex, At.own_block(), rows_.symmetric, transposed_) : unavailable();
+  return available ? split(ex, At.own_block(), transposed_) : unavailable();
 }
 
 template <class Ex>

@@ -24,9 +24,9 @@ template <class Ex> class GaussSeidel {
 public:
   static constexpr bool available = std::is_same_v<Ex, Host>;
 
-  // Local, anew for other values. symmetric: whether A is known to be; else this rank's block is looked at. d[i] = 1 / a_ii, or 0,
-  // becomes that of M.
-  PetscErrorCode prepare(Ex &, const DistMatrix<Ex> &A, bool symmetric, double *d);
+  // Local, anew for other values. d[i] = 1 / a_ii, or 0, becomes that of M. Whether this rank's block is symmetric is looked at, whatever
+  // the user says of the matrix: rows that MatZeroRows() has changed may make it wrong.
+  PetscErrorCode prepare(Ex &, const DistMatrix<Ex> &A, double *d);
   // Collective, after that: whether four sweeps on A x = 0, forward ones and backward ones, leave all |x_i| |a_ii|^(1/2) below the 1 that
   // they are random numbers below at first. Of symmetric definite matrices that is known; coarse ones of convection may be unfit.
   PetscErrorCode test_sweeps(Ex &, DistMatrix<Ex> &A, const double *d, bool *reduce) const;
@@ -48,7 +48,7 @@ private:
     bool symmetric = false;
     std::size_t bytes() const { return below.bytes(); }
   };
-  static PetscErrorCode split(Ex &, const CsrView<double> &, bool symmetric, Split &);
+  static PetscErrorCode split(Ex &, const CsrView<double> &, Split &);
   template <class Operator> const Split &split_of(const Operator &) const
   {
     return std::is_same_v<Operator, TransposedMatrix<Ex>> ? transposed_ : rows_;

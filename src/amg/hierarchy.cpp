@@ -152,9 +152,9 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
     // no rows at all: nothing here is coupled, and the smoother solves it
     const bool stalls = rows > stall * static_cast<double>(fine.A.global_rows());
     if (!of_coarse.sound || rows == 0 || stalls) {
-      coarse_solver.set_reason(rows == 0 ? "no row is coupled to others"
+      coarse_solver.set_reason(rows == 0 ? "no row is strongly coupled to others"
                                : stalls  ? "the next level would keep more than 80 % of them"
-                                         : "the next level would have a diagonal with both signs");
+                                         : "the next level would have a diagonal with both signs, or entries that are not finite");
       fine.transfer.reset();
       setup.prolongation.take_smooth_vector(); // of the level that there is not
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -297,7 +297,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
     for (auto &level : levels) {
       if (!level->transfer) continue;
       PetscCall(level->smoother.prepare(ex, level->A, parameters, symmetric));
-      symmetric = symmetric || (level->transfer->restricts_by_transpose() && level->smoother.found_symmetric(level->A));
+      symmetric = symmetric || (level->transfer->restricts_by_transpose() && level->smoother.found_symmetric());
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }));

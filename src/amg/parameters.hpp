@@ -96,9 +96,9 @@ private:
          "Vanek, Mandel, Brezina 1996"},
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),
          "Solver of the coarsest level: its dense inverse, or sweeps of the smoother",
-         "The coarsest matrix is gathered on one process. If it has more than coarse_eq_limit rows, a polynomial that leaves a fifth of an "
-         "error takes the inverse's place. The number of sweeps is coarse_sweeps; with gauss_seidel, half of them are backward, one more "
-         "where it is odd."},
+         "The coarsest matrix is gathered on one process. If it has more than coarse_eq_limit rows, or is singular, a polynomial "
+         "that leaves a fifth of an error takes the inverse's place. The number of sweeps is coarse_sweeps; with gauss_seidel every second "
+         "sweep is backward, and an odd number is raised by one."},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000}, "Number of sweeps where the smoother solves the coarsest level",
          "The smoother does so by choice of coarse_solver, or because a level that is too large for the dense inverse has a matrix that is "
          "not symmetric or not semidefinite.",

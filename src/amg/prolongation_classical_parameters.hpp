@@ -37,7 +37,7 @@ struct ClassicalParameters {
         {"agg_nl", IntegerRange{&agg_nl, -1, 100}, "Number of finest levels with aggressive coarsening; -1 is 1 with blocks, else 0",
          "On these levels coarse points are chosen twice, and the interpolation has two stages. Coarse levels become smaller, the setup "
          "faster and memory half of what it was, but the solve takes more iterations. Aggressive coarsening does not work with direct "
-         "interpolation.",
+         "interpolation, with which -1 is 0.",
          "De Sterck, Yang, Heys 2006"},
         {"agg_type", choice(&agg_type, {"a1", "a2"}),
          "Aggressive levels: one (a1) or two (a2) paths of length two make coarse points neighbours",

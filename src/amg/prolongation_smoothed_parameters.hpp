@@ -37,8 +37,9 @@ struct SmoothedParameters {
         {"lump_weak", Flag{&lump_weak}, "Smooth the prolongator with a matrix whose weak couplings are lumped into the diagonal",
          "They are lumped block by block. Otherwise the prolongator is smoothed with the matrix itself.", "Vanek, Mandel, Brezina 1996"},
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
-         "Drop blocks of the prolongator below this share of the largest block of their node; -1 chooses",
-         "The other blocks are corrected so that the near-null space is represented as before. With -1, it is 0.1 if that drops a "
+         "Drop blocks of the prolongator below this share of the largest block of their node; negative: chosen",
+         "The other blocks are corrected so that the near-null space is represented as before. A negative number stands for 0.1 if that "
+         "drops a "
          "fifth of the finest level's entries or more, and if the near-null space is one vector; else 0.",
          "PETSc PCGAMG"},
         {"reweight", Flag{&reweight}, "Smooth the prolongator anew when only the values of the matrix change",

@@ -74,8 +74,10 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_gauss_seidel(Ex &ex, Di
 
   PetscFunctionBegin;
   if (!gauss_seidel_) gauss_seidel_ = std::make_unique<GaussSeidel<Ex>>();
-  PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, symmetric, d_.data()); }));
-  if (!symmetric && !found_symmetric(A)) PetscCall(gauss_seidel_->test_sweeps(ex, A, d_.data(), &reduces));
+  PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, d_.data()); }));
+  found_symmetric_ = A.range.size() == 2 && gauss_seidel_->symmetric();
+  if (!symmetric && A.range.size() > 2) PetscCall(test_symmetry(ex, A, &found_symmetric_));
+  if (!symmetric && !found_symmetric_) PetscCall(gauss_seidel_->test_sweeps(ex, A, d_.data(), &reduces));
   growing_ = !reduces;
   if (reduces) PetscFunctionReturn(PETSC_SUCCESS); // which solves the lone rows, too
   gauss_seidel_.reset();

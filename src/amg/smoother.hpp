@@ -47,7 +47,7 @@ public:
     lone_ = std::move(lone);
     single_.release();
     known_.reset();
-    raised_ = false;
+    raised_ = growing_ = false;
   }
   bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
   // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
@@ -85,10 +85,7 @@ public:
   double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; } // of D⁻¹ A; 0 when it was not needed
   const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
   // The same on all ranks: that A is found symmetric; false: not looked for, or not found.
-  bool found_symmetric(const DistMatrix<Ex> &A) const
-  {
-    return spectrum_ ? spectrum_->symmetric : gauss_seidel_ && A.range.size() == 2 && gauss_seidel_->symmetric();
-  }
+  bool found_symmetric() const { return spectrum_ ? spectrum_->symmetric : gauss_seidel_ && found_symmetric_; }
   std::string remark() const; // why the smoother is not the one that was asked for, or of a higher degree than others
   std::size_t bytes() const
   {
@@ -112,6 +109,7 @@ private:
   std::optional<Spectrum> known_, spectrum_;
   std::unique_ptr<BlockIlu<Ex>> ilu_;
   std::unique_ptr<GaussSeidel<Ex>> gauss_seidel_;
-  bool growing_ = false; // with gauss_seidel, for which chebyshev stands in
+  bool found_symmetric_ = false; // by Gauss-Seidel
+  bool growing_ = false;         // with gauss_seidel, for which chebyshev stands in
 };
 } // namespace amgkit

@@ -103,6 +103,7 @@ public:
     PetscCall(lanczos_along(ex_, A_.rows, d_, z, memory_.product.data(), w_, memory_.work.data(), sums));
     PetscCall(sum_over_ranks(ex_, A_.comm, half, sums));
     PetscCall(download(ex_, sums, half, of_z));
+    PetscCall(agree(of_z));
     if (!(of_z[0] > 0 && std::abs(of_z[1]) <= small * of_z[0])) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(lanczos_remove(ex_, A_.rows, d_, z, sums, w_, memory_.work.data(), memory_.scalars.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,11 +125,20 @@ public:
       std::swap(w_, before_);
     }
     PetscCall(download(ex_, s, taken_ * lanczos_scalars + half, scalars));
+    PetscCall(agree(scalars));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   int taken() const { return taken_; }
 
 private:
+  // Their last bits may differ between ranks, which all have to go the same way.
+  PetscErrorCode agree(std::vector<double> &scalars) const
+  {
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Bcast(scalars.data(), static_cast<int>(scalars.size()), MPI_DOUBLE, 0, A_.comm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static constexpr int half = lanczos_scalars / 2;
   Ex &ex_;
   DistMatrix<Ex> &A_;

@@ -19,7 +19,7 @@ const std::string gamg =
     "-pc_type gamg -pc_gamg_threshold 0 -pc_gamg_coarse_eq_limit 50 -mg_levels_ksp_type chebyshev -mg_levels_ksp_max_it 2 "
     "-mg_levels_pc_type jacobi ";
 const std::string ours = "-pc_type amgsa -pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0 -pc_amgsa_lump_weak 0 "
-                         "-pc_amgsa_coarse_eq_limit 50 "
+                         "-pc_amgsa_coarse_eq_limit 50 -pc_amgsa_smoother chebyshev -pc_amgsa_prolongator_filter 0 "
 #if PETSC_VERSION_GE(3, 19, 0) // see tests/petsc/CMakeLists.txt
                          "-pc_amgsa_mis_k 1 -pc_amgsa_aggressive_coarsening 1 "
 #endif

@@ -87,7 +87,8 @@ TEST_P(GaussSeidelSmoother, SolvesTheCoarsestLevelSymmetrically)
   OwnedMat A;
   Solution few, many;
   OK(distribute(grid7(12, 12, 12), false, A.out()));
-  const std::string options = cg + with_it + "gauss_seidel -pc_amgmatching_coarse_solver smoother -pc_amgmatching_coarse_sweeps ";
+  const std::string options =
+      cg + with_it + "gauss_seidel -pc_amgmatching_cycle_type v -pc_amgmatching_coarse_solver smoother -pc_amgmatching_coarse_sweeps ";
   solve_with(A, options + "3", &few);
   solve_with(A, options + "4", &many);
   EXPECT_EQ(few.iterations, many.iterations);
