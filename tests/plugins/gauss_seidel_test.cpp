@@ -111,6 +111,28 @@ TEST_P(GaussSeidelSmoother, NewValuesAreTakenAsAnew)
   EXPECT_EQ(after, applied(anew, B));
 }
 
+// Rows of Dirichlet conditions whose columns stay, in a matrix that was called symmetric before.
+TEST_P(GaussSeidelSmoother, AClaimOfSymmetryChangesNothing)
+{
+  std::vector<double> result[2];
+  for (bool claimed : {false, true}) {
+    OwnedMat A;
+    OwnedPC pc;
+    PetscInt first, end;
+    OK(distribute(grid7(10, 9, 8), false, A.out()));
+    OK(MatGetOwnershipRange(A, &first, &end));
+    std::vector<PetscInt> rows;
+    for (PetscInt i = first; i < end; i += 7) rows.push_back(i);
+    OK(MatZeroRows(A, static_cast<PetscInt>(rows.size()), rows.data(), 6, nullptr, nullptr));
+    if (claimed) {
+      OK(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+    }
+    OK(make_pc(A, std::string(with_it) + "gauss_seidel", pc.out()));
+    result[claimed ? 1 : 0] = applied(pc, A);
+  }
+  EXPECT_EQ(result[0], result[1]);
+}
+
 TEST_P(GaussSeidelSmoother, IsAnErrorOnEveryRankElsewhere)
 {
   for (const Use &use : uses()) {
