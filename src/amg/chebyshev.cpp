@@ -30,12 +30,7 @@ double chebyshev_root(PetscInt degree, Interval interval)
   return middle(interval) - half_width(interval) * std::cos((2 * j - 1) / (2 * k) * PETSC_PI);
 }
 
-// T_k(x) = cosh(k acosh(x)) for x >= 1
-double chebyshev_bound(PetscInt degree, Interval interval)
-{
-  return 1 / std::cosh(static_cast<double>(degree) * std::acosh(middle(interval) / half_width(interval)));
-}
-
+// The largest |p| is 1 / T_k((high + low) / (high - low)), and T_k(x) = cosh(k acosh(x)) for x >= 1.
 PetscInt chebyshev_degree(double bound, Interval interval, PetscInt most)
 {
   const double degree = std::ceil(std::acosh(1 / bound) / std::acosh(middle(interval) / half_width(interval)));

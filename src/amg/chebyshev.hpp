@@ -16,10 +16,8 @@ struct Interval {
 std::vector<RelaxStep> chebyshev_steps(PetscInt degree, Interval);
 // The root of p next to the middle of the interval.
 double chebyshev_root(PetscInt degree, Interval);
-// The largest |p| on the interval: 1 / T_degree((high + low) / (high - low)).
-double chebyshev_bound(PetscInt degree, Interval);
-// The least degree, and at most this one, for which that is at most bound.
+// The least degree, and at most this one, for which |p| is at most bound on the interval.
 PetscInt chebyshev_degree(double bound, Interval, PetscInt most);
-// The lower end for which it is, with this degree; at least low.
+// The lower end from which on it is, with this degree; at least low.
 double chebyshev_low(double bound, Interval, PetscInt degree);
 } // namespace amgkit

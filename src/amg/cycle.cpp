@@ -325,8 +325,9 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_form(Ex &ex)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatIsSymmetricKnown(hierarchy_.finest.matrix(), &known, &symmetric));
   if (!known) {
-    bool found = finest.smoother.found_symmetric();
-    if (!found && !finest.smoother.spectrum()) PetscCall(test_symmetry(ex, finest.A, &found));
+    const std::optional<bool> seen = finest.smoother.symmetry();
+    bool found = seen.value_or(false);
+    if (!seen) PetscCall(test_symmetry(ex, finest.A, &found));
     symmetric = found ? PETSC_TRUE : PETSC_FALSE;
   }
   gcr_ = !symmetric;

@@ -297,7 +297,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
     for (auto &level : levels) {
       if (!level->transfer) continue;
       PetscCall(level->smoother.prepare(ex, level->A, parameters, symmetric));
-      symmetric = symmetric || (level->transfer->restricts_by_transpose() && level->smoother.found_symmetric());
+      symmetric = symmetric || (level->transfer->restricts_by_transpose() && level->smoother.symmetry().value_or(false));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }));

@@ -29,8 +29,9 @@ struct ClassicalParameters {
          "The extended kinds ext, ext+i and ext+e reach coarse points behind fine ones. They are computed in matrix-matrix form.",
          "Stueben 2001 (direct); Li, Sjogreen, Yang 2021 (extended)"},
         {"p_max", IntegerRange{&p_max, -1, 1000}, "Largest number of entries in a row of the interpolation; 0 keeps all, -1 chooses",
-         "The entries that stay are those of largest absolute value. With -1, it is 4 if rows of the matrix have at most ten entries of "
-         "the same unknown on average, else 3: iterations grow by a fifth at most, and setups of many entries take a fifth less.",
+         "The entries that stay are those of largest absolute value. With -1, it is 3 if rows of the matrix have more than ten entries of "
+         "the same unknown on average, else 4. With 3, setups of such matrices take a fifth less, and iterations grow by a quarter at "
+         "most.",
          "hypre BoomerAMG"},
         {"truncfactor", RealRange{&truncfactor, 0, 1}, "Drop entries of the interpolation below this share of the largest in their row", "",
          "hypre BoomerAMG"},

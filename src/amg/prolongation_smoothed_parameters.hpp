@@ -39,8 +39,7 @@ struct SmoothedParameters {
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
          "Drop blocks of the prolongator below this share of the largest block of their node; negative: chosen",
          "The other blocks are corrected so that the near-null space is represented as before. A negative number stands for 0.1 if that "
-         "drops a "
-         "fifth of the finest level's entries or more, and if the near-null space is one vector; else 0.",
+         "drops a fifth of the finest level's entries or more, and if the near-null space is one vector; else 0.",
          "PETSc PCGAMG"},
         {"reweight", Flag{&reweight}, "Smooth the prolongator anew when only the values of the matrix change",
          "Otherwise the prolongator stays as it is, which takes less memory. This option matters only if reuse_interpolation keeps the "

@@ -6,7 +6,6 @@
 #include "sparse/rows/rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -31,21 +30,23 @@ PetscInt chosen_degree(double rho, PetscInt least)
 
 template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters, bool symmetric)
 {
+  const SmootherKind asked_for = kind(parameters);
+
   PetscFunctionBegin;
   steps_ = {RelaxStep{}};
   raised_ = false;
   spectrum_.reset();
-  if (kind(parameters) == SmootherKind::l1jacobi) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kind(parameters) == SmootherKind::ilu0) {
+  if (asked_for == SmootherKind::l1jacobi) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked_for == SmootherKind::ilu0) {
     if (!ilu_) ilu_ = std::make_unique<BlockIlu<Ex>>();
     PetscCall(ilu_->factor(ex, A, d_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (kind(parameters) == SmootherKind::gauss_seidel) {
+  if (asked_for == SmootherKind::gauss_seidel) {
     PetscCall(prepare_gauss_seidel(ex, A, symmetric));
     if (gauss_seidel_) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const bool chebyshev = kind(parameters) == SmootherKind::chebyshev || kind(parameters) == SmootherKind::gauss_seidel;
+  const bool chebyshev = asked_for != SmootherKind::jacobi;
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
     spectrum_ = known_;
@@ -75,9 +76,14 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_gauss_seidel(Ex &ex, Di
   PetscFunctionBegin;
   if (!gauss_seidel_) gauss_seidel_ = std::make_unique<GaussSeidel<Ex>>();
   PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, d_.data()); }));
-  found_symmetric_ = A.range.size() == 2 && gauss_seidel_->symmetric();
-  if (!symmetric && A.range.size() > 2) PetscCall(test_symmetry(ex, A, &found_symmetric_));
-  if (!symmetric && !found_symmetric_) PetscCall(gauss_seidel_->test_sweeps(ex, A, d_.data(), &reduces));
+  if (A.range.size() > 2 && !symmetric) {
+    PetscCall(test_symmetry(ex, A, &symmetric));
+    symmetry_ = symmetric;
+  } else if (A.range.size() == 2) {
+    symmetry_ = gauss_seidel_->symmetric();
+    symmetric = symmetric || *symmetry_;
+  }
+  if (!symmetric) PetscCall(gauss_seidel_->test_sweeps(ex, A, d_.data(), &reduces));
   growing_ = !reduces;
   if (reduces) PetscFunctionReturn(PETSC_SUCCESS); // which solves the lone rows, too
   gauss_seidel_.reset();
@@ -105,12 +111,9 @@ PetscErrorCode Smoother<Ex>::prepare_to_solve(Ex &ex, DistMatrix<Ex> &A, const A
   if (kind(parameters) == SmootherKind::gauss_seidel) PetscCall(attempt(A.comm, [&] { return lone_rows(ex, A.diag, A.offd, lone_); }));
   PetscCall(estimate_ends(ex, A, d_.data(), z, &ends));
   spectrum_ = Spectrum{ends.largest, ends.symmetric};
-  std::array<double, 3> known = {ends.symmetric ? 1.0 : 0.0, ends.smallest, ends.largest};
-  PetscCallMPI(MPI_Bcast(known.data(), 3, MPI_DOUBLE, 0, A.comm)); // the last bits may differ between ranks
-  const bool definite = known[0] > 0 && known[1] > 0 && std::isfinite(known[2]);
-  *solves = definite;
-  if (!definite) PetscFunctionReturn(PETSC_SUCCESS);
-  Interval interval = {known[1], margin * known[2]};
+  *solves = ends.symmetric && ends.smallest > 0 && std::isfinite(ends.largest);
+  if (!*solves) PetscFunctionReturn(PETSC_SUCCESS);
+  Interval interval = {ends.smallest, margin * ends.largest};
   const PetscInt degree = chebyshev_degree(left, interval, most);
   interval.low = chebyshev_low(left, interval, degree);
   steps_ = chebyshev_steps(degree, interval);
@@ -148,13 +151,12 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_single(Ex &ex, bool *fi
 
 template <class Ex> PetscInt Smoother<Ex>::flips(PetscInt sweeps, Guess guess) const
 {
-  return sweeps == 0 || has_factors() || gauss_seidel_ ? 0
-                                                       : sweeps * static_cast<PetscInt>(steps_.size()) - (guess == Guess::given ? 0 : 1);
+  return sweeps == 0 || !takes_steps() ? 0 : sweeps * static_cast<PetscInt>(steps_.size()) - (guess == Guess::given ? 0 : 1);
 }
 
 template <class Ex> template <class V> FirstStep<V> Smoother<Ex>::first_step(int rows, PetscInt sweeps, V *x) const
 {
-  if (sweeps == 0 || has_factors() || gauss_seidel_) return {};
+  if (sweeps == 0 || !takes_steps()) return {};
   return {rows, steps_[0].factor, d_.data(), single_.size() > 0 ? single_.data() : nullptr, x};
 }
 

@@ -47,6 +47,7 @@ public:
     lone_ = std::move(lone);
     single_.release();
     known_.reset();
+    symmetry_.reset();
     raised_ = growing_ = false;
   }
   bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
@@ -84,8 +85,8 @@ public:
   }
   double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; } // of D⁻¹ A; 0 when it was not needed
   const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
-  // The same on all ranks: that A is found symmetric; false: not looked for, or not found.
-  bool found_symmetric() const { return spectrum_ ? spectrum_->symmetric : gauss_seidel_ && found_symmetric_; }
+  // The same on all ranks: whether A is found to be symmetric, where prepare() has looked.
+  std::optional<bool> symmetry() const { return spectrum_ ? spectrum_->symmetric : symmetry_; }
   std::string remark() const; // why the smoother is not the one that was asked for, or of a higher degree than others
   std::size_t bytes() const
   {
@@ -100,6 +101,7 @@ private:
   template <class Operator, class V>
   PetscErrorCode apply_factors(Ex &, Operator &A, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
   bool has_factors() const { return ilu_ && ilu_->good(); }
+  bool takes_steps() const { return !has_factors() && !gauss_seidel_; }
 
   Array<double, Ex> d_;
   Array<float, Ex> single_;      // instead of d_
@@ -109,7 +111,7 @@ private:
   std::optional<Spectrum> known_, spectrum_;
   std::unique_ptr<BlockIlu<Ex>> ilu_;
   std::unique_ptr<GaussSeidel<Ex>> gauss_seidel_;
-  bool found_symmetric_ = false; // by Gauss-Seidel
+  std::optional<bool> symmetry_; // by Gauss-Seidel
   bool growing_ = false;         // with gauss_seidel, for which chebyshev stands in
 };
 } // namespace amgkit

@@ -5,6 +5,7 @@
 #include "dist/global_sum.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <petscblaslapack.h>
 #include <utility>
@@ -61,6 +62,14 @@ PetscErrorCode ritz_values(const std::vector<double> &scalars, int steps_taken, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The last bits of such numbers may differ between ranks, which all have to go the same way: rank 0's count.
+PetscErrorCode agree(MPI_Comm comm, double *numbers, int n)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Bcast(numbers, n, MPI_DOUBLE, 0, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> struct Work {
   Array<double, Ex> x, y, product, work, scalars;
 
@@ -103,7 +112,7 @@ public:
     PetscCall(lanczos_along(ex_, A_.rows, d_, z, memory_.product.data(), w_, memory_.work.data(), sums));
     PetscCall(sum_over_ranks(ex_, A_.comm, half, sums));
     PetscCall(download(ex_, sums, half, of_z));
-    PetscCall(agree(of_z));
+    PetscCall(agree(A_.comm, of_z.data(), half));
     if (!(of_z[0] > 0 && std::abs(of_z[1]) <= small * of_z[0])) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(lanczos_remove(ex_, A_.rows, d_, z, sums, w_, memory_.work.data(), memory_.scalars.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,20 +134,11 @@ public:
       std::swap(w_, before_);
     }
     PetscCall(download(ex_, s, taken_ * lanczos_scalars + half, scalars));
-    PetscCall(agree(scalars));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   int taken() const { return taken_; }
 
 private:
-  // Their last bits may differ between ranks, which all have to go the same way.
-  PetscErrorCode agree(std::vector<double> &scalars) const
-  {
-    PetscFunctionBegin;
-    PetscCallMPI(MPI_Bcast(scalars.data(), static_cast<int>(scalars.size()), MPI_DOUBLE, 0, A_.comm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
   static constexpr int half = lanczos_scalars / 2;
   Ex &ex_;
   DistMatrix<Ex> &A_;
@@ -173,24 +173,27 @@ template <class Ex> PetscErrorCode estimate_ends(Ex &ex, DistMatrix<Ex> &A, cons
   constexpr double zero = 1e-6, settled = 0.85;
   Lanczos<Ex> lanczos(ex, A, d, most);
   std::vector<double> scalars;
-  RitzValues ritz;
+  std::array<double, 4> found = {0, HUGE_VAL, 0, 0}; // largest, smallest, whether A is symmetric, whether that is all
 
   PetscFunctionBegin;
-  *ends = {};
   PetscCall(lanczos.start(true));
   if (z) PetscCall(lanczos.keep_out(z->data(), zero));
-  for (double before = HUGE_VAL; lanczos.taken() < most; before = ends->smallest) {
+  while (found[3] == 0) {
+    RitzValues ritz;
+    const double before = found[1];
     PetscCall(lanczos.go_on(at_once, scalars));
     PetscCall(ritz_values(scalars, lanczos.taken(), &ritz));
-    if (ritz.values.empty()) break;
-    ends->largest = ritz.values.back() + ritz.residual;
-    const auto counts = [&](double x) { return std::abs(x) > zero * ends->largest; };
+    const double largest = !ritz.finite ? HUGE_VAL : ritz.values.empty() ? 0 : ritz.values.back() + ritz.residual;
+    const auto counts = [&](double x) { return std::abs(x) > zero * largest; };
     const auto smallest = std::find_if(ritz.values.begin(), ritz.values.end(), counts);
-    ends->smallest = smallest != ritz.values.end() ? *smallest : ends->largest;
-    if (static_cast<int>(ritz.values.size()) < lanczos.taken() || ends->smallest > settled * before) break;
+    const bool exhausted = static_cast<int>(ritz.values.size()) < lanczos.taken();
+    found[0] = largest;
+    found[1] = smallest != ritz.values.end() ? *smallest : largest;
+    found[2] = is_symmetric(scalars) ? 1 : 0;
+    found[3] = exhausted || lanczos.taken() >= most || found[1] > settled * before ? 1 : 0;
+    PetscCall(agree(A.comm, found.data(), 4));
   }
-  if (!ritz.finite) ends->smallest = ends->largest = HUGE_VAL;
-  ends->symmetric = is_symmetric(scalars);
+  *ends = {found[1], found[0], found[2] != 0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

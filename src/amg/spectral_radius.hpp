@@ -25,7 +25,7 @@ struct SpectrumEnds {
 // As estimate_spectrum() does, by 5 to 40 steps, which end where the smallest eigenvalue that they see falls by less than 15 % in 5 steps.
 // It is an upper bound of the smallest one there is. What is at most 1e-6 of the largest in size counts as 0, as entries rounded to floats
 // may make as much of it. z: a vector that A may take to 0, and then is kept out of the steps, which so see the other eigenvalues sooner;
-// nullptr on all ranks: nothing is known. Collective.
+// nullptr on all ranks: nothing is known. Collective; the same on all ranks.
 template <class Ex> PetscErrorCode estimate_ends(Ex &, DistMatrix<Ex> &A, const double *d, const Array<double, Ex> *z, SpectrumEnds *);
 
 // The test for symmetry alone, on two hash vectors. Collective.

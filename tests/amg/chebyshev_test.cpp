@@ -28,6 +28,11 @@ double largest(const std::vector<RelaxStep> &steps, Interval interval)
     found = std::max(found, std::abs(value(steps, interval.low + k / 2000.0 * (interval.high - interval.low))));
   return found;
 }
+// The largest |p| of the polynomial that is smallest
+double chebyshev_bound(PetscInt degree, Interval x)
+{
+  return 1 / std::cosh(static_cast<double>(degree) * std::acosh((x.high + x.low) / (x.high - x.low)));
+}
 } // namespace
 
 TEST(Chebyshev, StepsMakeThePolynomialThatIsSmallest)
