@@ -115,7 +115,7 @@ PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, DistMatrix<Ex> &A, Smoother<Ex> 
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, A.comm));
     PetscCall(smoother.prepare_to_solve(ex, A, parameters, known ? &smooth_vector_ : nullptr, &solves));
   }
-  if (!solves) PetscCall(smoother.prepare(ex, A, parameters, symmetric));
+  if (!solves) PetscCall(smoother.prepare(ex, A, parameters, HUGE_VAL, symmetric));
   sweeps_ = solves ? 1 : parameters.coarse_sweeps;
   degree_ = solves ? smoother.flips(1, Guess::zero) + 1 : 0;
   PetscFunctionReturn(PETSC_SUCCESS);

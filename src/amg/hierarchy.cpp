@@ -278,7 +278,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::access_finest(Ex &ex, Array<do
     PetscCall(diagonal.allocate(ex, A.rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(check_entries(ex, A, unfit, diagonal.data(), finest.order()));
+  PetscCall(check_entries(ex, A, unfit, diagonal.data(), finest.order(), &levels.front()->bound));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -296,7 +296,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
     PetscFunctionBegin;
     for (auto &level : levels) {
       if (!level->transfer) continue;
-      PetscCall(level->smoother.prepare(ex, level->A, parameters, symmetric));
+      PetscCall(level->smoother.prepare(ex, level->A, parameters, level->bound, symmetric));
       symmetric = symmetric || (level->transfer->restricts_by_transpose() && level->smoother.symmetry().value_or(false));
     }
     PetscFunctionReturn(PETSC_SUCCESS);

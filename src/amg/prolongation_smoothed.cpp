@@ -34,7 +34,7 @@ template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, const
   const LogPhase logged(Phase::spectrum);
   PetscCall(invert_entries(ex, level.A.rows, of_level.diagonal.data(), inverse.data()));
   std::swap(level.A.stored, aside); // products then read the compressed rows, in a refresh as in a setup
-  PetscCall(estimate_spectrum(ex, level.A, inverse.data(), &spectrum));
+  PetscCall(estimate_spectrum(ex, level.A, inverse.data(), level.bound, &spectrum));
   std::swap(level.A.stored, aside);
   level.smoother.set_spectrum(spectrum);
   *rho = std::isfinite(spectrum.radius) ? spectrum.radius : 0;

@@ -28,7 +28,8 @@ PetscInt chosen_degree(double rho, PetscInt least)
 }
 } // namespace
 
-template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters, bool symmetric)
+template <class Ex>
+PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters, double bound, bool symmetric)
 {
   const SmootherKind asked_for = kind(parameters);
 
@@ -50,7 +51,7 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> 
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
     spectrum_ = known_;
-    if (!known_) PetscCall(estimate_spectrum(ex, A, d_.data(), &spectrum_.emplace()));
+    if (!known_) PetscCall(estimate_spectrum(ex, A, d_.data(), bound, &spectrum_.emplace()));
     omega = spectral_radius() > 0 ? 4 / (3 * spectral_radius()) : 1;
   }
   double root = omega > 0 ? 1 / omega : 1;

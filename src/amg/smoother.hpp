@@ -54,8 +54,9 @@ public:
   // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
   void set_spectrum(const Spectrum &spectrum) { known_ = spectrum; }
   // Collective, once after set_scaling(): rho or factors where they are needed, and the steps of a sweep.
-  // For new values of the same pattern factors are made by the analysis that is there. symmetric: whether A is known to be.
-  PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool symmetric = false);
+  // For new values of the same pattern factors are made by the analysis that is there. bound: as estimate_spectrum() has it. symmetric:
+  // whether A is known to be.
+  PetscErrorCode prepare(Ex &, DistMatrix<Ex> &A, const AmgParameters &, double bound = HUGE_VAL, bool symmetric = false);
   // Collective, in place of prepare(), for a level that nothing coarser corrects: one sweep is then a polynomial of D⁻¹ A that leaves at
   // most a fifth of an error, but more at eigenvalues so small that 40 steps of Lanczos do not see them. z: as estimate_ends() has it.
   // *solves = false: there is none, as A is not symmetric or not semidefinite, or numbers overflow, and prepare() is to be called.

@@ -91,13 +91,13 @@ public:
   Lanczos(Ex &ex, DistMatrix<Ex> &A, const double *d, int most) : ex_(ex), A_(A), d_(d), most_(most) {}
 
   // Collective, as all that follows.
-  PetscErrorCode start(bool balanced)
+  PetscErrorCode start()
   {
     PetscFunctionBegin;
     PetscCall(memory_.allocate(ex_, A_, most_));
     w_ = memory_.x.data();
     before_ = memory_.y.data();
-    PetscCall(lanczos_start(ex_, A_.rows, A_.range.first(), d_, balanced, w_, memory_.work.data(), memory_.scalars.data()));
+    PetscCall(lanczos_start(ex_, A_.rows, A_.range.first(), d_, w_, memory_.work.data(), memory_.scalars.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Between start() and the first step: the vector becomes orthogonal to z in the inner product of |D| if z^T A z is at most small z^T |D|
@@ -149,19 +149,26 @@ private:
 };
 } // namespace
 
-template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, Spectrum *spectrum)
+template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, double bound, Spectrum *spectrum)
 {
-  constexpr int steps = 4;
-  Lanczos<Ex> lanczos(ex, A, d, steps);
+  constexpr int most = 8, at_once = 4;
+  constexpr double nearly_all = 0.9;
+  Lanczos<Ex> lanczos(ex, A, d, most);
   std::vector<double> scalars;
   RitzValues ritz;
+  double more = 1;
 
   PetscFunctionBegin;
   *spectrum = {};
-  PetscCall(lanczos.start(false));
-  PetscCall(lanczos.go_on(steps, scalars));
-  PetscCall(ritz_values(scalars, steps, &ritz));
-  if (!ritz.values.empty()) spectrum->radius = ritz.values.back() + ritz.residual;
+  PetscCall(lanczos.start());
+  while (more != 0) {
+    PetscCall(lanczos.go_on(at_once, scalars));
+    PetscCall(ritz_values(scalars, lanczos.taken(), &ritz));
+    if (!ritz.values.empty()) spectrum->radius = ritz.values.back() + ritz.residual;
+    const bool exhausted = static_cast<int>(ritz.values.size()) < lanczos.taken();
+    more = ritz.finite && !exhausted && lanczos.taken() < most && spectrum->radius < nearly_all * bound ? 1 : 0;
+    PetscCall(agree(A.comm, &more, 1));
+  }
   if (!ritz.finite) spectrum->radius = HUGE_VAL;
   spectrum->symmetric = is_symmetric(scalars);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,7 +183,7 @@ template <class Ex> PetscErrorCode estimate_ends(Ex &ex, DistMatrix<Ex> &A, cons
   std::array<double, 4> found = {0, HUGE_VAL, 0, 0}; // largest, smallest, whether A is symmetric, whether that is all
 
   PetscFunctionBegin;
-  PetscCall(lanczos.start(true));
+  PetscCall(lanczos.start());
   if (z) PetscCall(lanczos.keep_out(z->data(), zero));
   while (found[3] == 0) {
     RitzValues ritz;

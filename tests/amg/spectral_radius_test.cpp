@@ -59,11 +59,53 @@ TYPED_TEST(SpectrumTest, LargestEigenvalueOfAGrid)
     Operator<TypeParam> op;
     Spectrum spectrum;
     OK(op.create(this->ex, scaled(grid7(n, n, n), factor), 1));
-    OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), &spectrum));
+    OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &spectrum));
     EXPECT_LE(spectrum.radius, 1.15 * exact);
     EXPECT_GE(spectrum.radius, 0.97 * exact);
     EXPECT_TRUE(spectrum.symmetric);
   }
+}
+
+// A grid with one coupling of the wrong sign, as slivers have them, in rows that are small beside the others: D⁻¹ A has its largest
+// eigenvalue there. The polynomial of a smoother turns at 1.15 times the estimate, and a bound that is far off must not end the search.
+TYPED_TEST(SpectrumTest, LargestEigenvalueOfFewRows)
+{
+  const int n = 20, cluster = 4;
+  for (double size : {1.0, 1e-6}) {
+    HostCsr A = grid7(n, n, n);
+    std::map<std::pair<int, int>, double> entries;
+    for (int i = 0; i < A.rows; i++)
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) entries[{i, A.col[k]}] = A.val[k];
+    const int first = A.rows; // rows of their own: 1 + 3 * 0.6 is the eigenvalue of their ones
+    for (int i = 0; i < cluster; i++)
+      for (int j = 0; j < cluster; j++) entries[{first + i, first + j}] = size * (i == j ? 1 : 0.6);
+    A = make_csr(first + cluster, first + cluster, entries);
+    for (double bound : {HUGE_VAL, 2.8, 100.0}) {
+      Operator<TypeParam> op;
+      Spectrum spectrum;
+      OK(op.create(this->ex, A, 1));
+      OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), bound, &spectrum));
+      EXPECT_GE(spectrum.radius, 0.95 * 2.8) << size << ' ' << bound;
+      EXPECT_LE(spectrum.radius, 1.15 * 2.8) << size << ' ' << bound;
+    }
+  }
+}
+
+// The bound of a grid's rows is 2, and 4 steps see nearly that: with it the estimate is that of 4 steps, and there is nothing to gain.
+TYPED_TEST(SpectrumTest, BoundEndsTheSearch)
+{
+  const HostCsr A = grid7(12, 12, 12);
+  Operator<TypeParam> op;
+  Spectrum with, without;
+  double bound = 0;
+  OK(op.create(this->ex, A, 1));
+  OK(check_entries(this->ex, op.matrix, row_faults, nullptr, nullptr, &bound));
+  EXPECT_NEAR(bound, 2, 1e-6);
+  OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), bound, &with));
+  OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &without));
+  EXPECT_NE(with.radius, without.radius);
+  EXPECT_NEAR(with.radius, without.radius, 0.05);
+  EXPECT_EQ(with.symmetric, without.symmetric);
 }
 
 TYPED_TEST(SpectrumTest, SmallSpacesAreExhausted)
@@ -76,7 +118,7 @@ TYPED_TEST(SpectrumTest, SmallSpacesAreExhausted)
     Operator<TypeParam> op;
     Spectrum spectrum = {-1, false};
     OK(op.create(this->ex, A, 1));
-    OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), &spectrum));
+    OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &spectrum));
     EXPECT_NEAR(spectrum.radius, exact, 1e-10);
     EXPECT_TRUE(spectrum.symmetric);
   }
@@ -87,7 +129,7 @@ TYPED_TEST(SpectrumTest, WhatOverflowsIsInfinite)
   Operator<TypeParam> op;
   Spectrum spectrum;
   OK(op.create(this->ex, make_csr(2, 2, {{{0, 0}, 1e-200}, {{0, 1}, 1e200}, {{1, 0}, 1e200}, {{1, 1}, 1e-200}}), 1));
-  OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), &spectrum));
+  OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &spectrum));
   EXPECT_EQ(spectrum.radius, HUGE_VAL);
 }
 
@@ -99,7 +141,7 @@ TYPED_TEST(SpectrumTest, SymmetryIsSeen)
     bool found = false;
     EXPECT_EQ(static_cast<int>(op.create(this->ex, A, 1)), 0);
     EXPECT_EQ(static_cast<int>(test_symmetry(this->ex, op.matrix, &found)), 0);
-    EXPECT_EQ(static_cast<int>(estimate_spectrum(this->ex, op.matrix, op.d.data(), &spectrum)), 0);
+    EXPECT_EQ(static_cast<int>(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &spectrum)), 0);
     EXPECT_EQ(found, spectrum.symmetric);
     return found;
   };

@@ -21,6 +21,7 @@ struct RowCheck {
   int first_negative = -1;          // the first of them, -1: none
   int first_fault = -1, faults = 0; // the first row with one of the faults that were sought, and its RowFault bits
   int all_faults = 0;               // those of all rows
+  double bound = 0; // the largest sum_j |a_ij| / |a_ii| of rows with a_ii != 0: D⁻¹ A has no larger eigenvalue (Gershgorin)
 };
 
 // a[i] = a_ii, 0 when missing, besides, unless a is nullptr. sought: of row_faults

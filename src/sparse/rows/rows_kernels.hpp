@@ -42,6 +42,19 @@ struct Widest {
   }
 };
 
+// What check_rows() finds in some rows, and in two lots of them.
+struct Found {
+  std::int64_t negative, first_negative, first_fault;
+  float bound;
+};
+struct Together {
+  AMGKIT_FN Found operator()(const Found &a, const Found &b) const
+  {
+    return {a.negative + b.negative, Min{}(a.first_negative, b.first_negative), Min{}(a.first_fault, b.first_fault),
+            Max{}(a.bound, b.bound)};
+  }
+};
+
 // The i < n with f(i), ascending
 template <class Ex, class F> PetscErrorCode chosen_rows(Ex &ex, std::int64_t n, F f, Array<int, Ex> &rows)
 {
@@ -61,43 +74,48 @@ template <class Ex, class F> PetscErrorCode chosen_rows(Ex &ex, std::int64_t n, 
 template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *check, int sought)
 {
   Array<int, Ex> faults;
+  Array<float, Ex> ratios;
   const std::int64_t n = diag.rows;
-  std::int64_t first = 0;
+  Found found = {};
 
   PetscFunctionBegin;
   *check = {};
-  PetscCall(faults.allocate(ex, n));
+  PetscCall(allocate_each(ex, n, faults, ratios));
   int *f = faults.data();
+  float *ratio = ratios.data();
   PetscCall(for_rows(ex, n, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    int mine = entry_faults(team, diag, i) | entry_faults(team, offd, i), found = 0;
+    int mine = entry_faults(team, diag, i) | entry_faults(team, offd, i), stored = 0;
     double a_ii = 0;
     for (int k : team.share(diag.ptr[i], diag.ptr[i + 1])) {
       if (diag.col[k] != i) continue;
-      found = 1;
+      stored = 1;
       a_ii = diag.val[k];
       if (a_ii == 0) mine |= row_zero_diagonal;
       if (a_ii < 0) mine |= row_negative_diagonal;
     }
     mine = team.combine(mine, Or{});
-    if (!team.any(found)) mine |= row_without_diagonal;
+    if (!team.any(stored)) mine |= row_without_diagonal;
     a_ii = team.sum(a_ii);
+    const double sum = absolute_sum(team, diag, i) + absolute_sum(team, offd, i);
     team.once([&] {
       f[i] = mine;
+      ratio[i] = static_cast<float>(a_ii != 0 ? sum / (a_ii < 0 ? -a_ii : a_ii) : 0);
       if (a) a[i] = a_ii;
     });
   }));
-  PetscCall(reduce<std::int64_t>(
-      ex, n, [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{(f[i] & row_negative_diagonal) != 0}; }, 0, Sum{}, &check->negative));
-  if (check->negative > 0) {
-    PetscCall(reduce<std::int64_t>(
-        ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & row_negative_diagonal ? i : n; }, n, Min{}, &first));
-    check->first_negative = static_cast<int>(first);
-  }
-  PetscCall(reduce<std::int64_t>(
-      ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & sought ? i : n; }, n, Min{}, &first));
-  if (first < n) {
-    check->first_fault = static_cast<int>(first);
-    PetscCall(memory_to_host(ex, &check->faults, f + first, sizeof(int)));
+  PetscCall(reduce<Found>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const bool negative = (f[i] & row_negative_diagonal) != 0;
+        return Found{negative ? 1 : 0, negative ? i : n, f[i] & sought ? i : n, ratio[i]};
+      },
+      {0, n, n, 0}, Together{}, &found));
+  check->negative = found.negative;
+  check->bound = found.bound;
+  if (found.negative > 0) check->first_negative = static_cast<int>(found.first_negative);
+  if (found.first_fault < n) {
+    check->first_fault = static_cast<int>(found.first_fault);
+    PetscCall(memory_to_host(ex, &check->faults, f + found.first_fault, sizeof(int)));
     check->faults &= sought;
     PetscCall(reduce<int>(
         ex, n, [=] AMGKIT_FN(std::int64_t i) { return f[i] & sought; }, 0, Or{}, &check->all_faults));
