@@ -73,14 +73,6 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, const double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> std::future<bool> CoarseSolver<Ex>::load(Ex &ex, MPI_Comm comm, const AmgParameters &parameters)
-{
-  int rank;
-
-  if (parameters.coarse_solver != CoarseKind::dense || MPI_Comm_rank(comm, &rank) || rank != 0) return {};
-  return load_dense_invert(ex);
-}
-
 // kind_ <- singular where there is none.
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_inverse(Ex &ex, const DistMatrix<Ex> &A)
 {

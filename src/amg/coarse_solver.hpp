@@ -30,9 +30,6 @@ public:
   PetscInt sweeps() const { return inverts() ? 0 : sweeps_; }
   // Collective: x ~ A⁻¹ b. Operator: DistMatrix, or TransposedMatrix for x ~ A⁻ᵀ b, in double precision only. work: as long as x.
   template <class Operator, class V> PetscErrorCode solve(Ex &, Operator &A, const Smoother<Ex> &, const V *b, V *x, V *work);
-  // To be called where a setup begins, and kept until it ends: see load_dense_invert(). comm: the finest matrix's, whose rank 0 will
-  // invert. Where the coarsest matrix is smoothed in the end a process's first setup may have waited for nothing.
-  static std::future<bool> load(Ex &, MPI_Comm comm, const AmgParameters &);
   // Whether create() makes a dense inverse of this matrix.
   static bool is_dense(const AmgParameters &parameters, const DistMatrix<Ex> &A)
   {

@@ -376,12 +376,19 @@ template <class Ex> PetscErrorCode Cycle<Ex>::representable(Ex &ex, bool *fits)
 template <class Ex> PetscErrorCode Cycle<Ex>::prepare_single(Ex &ex, bool *fits)
 {
   const int rows = hierarchy_.levels.front()->A.rows;
+  Array<int, Ex> flag; // one for all levels, to wait once
+  int unfit = 0;
 
   PetscFunctionBegin;
+  PetscCall(flag.allocate(ex, 1));
+  PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
   for (const auto &level : hierarchy_.levels) {
-    if (*fits) PetscCall(level->smoother.prepare_single(ex, fits));
+    PetscCall(level->smoother.round_scaling(ex, flag.data()));
     if (*fits && level->transfer) PetscCall(level->transfer->prepare_single(ex, fits));
   }
+  PetscCall(memory_to_host(ex, &unfit, flag.data(), sizeof unfit));
+  *fits = *fits && unfit == 0;
+  for (const auto &level : hierarchy_.levels) level->smoother.keep_rounded(*fits);
   if (!*fits || norm1_.size() > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(vectors_.front().x.allocate(ex, (rows + 1) / 2));
   PetscCall(norm1_work_.allocate(ex, sum_parts_of(rows)));

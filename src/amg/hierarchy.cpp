@@ -52,7 +52,6 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const Amg
   PetscCheck(parameters.smoother != SmootherKind::gauss_seidel || GaussSeidel<Ex>::available, comm, PETSC_ERR_SUP,
              "The smoother gauss_seidel takes one row after the other, and is for matrices on CPUs: choose chebyshev on a GPU");
   PetscCall(check_type_and_size(A));
-  const std::future<bool> loading = CoarseSolver<Ex>::load(ex, comm, parameters); // beside all that follows; its destructor waits
   PetscCall(build_finest(setup, A));
   PetscCall(build_coarser(setup));
   coarse_solver.set_smooth_vector(prolongation.take_smooth_vector());

@@ -1,6 +1,5 @@
 #include "amg/prolongation_matching.hpp"
 
-#include "amg/single_precision.hpp"
 #include "base/log.hpp"
 #include "dist/attempt.hpp"
 #include "dist/galerkin.hpp"
@@ -36,7 +35,7 @@ public:
     *fits = true; // the columns of P have length 1
     if (p_single.size() == p.size()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(p_single.allocate(ex, p.size()));
-    PetscCall(round_factors(ex, p.size(), p.data(), p_single.data(), fits));
+    PetscCall(convert(ex, p.size(), static_cast<const double *>(p.data()), p_single.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode refresh(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &, DistMatrix<Ex> &coarse, LevelSetup<Ex> &) override

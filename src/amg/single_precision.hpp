@@ -14,6 +14,6 @@ template <class Ex> PetscErrorCode norm1_of(Ex &, std::int64_t n, const double *
 template <class Ex> PetscErrorCode to_single(Ex &, std::int64_t n, const double *norm1, PetscInt entries, const double *from, float *to);
 // to = 2^e from
 template <class Ex> PetscErrorCode from_single(Ex &, std::int64_t n, const double *norm1, PetscInt entries, const float *from, double *to);
-// to = from, *fits = false where |from_i| > 1e18 for some i, or NaN: such factors might overflow. Waits.
-template <class Ex> PetscErrorCode round_factors(Ex &, std::int64_t n, const double *from, float *to, bool *fits);
+// to = from; *unfit, in the space's memory, becomes 1 where |from_i| > 1e18 for some i, or NaN: such factors might overflow.
+template <class Ex> PetscErrorCode round_factors(Ex &, std::int64_t n, const double *from, float *to, int *unfit);
 } // namespace amgkit

@@ -37,22 +37,13 @@ template <class Ex> PetscErrorCode from_single(Ex &ex, std::int64_t n, const dou
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = from[i] * ldexp(1.0, exponent_of_mean(*norm1, all)); });
 }
 
-template <class Ex> PetscErrorCode round_factors(Ex &ex, std::int64_t n, const double *from, float *to, bool *fits)
+template <class Ex> PetscErrorCode round_factors(Ex &ex, std::int64_t n, const double *from, float *to, int *unfit)
 {
   constexpr double most = 1e18;
-  double largest = 0;
-
-  PetscFunctionBegin;
-  PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = static_cast<float>(from[i]); }));
-  PetscCall(reduce<double>(
-      ex, n,
-      [=] AMGKIT_FN(std::int64_t i) {
-        const double size = from[i] < 0 ? -from[i] : from[i];
-        return size == size ? size : HUGE_VAL;
-      },
-      0.0, Max{}, &largest));
-  *fits = largest <= most;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+    to[i] = static_cast<float>(from[i]);
+    if (!(from[i] <= most && from[i] >= -most)) *unfit = 1;
+  });
 }
 
 AMGKIT_INSTANTIATE(norm1_of)

@@ -138,16 +138,20 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_transposed(Ex &ex, cons
   return has_factors() ? ilu_->transpose(ex, A) : PETSC_SUCCESS;
 }
 
-template <class Ex> PetscErrorCode Smoother<Ex>::prepare_single(Ex &ex, bool *fits)
+template <class Ex> PetscErrorCode Smoother<Ex>::round_scaling(Ex &ex, int *unfit)
 {
   PetscFunctionBegin;
   PetscCall(single_.allocate(ex, d_.size()));
-  PetscCall(round_factors(ex, d_.size(), d_.data(), single_.data(), fits));
-  if (*fits)
+  PetscCall(round_factors(ex, d_.size(), d_.data(), single_.data(), unfit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> void Smoother<Ex>::keep_rounded(bool fit)
+{
+  if (fit)
     d_.release();
   else
     single_.release();
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscInt Smoother<Ex>::flips(PetscInt sweeps, Guess guess) const

@@ -40,7 +40,7 @@ public:
     return kind(parameters) == SmootherKind::l1jacobi || kind(parameters) == SmootherKind::ilu0;
   }
   // Takes D⁻¹ over, and the rows that are coupled to nothing, for l1jacobi and ilu0 none. Forgets the spectrum, and what
-  // prepare_single() made.
+  // round_scaling() made.
   void set_scaling(Array<double, Ex> &&d, Array<int, Ex> &&lone)
   {
     d_ = std::move(d);
@@ -63,12 +63,14 @@ public:
   PetscErrorCode prepare_to_solve(Ex &, DistMatrix<Ex> &A, const AmgParameters &, const Array<double, Ex> *z, bool *solves);
   // Local, once prepared, before the first apply() to a transposed matrix.
   PetscErrorCode prepare_transposed(Ex &, const DistMatrix<Ex> &A, const TransposedMatrix<Ex> &At);
-  // Local, once prepared: rounds D⁻¹ to floats, unless it has entries that are too large for it: *fits = false then. Needed for vectors
-  // of floats.
-  PetscErrorCode prepare_single(Ex &, bool *fits);
+  // Local, once prepared: rounds D⁻¹ to floats, which vectors of floats need. *unfit: as round_factors() has it.
+  PetscErrorCode round_scaling(Ex &, int *unfit);
+  // Local, after that: the floats stay in place of D⁻¹, or go.
+  void keep_rounded(bool fit);
   // sweeps sweeps on A x = b from x.here to x.here. order: of the rows, for gauss_seidel, to which it matters.
   // Operator: DistMatrix, or TransposedMatrix of the matrix prepared for: as p(D⁻¹ A) D⁻¹ transposed is p(D⁻¹ Aᵀ) D⁻¹, and with factors
-  // p((L U)⁻ᵀ Aᵀ) (L U)⁻ᵀ, that smoother is the transpose of this one. V: double, or float for a DistMatrix where prepare_single() fitted.
+  // p((L U)⁻ᵀ Aᵀ) (L U)⁻ᵀ, that smoother is the transpose of this one. V: double, or float for a DistMatrix where keep_rounded() has kept
+  // floats.
   template <class Operator, class V>
   PetscErrorCode apply(Ex &, Operator &A, SweepOrder order, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
   // x.there = b - A x.here, right after forward sweeps with the same arguments.

@@ -2,8 +2,6 @@
 #pragma once
 #include "base/array.hpp"
 
-#include <future>
-
 namespace amgkit
 {
 // rows[i * n + j] = a_ij for the rank's rows of an n-column matrix: diag's column j is j + first, offd's is ghost[j].
@@ -28,14 +26,9 @@ struct DenseNorms {
 template <class Ex> PetscErrorCode dense_norms(Ex &, int n, const double *A, const double *x, DenseNorms *norms);
 
 // A <- A⁻¹ by LU with partial pivoting (LAPACK, cuSOLVER); *singular when a pivot is exactly zero, A is then undefined. symmetric: A is, to
-// rounding; Cuda then tries Cholesky's factors first, which A or -A has if it is definite, too, as cuSOLVER's LU of 490 rows takes
-// 1.3 ms on an H200. Waits for the factorisation. On the space's own stream: one beside it would hide a third of a millisecond of a setup,
-// but every CUDA graph launched later would take 10 percent longer (share/amgkit/bench/NOTES.md).
+// rounding. Cuda tries Gauss-Jordan elimination without pivots first, for up to 2048 rows: see gauss_jordan_cuda.hpp. Then cuSOLVER and
+// cuBLAS, whose kernels take 50 ms to load, are not needed. Waits. On the space's own stream: one beside it would hide a third of a
+// millisecond of a setup, but every CUDA graph launched later would take 10 percent longer (share/amgkit/bench/NOTES.md).
 PetscErrorCode dense_invert(Host &, int n, bool symmetric, double *A, bool *singular);
 PetscErrorCode dense_invert(Cuda &, int n, bool symmetric, double *A, bool *singular);
-// Starts to load the kernels with which dense_invert(Cuda) of a symmetric matrix begins, on a thread of its own, once in a process, whose
-// first one would wait 50 ms for them; it waits less for LU's, too. The end of what it returns waits for that thread, which has succeeded
-// or not: nothing depends on it. Not beside the recording of a CUDA graph, which forbids allocations to all threads.
-[[nodiscard]] inline std::future<bool> load_dense_invert(Host &) { return {}; }
-[[nodiscard]] std::future<bool> load_dense_invert(Cuda &);
 } // namespace amgkit

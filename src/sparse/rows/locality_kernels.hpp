@@ -27,16 +27,19 @@ template <class Ex> PetscErrorCode scattered_share(Ex &ex, CsrView<double> A, do
 {
   constexpr int one_of = 15, shift = 32; // odd: rows begin pieces, and do not
   std::int64_t both = 0;                 // new pieces, entries
+  Array<std::int64_t, Ex> counts;
 
   PetscFunctionBegin;
+  PetscCall(counts.allocate(ex, A.rows / one_of));
+  std::int64_t *count = counts.data();
+  // apart from the sum, in which a thread has several rows, one after the other
+  PetscCall(for_each(ex, counts.size(), [=] AMGKIT_FN(std::int64_t t) {
+    const std::int64_t i = one_of * t + one_of / 2;
+    const Segment row = entries_of(A, i);
+    count[t] = (std::int64_t{new_pieces(A, i)} << shift) + (row.end - row.begin);
+  }));
   PetscCall(reduce<std::int64_t>(
-      ex, A.rows / one_of,
-      [=] AMGKIT_FN(std::int64_t t) {
-        const std::int64_t i = one_of * t + one_of / 2;
-        const Segment row = entries_of(A, i);
-        return (std::int64_t{new_pieces(A, i)} << shift) + (row.end - row.begin);
-      },
-      0, Sum{}, &both));
+      ex, counts.size(), [=] AMGKIT_FN(std::int64_t t) { return count[t]; }, 0, Sum{}, &both));
   const std::int64_t entries = both & ((std::int64_t{1} << shift) - 1);
   *share = entries > 0 ? static_cast<double>(both >> shift) / static_cast<double>(entries) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -190,16 +190,22 @@ template <class Ex> PetscErrorCode count_up(Ex &ex, std::int64_t n, int *x)
 
 template <class Ex> PetscErrorCode lone_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, Array<int, Ex> &rows)
 {
-  return chosen_rows(
-      ex, diag.rows,
-      [=] AMGKIT_FN(std::int64_t i) {
-        const Segment own = entries_of(diag, i), others = entries_of(offd, i);
-        bool lone = true;
-        for (int k = own.begin; lone && k < own.end; k++) lone = diag.col[k] == i || diag.val[k] == 0;
-        for (int k = others.begin; lone && k < others.end; k++) lone = offd.val[k] == 0;
-        return lone;
-      },
-      rows);
+  Array<unsigned char, Ex> marks;
+
+  PetscFunctionBegin;
+  PetscCall(marks.allocate(ex, diag.rows));
+  unsigned char *mark = marks.data();
+  // apart from the selection, in which a thread has several rows, one after the other
+  PetscCall(for_each(ex, diag.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const Segment own = entries_of(diag, i), others = entries_of(offd, i);
+    bool lone = true;
+    for (int k = own.begin; lone && k < own.end; k++) lone = diag.col[k] == i || diag.val[k] == 0;
+    for (int k = others.begin; lone && k < others.end; k++) lone = offd.val[k] == 0;
+    mark[i] = lone;
+  }));
+  PetscCall(chosen_rows(
+      ex, diag.rows, [=] AMGKIT_FN(std::int64_t i) { return mark[i] != 0; }, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode scale_rows(Ex &ex, const Array<int, Ex> &rows, double factor, double *d)

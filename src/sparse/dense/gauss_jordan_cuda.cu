@@ -1,0 +1,206 @@
+// Gauss-Jordan elimination by blocks (Higham 2002, section 14.4). With K the indices of a block, in turn, and P = (A_KK)⁻¹,
+//   A_ij <- A_ij - A_iK P A_Kj,   A_Kj <- P A_Kj,   A_iK <- -A_iK P,   A_KK <- P       for i, j not in K,
+// after the last block A is its inverse. It is one rule for all entries:
+//   A_ij <- base_ij - row_i P column_j,   row_i = A_iK, but -e_i for i in K,   column_j = A_Kj, but e_j for j in K,
+//   base_ij = A_ij, but 0 where i or j is in K.
+// While A is symmetric, A_iK is A_Ki transposed, and its negative where i has been eliminated: then rows K are all that is read of A
+// besides A_ij itself.
+//
+// A kernel a block, from one array to another. Its thread block for a tile with the next A_KK on it inverts that, too, so that nothing
+// stands between two kernels. 1000 rows take 32 of them.
+#include "base/hash.hpp"
+#include "base/parallel.hpp"
+#include "sparse/dense/dense.hpp"
+#include "sparse/dense/gauss_jordan_cuda.hpp"
+
+namespace amgkit
+{
+namespace
+{
+constexpr int block = 32, tile = 64, threads = 256;
+constexpr int block_size = block * block;
+constexpr int a_row = tile / 4; // threads for a row of a tile, each with 4 x 4 entries
+
+// inverse <- s⁻¹ by the same elimination entry by entry, for all threads of a block. s: block x block by rows, in room for two.
+template <bool Symmetric> __device__ void invert_block(double *s, double *inverse, int *failed)
+{
+  const int j = static_cast<int>(threadIdx.x) % block, first = static_cast<int>(threadIdx.x) / block;
+  bool fails = false;
+  for (int p = 0; p < block; p++) {
+    const double *now = s + p % 2 * block_size;
+    double *next = s + (p + 1) % 2 * block_size;
+    const double pivot = now[p * block + p], reciprocal = 1 / pivot, above = now[p * block + j];
+    fails = fails || !(Symmetric ? pivot > 0 : pivot != 0);
+    for (int i = first; i < block; i += threads / block) {
+      const double left = now[i * block + p] * reciprocal;
+      double to = j == p ? -left : now[i * block + j] - left * above;
+      if (i == p) to = j == p ? reciprocal : above * reciprocal;
+      next[i * block + j] = to;
+    }
+    __syncthreads();
+  }
+  static_assert(block % 2 == 0); // the last one is where the first was
+  for (int k = static_cast<int>(threadIdx.x); k < block_size; k += threads) inverse[k] = s[k];
+  if (fails && threadIdx.x == 0) *failed = 1;
+}
+
+template <bool Symmetric> __global__ void invert_first_block(int n, const double *A, double *inverse, int *failed)
+{
+  __shared__ double s[2 * block_size];
+  detail::wait_for_kernels_before();
+  for (int k = static_cast<int>(threadIdx.x); k < block_size; k += threads) {
+    const int i = k / block, j = k % block;
+    s[k] = i < n && j < n ? A[i * n + j] : i == j;
+  }
+  __syncthreads();
+  invert_block<Symmetric>(s, inverse, failed);
+}
+
+// Of the k-th block; inverses: P of all blocks up to that, and of the next when it ends. What is beyond n is that of the unit matrix.
+template <bool Symmetric> __global__ void eliminate_block(int n, int k, const double *from, double *to, double *inverses, int *failed)
+{
+  __shared__ double P[block][block], columns[block][tile], rows[block][tile + 1]; // one more, as it is written along q
+  detail::wait_for_kernels_before();
+  const int tiles = (n + tile - 1) / tile, id = static_cast<int>(blockIdx.x), me = static_cast<int>(threadIdx.x);
+  const int row0 = id / tiles * tile, col0 = id % tiles * tile, K = k * block;
+  const auto in_K = [=](int i) { return i >= K && i < K + block; };
+  const auto entry = [=](int i, int j) { return i < n && j < n ? from[i * n + j] : 0; };
+
+  for (int t = me; t < block_size; t += threads) P[t / block][t % block] = inverses[k * block_size + t];
+  for (int t = me; t < block * tile; t += threads) {
+    const int q = t / tile, c = t % tile, i = row0 + c, j = col0 + c;
+    columns[q][c] = in_K(j) ? j == K + q : entry(K + q, j);
+    if (Symmetric) rows[q][c] = in_K(i) ? -(i == K + q) : i < K ? -entry(K + q, i) : entry(K + q, i);
+  }
+  for (int t = me; !Symmetric && t < block * tile; t += threads) {
+    const int q = t % block, i = row0 + t / block;
+    rows[q][t / block] = in_K(i) ? -(i == K + q) : entry(i, K + q);
+  }
+  const int my_row = me / a_row * 4, my_col = me % a_row * 4;
+  double mine[4][4];
+  for (int a = 0; a < 4; a++) {
+    const int i = row0 + my_row + a;
+    for (int b = 0; b < 4; b++) mine[a][b] = in_K(i) || in_K(col0 + my_col + b) ? 0 : entry(i, col0 + my_col + b);
+  }
+  __syncthreads();
+
+  double product[2][4] = {}; // of P and columns
+  const int two_rows = me / a_row * 2;
+  for (int q = 0; q < block; q++) {
+    for (int a = 0; a < 2; a++) {
+      for (int b = 0; b < 4; b++) product[a][b] += P[two_rows + a][q] * columns[q][my_col + b];
+    }
+  }
+  __syncthreads();
+  for (int a = 0; a < 2; a++) {
+    for (int b = 0; b < 4; b++) columns[two_rows + a][my_col + b] = product[a][b];
+  }
+  __syncthreads();
+  for (int q = 0; q < block; q++) {
+    for (int a = 0; a < 4; a++) {
+      for (int b = 0; b < 4; b++) mine[a][b] -= rows[q][my_row + a] * columns[q][my_col + b];
+    }
+  }
+  for (int a = 0; a < 4; a++) {
+    const int i = row0 + my_row + a;
+    for (int b = 0; b < 4; b++) {
+      const int j = col0 + my_col + b;
+      if (i < n && j < n) to[i * n + j] = mine[a][b];
+    }
+  }
+
+  const int next = K + block;
+  if (row0 != col0 || next >= n || next / tile * tile != row0) return;
+  __syncthreads();
+  double *s = &columns[0][0];
+  static_assert(sizeof columns == 2 * block_size * sizeof(double));
+  for (int a = 0; a < 4; a++) {
+    for (int b = 0; b < 4; b++) {
+      const int i = row0 + my_row + a, j = col0 + my_col + b;
+      const bool on_it = i >= next && i < next + block && j >= next && j < next + block;
+      if (on_it) s[(i - next) * block + j - next] = i < n && j < n ? mine[a][b] : i == j;
+    }
+  }
+  __syncthreads();
+  invert_block<Symmetric>(s, inverses + (k + 1) * block_size, failed);
+}
+
+// *result: which of the two arrays, which first has A, has the inverse then.
+template <bool Symmetric> PetscErrorCode eliminate(Cuda &ex, int n, double *first, double *second, int *failed, const double **result)
+{
+  const int blocks = (n + block - 1) / block, tiles = (n + tile - 1) / tile;
+  Array<double, Cuda> inverses;
+
+  PetscFunctionBegin;
+  PetscCall(inverses.allocate(ex, std::int64_t{blocks} * block_size));
+  PetscCall(detail::launch(ex, 1, threads, invert_first_block<Symmetric>, n, static_cast<const double *>(first), inverses.data(), failed));
+  for (int k = 0; k < blocks; k++) {
+    PetscCall(detail::launch(ex, static_cast<unsigned>(tiles * tiles), threads, eliminate_block<Symmetric>, n, k,
+                             static_cast<const double *>(first), second, inverses.data(), failed));
+    std::swap(first, second);
+  }
+  *result = first;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// *error: the largest |A (inverse x) - x|_i for x_i in (-1, 1), infinite where failed says so. Waits.
+PetscErrorCode error_of_inverse(Cuda &ex, int n, const double *A, const double *inverse, const int *failed, double *error)
+{
+  Array<double, Cuda> xs, ys, images;
+
+  PetscFunctionBegin;
+  PetscCall(allocate_each(ex, n, xs, ys, images));
+  double *x = xs.data(), *image = images.data();
+  PetscCall(for_each(ex, n, [=] __device__(std::int64_t i) { x[i] = static_cast<double>(hash64(i) >> 11) * 0x1p-52 - 1; }));
+  PetscCall(dense_apply(ex, n, inverse, static_cast<const double *>(x), ys.data()));
+  PetscCall(dense_apply(ex, n, A, static_cast<const double *>(ys.data()), image));
+  PetscCall(reduce<double>(
+      ex, n,
+      [=] __device__(std::int64_t i) {
+        const double size = fabs(image[i] - x[i]);
+        return *failed == 0 && size == size ? size : HUGE_VAL;
+      },
+      0, Max{}, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode gauss_jordan(Cuda &ex, int n, bool symmetric, double *A, bool *done)
+{
+  constexpr double small = 1e-10;
+  const std::int64_t entries = std::int64_t{n} * n;
+  Array<double, Cuda> copies, signs;
+  Array<int, Cuda> flag;
+  const double *result = nullptr;
+  int status = 1;
+  double error = 0;
+
+  PetscFunctionBegin;
+  PetscCall(copies.allocate(ex, 2 * entries));
+  PetscCall(signs.allocate(ex, 1));
+  PetscCall(flag.allocate(ex, 1));
+  PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
+  double *copy = copies.data(), *sign = signs.data();
+  int *failed = flag.data();
+  PetscCall(for_each(ex, entries, [=] __device__(std::int64_t k) { // sign A: the positive definite one of A and -A
+    const double s = symmetric && A[0] < 0 ? -1 : 1;
+    copy[k] = s * A[k];
+    if (k == 0) *sign = s;
+  }));
+  if (symmetric)
+    PetscCall(eliminate<true>(ex, n, copy, copy + entries, failed, &result));
+  else
+    PetscCall(eliminate<false>(ex, n, copy, copy + entries, failed, &result));
+  if (symmetric)
+    PetscCall(memory_to_host(ex, &status, failed, sizeof status));
+  else
+    PetscCall(error_of_inverse(ex, n, A, result, failed, &error));
+  *done = symmetric ? status == 0 : error <= small;
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(for_each(ex, entries, [=] __device__(std::int64_t k) {
+    const std::int64_t i = k / n, j = k % n;
+    A[k] = *sign * result[symmetric && i > j ? j * n + i : k];
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit
