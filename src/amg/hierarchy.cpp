@@ -108,7 +108,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::renumber_finest(Setup &setup, 
     Array<int, Ex> order;
     Array<double, Ex> ordered;
     PetscFunctionBegin;
-    PetscCall(cluster_order(ex, A.diag, order));
+    PetscCall(cluster_order(ex, A.diag, 1, order));
     PetscCall(ordered.allocate(ex, A.rows));
     PetscCall(gather(ex, A.rows, order.data(), static_cast<const double *>(diagonal.data()), ordered.data()));
     PetscCall(finest.renumber(ex, std::move(order), A));
@@ -120,13 +120,13 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::renumber_finest(Setup &setup, 
 
   PetscFunctionBegin;
   if (!may_renumber(setup.parameters)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(scattered_share(ex, A.diag, &numbering.given));
+  PetscCall(scattered_share(ex, A.diag, 1, &numbering.given));
   numbering.measured = true;
   if (!always && numbering.given < bad) PetscFunctionReturn(PETSC_SUCCESS);
   if (!always) PetscCall(memory_to_spare(ex, bytes, &spare));
   if (spare) PetscCall(without_memory_go_on([&] { return attempt(comm(), renumber); }));
   if (!finest.order()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(scattered_share(ex, A.diag, &numbering.own));
+  PetscCall(scattered_share(ex, A.diag, 1, &numbering.own));
   if (always || numbering.own < better * numbering.given) PetscFunctionReturn(PETSC_SUCCESS);
   finest.forget_order();
   PetscCall(access_finest(ex, diagonal));

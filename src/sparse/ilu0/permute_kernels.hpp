@@ -22,26 +22,26 @@ template <class Ex> PetscErrorCode invert_permutation(Ex &ex, std::int64_t n, co
 }
 
 template <class Ex>
-PetscErrorCode permute_symmetric(Ex &ex, CsrView<double> A, const int *order, const int *place, Csr<double, Ex> &B, Array<int, Ex> &from)
+PetscErrorCode permute(Ex &ex, CsrView<double> A, const int *order, const int *place, Csr<double, Ex> &B, Array<int, Ex> &from)
 {
   Array<int, Ex> sources, positions;
   std::int64_t nnz = 0;
 
   PetscFunctionBegin;
-  PetscCheck(A.rows == A.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Rows and columns of a matrix of %d x %d in one order", A.rows, A.cols);
   B = {};
-  B.rows = B.cols = A.rows;
+  B.rows = A.rows;
+  B.cols = A.cols;
   PetscCall(B.ptr.allocate(ex, std::int64_t{A.rows} + 1));
   int *ptr = B.ptr.data();
   PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
-    const Segment row = entries_of(A, order[i]);
+    const Segment row = entries_of(A, order ? order[i] : i);
     ptr[i] = row.end - row.begin;
   }));
   PetscCall(exclusive_scan(ex, A.rows, ptr, &nnz));
   PetscCall(allocate_each(ex, nnz, sources, positions, from, B.col, B.val));
   int *source = sources.data(), *col = B.col.data();
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const Segment row = entries_of(A, order[i]);
+    const Segment row = entries_of(A, order ? order[i] : i);
     for (int k : team.share(row.begin, row.end)) {
       const int t = ptr[i] + k - row.begin;
       col[t] = place[A.col[k]];
@@ -54,6 +54,16 @@ PetscErrorCode permute_symmetric(Ex &ex, CsrView<double> A, const int *order, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex>
+PetscErrorCode permute_symmetric(Ex &ex, CsrView<double> A, const int *order, const int *place, Csr<double, Ex> &B, Array<int, Ex> &from)
+{
+  PetscFunctionBegin;
+  PetscCheck(A.rows == A.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Rows and columns of a matrix of %d x %d in one order", A.rows, A.cols);
+  PetscCall(permute(ex, A, order, place, B, from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 AMGKIT_INSTANTIATE(invert_permutation)
+AMGKIT_INSTANTIATE(permute)
 AMGKIT_INSTANTIATE(permute_symmetric)
 } // namespace amgkit

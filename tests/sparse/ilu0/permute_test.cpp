@@ -52,6 +52,29 @@ TYPED_TEST(Permute, IsTheMatrixInAnotherOrderAndItsNewValuesToo)
   }
 }
 
+// A block whose columns have an order of their own, and whose rows may stay as they are.
+TYPED_TEST(Permute, TakesRowsAndColumnsInDifferentOrders)
+{
+  const HostCsr M = make_csr(3, 4, {{{0, 0}, 1}, {{0, 3}, 2}, {{2, 1}, 3}, {{2, 2}, 4}, {{2, 3}, 5}});
+  const auto place = this->to_space(std::vector<int>{2, 0, 3, 1}), order = this->to_space(std::vector<int>{2, 0, 1});
+  for (const bool rows : {false, true}) {
+    Csr<double, TypeParam> A, B;
+    Array<int, TypeParam> from;
+    HostCsr got;
+    OK(upload(this->ex, M, A));
+    OK(permute(this->ex, A.view(), rows ? order.data() : nullptr, place.data(), B, from));
+    OK(download(this->ex, B, got));
+    EXPECT_EQ(got.cols, 4);
+    EXPECT_EQ(got.ptr, rows ? (std::vector<int>{0, 3, 5, 5}) : (std::vector<int>{0, 2, 2, 5}));
+    EXPECT_EQ(got.val, rows ? (std::vector<double>{3, 5, 4, 2, 1}) : (std::vector<double>{2, 1, 3, 5, 4}));
+    EXPECT_EQ(this->to_host(from), rows ? (std::vector<int>{2, 4, 3, 1, 0}) : (std::vector<int>{1, 0, 2, 4, 3}));
+  }
+  Csr<double, TypeParam> none;
+  Array<int, TypeParam> from;
+  OK(permute(this->ex, CsrView<double>{2, 0}, static_cast<const int *>(nullptr), static_cast<const int *>(nullptr), none, from));
+  EXPECT_EQ(this->to_host(none.ptr), (std::vector<int>{0, 0, 0}));
+}
+
 TYPED_TEST(Permute, WhatIsNoPermutationIsAnError)
 {
   for (const std::vector<int> &wrong : {std::vector<int>{0, 1, 1}, {0, 3, 1}, {-1, 0, 1}}) {

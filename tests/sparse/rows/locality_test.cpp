@@ -35,21 +35,22 @@ HostCsr shuffled(const HostCsr &M)
   return in_order(M, order);
 }
 
-// By sets of pieces
-double share_of(const HostCsr &M)
+// By sets of pieces, of so many nodes each
+double share_of(const HostCsr &M, int bs, int nodes_a_piece)
 {
-  const auto pieces = [&](int i) {
+  const auto touched = [&](int I, int size) {
     std::set<int> all;
-    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) all.insert(M.col[k] / 8);
+    for (int k = M.ptr[bs * I]; k < M.ptr[bs * I + 1]; k++) all.insert(M.col[k] / (bs * size));
     return all;
   };
-  double alone = 0, entries = 0;
-  for (int i = 7; i < M.rows / 15 * 15; i += 15) {
-    const auto before = pieces(i - 1);
-    for (const int piece : pieces(i)) alone += before.count(piece) == 0 ? 1 : 0;
-    entries += M.ptr[i + 1] - M.ptr[i];
+  const int nodes = M.rows / bs;
+  double alone = 0, blocks = 0;
+  for (int I = 7; I < nodes / 15 * 15; I += 15) {
+    const auto before = touched(I - 1, nodes_a_piece);
+    for (const int piece : touched(I, nodes_a_piece)) alone += before.count(piece) == 0 ? 1 : 0;
+    blocks += static_cast<double>(touched(I, 1).size());
   }
-  return entries > 0 ? alone / entries : 0;
+  return blocks > 0 ? alone / blocks : 0;
 }
 
 // By the rows within so many edges of each
@@ -82,16 +83,53 @@ TYPED_TEST(Locality, OrderIsThatOfClustersAndServesProducts)
       Array<int, TypeParam> order;
       double share = -1;
       OK(upload(this->ex, given, A));
-      OK(scattered_share(this->ex, A.view(), &share));
-      EXPECT_NEAR(share, share_of(given), 1e-14);
-      OK(cluster_order(this->ex, A.view(), order));
+      OK(scattered_share(this->ex, A.view(), 1, &share));
+      EXPECT_NEAR(share, share_of(given, 1, 8), 1e-14);
+      OK(cluster_order(this->ex, A.view(), 1, order));
       const auto found = this->to_host(order);
       EXPECT_EQ(found, order_of(given));
       if (M.rows < 500) continue;
-      const double by_clusters = share_of(in_order(given, found));
+      const double by_clusters = share_of(in_order(given, found), 1, 8);
       EXPECT_EQ(share > 0.75, random) << share;
       EXPECT_LT(by_clusters, 0.6);
     }
+  }
+}
+
+// The nodes of blocks have the order that they have as rows, their rows stay together, and a numbering that nobody chose
+// is found out.
+TYPED_TEST(Locality, NodesAreOrderedAsTheirRowsTogether)
+{
+  const HostCsr mesh = tetrahedra_laplacian(10, 0.2);
+  for (const auto &[bs, nodes_a_piece] : {std::pair{2, 4}, {3, 2}, {5, 1}, {9, 1}}) {
+    for (const bool random : {false, true}) {
+      const HostCsr nodes = random ? shuffled(mesh) : mesh;
+      const HostCsr given = blown_up(nodes, bs, bs);
+      Csr<double, TypeParam> A;
+      Array<int, TypeParam> order;
+      double share = -1;
+      OK(upload(this->ex, given, A));
+      OK(scattered_share(this->ex, A.view(), bs, &share));
+      EXPECT_NEAR(share, share_of(given, bs, nodes_a_piece), 1e-14);
+      EXPECT_EQ(share > 0.75, random) << share << " of blocks of " << bs;
+      OK(cluster_order(this->ex, A.view(), bs, order));
+      std::vector<int> expected;
+      for (const int node : order_of(nodes)) {
+        for (int c = 0; c < bs; c++) expected.push_back(bs * node + c);
+      }
+      EXPECT_EQ(this->to_host(order), expected);
+      EXPECT_LT(share_of(in_order(given, expected), bs, nodes_a_piece), 0.75) << bs;
+    }
+  }
+  for (const HostCsr &M : {HostCsr{}, blown_up(grid7(1, 1, 1), 3, 3), make_csr(6, 6, {})}) {
+    Csr<double, TypeParam> A;
+    Array<int, TypeParam> order;
+    double share = -1;
+    OK(upload(this->ex, M, A));
+    OK(scattered_share(this->ex, A.view(), 3, &share));
+    EXPECT_EQ(share, 0);
+    OK(cluster_order(this->ex, A.view(), 3, order));
+    EXPECT_EQ(order.size(), M.rows);
   }
 }
 
