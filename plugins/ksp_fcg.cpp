@@ -35,6 +35,8 @@ struct FcgSolve {
   Mat A;
   bool by_product;       // whether the preconditioner multiplies, and not MatMult()
   bool can_be_ahead;     // whether B is applied by nothing but its kernels: another solve inside would post scalars, too
+  PetscInt solver;       // solvers_made() when it began
+  bool reordered;        // whether that solver has vectors of floats in another order
   bool first = true;     // whether there is no direction yet
   bool applied = false;  // whether w = B r is there already
   PetscReal updated = 0; // the norm after the last update
@@ -97,11 +99,13 @@ PetscErrorCode KSPView_AMGFCG(KSP ksp, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The order may differ from rank to rank, and be the user's on some: all ask whether there is another solver.
 PetscErrorCode check_there(KSP ksp, const FcgSolve &solve, Preconditioner *solver)
 {
+  const bool other = solver && solve.solver != solvers_made(ksp->pc) && (solve.reordered || solve.steps.reordered(*solver));
   PetscFunctionBegin;
-  PetscCheck(solver && solve.steps.order(*solver) == solve.v.order, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)),
-             PETSC_ERR_ARG_WRONGSTATE, "The preconditioner was reset while a solve with it was under way");
+  PetscCheck(solver && !other, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_WRONGSTATE,
+             "The preconditioner was reset while a solve with it was under way");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,7 +167,7 @@ PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
   PetscFunctionBegin;
   if (!solve.v.w_in_single) {
     PetscCall(KSP_PCApply(ksp, solve.v.r, solve.v.w));
-    if (solve.v.order) PetscCall(check_there(ksp, solve, solver_of(ksp->pc))); // which may have been set up anew
+    if (solve.reordered) PetscCall(check_there(ksp, solve, solver_of(ksp->pc))); // which may have been set up anew
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(solver_to_apply(ksp->pc, solve.v.w, &solver));
@@ -348,7 +352,13 @@ PetscErrorCode solve_fcg(KSP ksp)
     if (product) v.order = data.steps->order(*product);
     v.x_may_wait = ksp->numbermonitors == 0 && ksp->converged == KSPConvergedDefault;
     PetscCall(can_be_ahead(ksp, A, *data.steps, &ahead));
-    FcgSolve solve = {*data.steps, v, A, product && data.steps->has_product(*product), ahead};
+    FcgSolve solve = {*data.steps,
+                      v,
+                      A,
+                      product && data.steps->has_product(*product),
+                      ahead,
+                      solvers_made(ksp->pc),
+                      product && data.steps->reordered(*product)};
     PetscCall(iterate(ksp, solve, again));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -32,6 +32,7 @@ PetscErrorCode build(PC pc, PluginPC &data)
   if (!fits) {
     PetscCall(close_solver(data));
     PetscCall(data.make(pc));
+    data.solvers_made++;
     data.built_with = parameters;
     PetscCall(data.solver->setup(pc->pmat));
   }
@@ -160,6 +161,8 @@ Preconditioner *solver_of(PC pc)
 }
 
 PetscObjectState state_of_set_up(PC pc) { return data_of(pc).set_up_in; }
+
+PetscInt solvers_made(PC pc) { return solver_of(pc) ? data_of(pc).solvers_made : 0; }
 
 bool applies_by_kernels(PC pc) { return solver_of(pc) && data_of(pc).applies_solver(); }
 

@@ -84,52 +84,86 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Setup &setup, Mat
   PetscCall(attempt(comm(), [&] { return levels.front()->A.allocate(setup.ex); }));
   PetscCall(take_coarsest(setup, std::move(of_level)));
   PetscCall(setup.prolongation.begin(setup.ex, A, *levels.front(), setup.coarsest, in_single));
-  if (finest.order()) PetscCall(attempt(comm(), [&] { return setup.prolongation.take_order(setup.ex, finest.order()); }));
+  if (finest.reordered())
+    PetscCall(attempt(comm(), [&] { return finest.order() ? setup.prolongation.take_order(setup.ex, finest.order()) : PETSC_SUCCESS; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local
-template <class Ex> bool Hierarchy<Ex>::may_renumber(const AmgParameters &parameters) const
-{
-  const Level<Ex> &level = *levels.front();
-  const bool enough = parameters.renumber == Renumber::yes || level.A.rows >= parameters.rows_worth_renumbering;
-  return Ex::sliced_rows && parameters.renumber != Renumber::no && level.A.range.size() == 2 && level.block_size == 1 && level.A.rows > 0 &&
-         enough;
-}
-
-// By clusters, where the user's numbering scatters what a row reads, and these scatter less. Without the memory the user's stays.
-template <class Ex> PetscErrorCode Hierarchy<Ex>::renumber_finest(Setup &setup, Array<double, Ex> &diagonal)
+// Local: this rank's rows by clusters, where the user's numbering scatters what a row reads, and these scatter less; ordered: the diagonal
+// then. Without the memory the user's order stays. numbering: this rank's.
+template <class Ex>
+PetscErrorCode Hierarchy<Ex>::renumber_own_rows(Setup &setup, const Array<double, Ex> &diagonal, Array<double, Ex> &ordered)
 {
   constexpr double bad = 0.75, better = 0.8;
   const bool always = setup.parameters.renumber == Renumber::yes;
   Ex &ex = setup.ex;
   DistMatrix<Ex> &A = levels.front()->A;
+  const int bs = levels.front()->block_size;
   auto renumber = [&] {
     Array<int, Ex> order;
-    Array<double, Ex> ordered;
     PetscFunctionBegin;
-    PetscCall(cluster_order(ex, A.diag, 1, order));
+    PetscCall(cluster_order(ex, A.diag, bs, order));
     PetscCall(ordered.allocate(ex, A.rows));
-    PetscCall(gather(ex, A.rows, order.data(), static_cast<const double *>(diagonal.data()), ordered.data()));
+    PetscCall(gather(ex, A.rows, order.data(), diagonal.data(), ordered.data()));
     PetscCall(finest.renumber(ex, std::move(order), A));
-    diagonal = std::move(ordered);
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  const std::size_t bytes = static_cast<std::size_t>(A.diag.nnz) * (sizeof(double) + 2 * sizeof(int));
+  const std::size_t bytes = static_cast<std::size_t>(A.diag.nnz + A.offd.nnz) * (sizeof(double) + 2 * sizeof(int));
   bool spare = true;
 
   PetscFunctionBegin;
-  if (!may_renumber(setup.parameters)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(scattered_share(ex, A.diag, 1, &numbering.given));
-  numbering.measured = true;
+  if (A.rows == 0 || (!always && A.rows < setup.parameters.rows_worth_renumbering)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(scattered_share(ex, A.diag, bs, &numbering.given));
+  numbering.measured = 1;
+  numbering.own = numbering.given;
   if (!always && numbering.given < bad) PetscFunctionReturn(PETSC_SUCCESS);
   if (!always) PetscCall(memory_to_spare(ex, bytes, &spare));
-  if (spare) PetscCall(without_memory_go_on([&] { return attempt(comm(), renumber); }));
+  if (spare) PetscCall(without_memory_go_on([&] { return attempt(PETSC_COMM_SELF, renumber); }));
   if (!finest.order()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(scattered_share(ex, A.diag, 1, &numbering.own));
-  if (always || numbering.own < better * numbering.given) PetscFunctionReturn(PETSC_SUCCESS);
-  finest.forget_order();
-  PetscCall(access_finest(ex, diagonal));
+  PetscCall(scattered_share(ex, A.diag, bs, &numbering.own));
+  numbering.taken = always || numbering.own < better * numbering.given ? 1 : 0;
+  if (numbering.taken) PetscFunctionReturn(PETSC_SUCCESS);
+  numbering.own = numbering.given;
+  PetscCall(finest.forget_order(ex, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: numbering, of this rank so far, of all of them.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::sum_numbering()
+{
+  const double entries = numbering.measured ? static_cast<double>(levels.front()->A.diag.nnz) : 0;
+  std::array<double, 5> sums = {static_cast<double>(numbering.measured), static_cast<double>(numbering.taken), entries,
+                                entries * numbering.given, entries * numbering.own};
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm()));
+  numbering.measured = static_cast<int>(sums[0]);
+  numbering.taken = static_cast<int>(sums[1]);
+  numbering.given = sums[2] > 0 ? sums[3] / sums[2] : 0;
+  numbering.own = sums[2] > 0 ? sums[4] / sums[2] : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: each rank's rows may get an order of its own, which its neighbours' ghosts follow. Where some rank has no memory for that,
+// the user's order stays on all.
+template <class Ex> PetscErrorCode Hierarchy<Ex>::renumber_finest(Setup &setup, Array<double, Ex> &diagonal)
+{
+  DistMatrix<Ex> &A = levels.front()->A;
+  Array<double, Ex> ordered;
+
+  PetscFunctionBegin;
+  if (!Ex::sliced_rows || setup.parameters.renumber == Renumber::no) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(comm(), [&] { return renumber_own_rows(setup, diagonal, ordered); }));
+  PetscCall(sum_numbering());
+  if (numbering.taken == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(without_memory_go_on([&] { return finest.renumber_ghosts(setup.ex, A); }));
+  if (finest.reordered()) {
+    if (finest.order()) diagonal = std::move(ordered);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  numbering.taken = 0;
+  numbering.own = numbering.given;
+  PetscCall(attempt(comm(), [&] { return finest.forget_order(setup.ex, A); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

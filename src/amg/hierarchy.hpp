@@ -18,10 +18,10 @@ struct LevelStatistics {
   int block_size = 1;
 };
 
-// How the finest level's rows are numbered.
+// How the finest level's rows are numbered. Each rank decides for its own rows.
 struct Numbering {
-  bool measured = false;
-  double given = 0, own = 0; // if so, scattered_share() in the user's order, and in another one that was tried
+  int measured = 0, taken = 0; // ranks that measured, and that took an order of their own
+  double given = 0, own = 0;   // scattered_share() in the user's order, and in the order taken: the mean over all entries measured
 };
 
 template <class Ex> struct Hierarchy {
@@ -54,7 +54,8 @@ private:
   struct Setup;
   PetscErrorCode build_finest(Setup &, Mat);
   PetscErrorCode renumber_finest(Setup &, Array<double, Ex> &diagonal);
-  bool may_renumber(const AmgParameters &) const;
+  PetscErrorCode renumber_own_rows(Setup &, const Array<double, Ex> &diagonal, Array<double, Ex> &ordered);
+  PetscErrorCode sum_numbering();
   PetscErrorCode build_coarser(Setup &);
   PetscErrorCode take_coarsest(Setup &, LevelSetup<Ex>);
   PetscErrorCode move_to_fewer(Setup &, Level<Ex> &fine, std::unique_ptr<Level<Ex>> coarse, int ranks);

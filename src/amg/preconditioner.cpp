@@ -88,6 +88,7 @@ public:
         [&](DistMatrix<Ex> &A) { return sums ? multiply_user(A, as_set_up, x, y, *sums) : multiply_user(A, as_set_up, x, y); });
   }
   const int *order() const override { return solver_->hierarchy.finest.order(); }
+  bool reordered() const override { return solver_->hierarchy.finest.reordered(); }
   bool in_single() const override { return solver_->cycle.finest_in_single(); }
   bool floats_pay() const override { return solver_->cycle.floats_pay(); }
   PetscErrorCode multiply(const float *x, float *y, const ProductSums<2, float> *sums) override
@@ -133,10 +134,10 @@ private:
   template <class... S> PetscErrorCode multiply_user(DistMatrix<Ex> &A, bool as_set_up, const double *x, double *y, const S &...sums)
   {
     PetscFunctionBegin;
-    if (order()) { // vectors have the user's
-      CsrView<double> rows;
-      PetscCall(solver_->hierarchy.finest.access_user(this->ex, &rows));
-      PetscCall(spmv(this->ex, rows, x, y, sums...));
+    if (reordered()) { // vectors have the user's order
+      DistMatrix<Ex> *user;
+      PetscCall(solver_->hierarchy.finest.access_user(this->ex, &user));
+      PetscCall(user->multiply_rows(this->ex, x, y, sums...));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (as_set_up) PetscCall(compare_entries(A));

@@ -11,13 +11,18 @@ namespace
 template <class Ex> std::string why_numbering(const Hierarchy<Ex> &hierarchy)
 {
   const Numbering &numbering = hierarchy.numbering;
-  std::array<char, 160> text;
-  if (hierarchy.finest.order())
+  const auto ranks = static_cast<int>(hierarchy.levels.front()->A.range.size()) - 1;
+  const char *what = hierarchy.levels.front()->block_size > 1 ? "blocks" : "entries";
+  std::array<char, 200> text;
+  std::array<char, 48> where{};
+  if (ranks > 1) std::snprintf(where.data(), where.size(), " on %d of %d processes", numbering.taken, ranks);
+  if (numbering.taken > 0)
     std::snprintf(text.data(), text.size(),
-                  "rows are renumbered inside: %.2f of a row's entries are far from others, in the matrix's own order %.2f", numbering.own,
-                  numbering.given);
+                  "rows are renumbered inside%s: %.2f of a row's %s are far from others, in the matrix's own order %.2f", where.data(),
+                  numbering.own, what, numbering.given);
   else
-    std::snprintf(text.data(), text.size(), "rows are in the matrix's order: %.2f of a row's entries are far from others", numbering.given);
+    std::snprintf(text.data(), text.size(), "rows are in the matrix's order: %.2f of a row's %s are far from others", numbering.given,
+                  what);
   return text.data();
 }
 
@@ -63,7 +68,7 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
     rows += static_cast<double>(s.rows);
     entries += s.entries;
   }
-  if (hierarchy.numbering.measured) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_numbering(hierarchy).c_str()));
+  if (hierarchy.numbering.measured > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_numbering(hierarchy).c_str()));
   for (std::size_t l = 0; l < statistics.size() && l < hierarchy.levels.size(); l++) {
     if (statistics[l].without_blocks > 0)
       PetscCall(PetscViewerASCIIPrintf(

@@ -1,8 +1,6 @@
 #include "dist/mat_view.hpp"
 
 #include "dist/attempt.hpp"
-#include "sparse/formats/spmv.hpp"
-#include "sparse/ilu0/permute.hpp"
 
 #include <algorithm>
 #include <array>
@@ -238,50 +236,64 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &out)
+template <class Ex> PetscErrorCode MatView<Ex>::access_ghosts(Ex &ex, int rows, CsrView<double> &offd)
 {
-  CsrView<double> own = renumbered_.rows.view();
-
   PetscFunctionBegin;
-  if (!order()) PetscCall(diag_.access(ex, own));
-  out.diag = own;
-  out.offd = CsrView<double>{};
+  offd = {};
   if (offd_.mat) {
-    PetscCall(offd_.access(ex, out.offd));
+    PetscCall(offd_.access(ex, offd));
   } else {
     if (!offd_.ptr.data()) { // a sequential matrix: no entries
-      PetscCall(offd_.ptr.allocate(ex, out.rows + 1));
+      PetscCall(offd_.ptr.allocate(ex, rows + 1));
       PetscCall(memory_zero(ex, offd_.ptr.data(), offd_.ptr.bytes()));
     }
-    out.offd.rows = out.rows;
-    out.offd.ptr = offd_.ptr.data();
+    offd.rows = rows;
+    offd.ptr = offd_.ptr.data();
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode MatView<Ex>::renumber(Ex &ex, Array<int, Ex> &&order, DistMatrix<Ex> &out)
+template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &out)
 {
-  Renumbered made;
-  Array<int, Ex> place;
+  CsrView<double> own = renumbered_.diag();
 
   PetscFunctionBegin;
-  made.order = std::move(order);
-  PetscCall(place.allocate(ex, out.rows));
-  PetscCall(invert_permutation(ex, out.rows, made.order.data(), place.data()));
-  PetscCall(permute_symmetric(ex, out.diag, made.order.data(), place.data(), made.rows, made.from));
-  renumbered_ = std::move(made);
-  out.diag = renumbered_.rows.view();
+  if (!order()) PetscCall(diag_.access(ex, own));
+  out.diag = own;
+  out.offd = renumbered_.offd();
+  if (!out.offd.ptr) PetscCall(access_ghosts(ex, out.rows, out.offd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::access_user(Ex &ex, DistMatrix<Ex> **out)
+{
+  DistMatrix<Ex> &user = *renumbered_.user();
+  CsrView<double> own;
+
+  PetscFunctionBegin;
+  PetscCall(diag_.access(ex, own));
+  user.diag = own;
+  PetscCall(access_ghosts(ex, user.rows, user.offd));
+  *out = &user;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::forget_order(Ex &ex, DistMatrix<Ex> &out)
+{
+  PetscFunctionBegin;
+  renumbered_ = {};
+  PetscCall(access(ex, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode MatView<Ex>::take_values(Ex &ex)
 {
-  CsrView<double> rows;
+  DistMatrix<Ex> *user;
 
   PetscFunctionBegin;
-  if (!order()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(access_user(ex, &rows));
-  PetscCall(gather(ex, rows.nnz, renumbered_.from.data(), rows.val, renumbered_.rows.val.data()));
+  if (!reordered()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(access_user(ex, &user));
+  PetscCall(renumbered_.take_values(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

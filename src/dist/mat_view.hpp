@@ -1,7 +1,7 @@
 // The user's Mat as a DistMatrix, without a copy where its index type allows it, and the way back. The only file that knows MATAIJ and
 // MATAIJCUSPARSE.
 #pragma once
-#include "dist/matrix.hpp"
+#include "dist/renumbered_matrix.hpp"
 #include "sparse/rows/rows.hpp"
 
 #include <array>
@@ -46,16 +46,18 @@ public:
   // matches() or check() has found the matrix there.
   PetscErrorCode access(Ex &, DistMatrix<Ex> &out);
   PetscErrorCode release();
-  // On one rank, whose matrix is accessible: from here on access() gives the rows and columns in this order, order()[new] = the user's, as
-  // compressed rows of this view's own, which have A's values as they are now. Local. out: as access() gives it.
-  PetscErrorCode renumber(Ex &, Array<int, Ex> &&order, DistMatrix<Ex> &out);
-  // These rows get A's present values. Local; nothing to do in the user's order.
+  // Of a matrix that is accessible, before out.allocate(): from here on access() gives this rank's rows in this order, order()[new] = the
+  // user's, and all ghosts in their owners'. Two steps, as order_rows() and order_ghosts() of RenumberedMatrix have it.
+  PetscErrorCode renumber(Ex &ex, Array<int, Ex> &&order, DistMatrix<Ex> &out) { return renumbered_.order_rows(ex, std::move(order), out); }
+  PetscErrorCode renumber_ghosts(Ex &ex, DistMatrix<Ex> &out) { return renumbered_.order_ghosts(ex, out); }
+  // Before the second step, or after its error: back to the user's order. Local. out: as access() gives it.
+  PetscErrorCode forget_order(Ex &, DistMatrix<Ex> &out);
+  // Local: renumbered rows get A's present values.
   PetscErrorCode take_values(Ex &);
-  // Back to the user's order.
-  void forget_order() { renumbered_ = {}; }
-  const int *order() const { return renumbered_.order.data(); } // nullptr: the user's
-  // The user's own rows, where access() gives others; as access().
-  PetscErrorCode access_user(Ex &ex, CsrView<double> *rows) { return diag_.access(ex, *rows); }
+  const int *order() const { return renumbered_.order(); }         // of this rank's rows; nullptr: the user's
+  bool reordered() const { return renumbered_.user() != nullptr; } // whether any rank has another order than the user's
+  // Where that is so: the matrix in the user's order, with a halo of its own. As access().
+  PetscErrorCode access_user(Ex &, DistMatrix<Ex> **);
   // Whether this is the matrix that create() took on all ranks, neither its contents replaced nor its nonzero pattern changed. Collective.
   PetscErrorCode matches(Mat A, bool *same) const;
   // PETSC_ERR_ARG_WRONGSTATE, on all ranks, when the matrix that create() took no longer matches. Collective.
@@ -75,14 +77,11 @@ private:
     PetscErrorCode access(Ex &, CsrView<double> &);
     PetscErrorCode release();
   };
-  struct Renumbered {
-    Array<int, Ex> order, from; // from: the entries' positions in A
-    Csr<double, Ex> rows;
-    std::size_t bytes() const { return order.bytes() + from.bytes() + rows.bytes(); }
-  };
+  PetscErrorCode access_ghosts(Ex &, int rows, CsrView<double> &offd);
+
   Mat mat_ = nullptr;
   std::array<MatIdentity, 3> identity_; // of A and its blocks
-  Renumbered renumbered_;
+  RenumberedMatrix<Ex> renumbered_;
   Block diag_, offd_;
 };
 

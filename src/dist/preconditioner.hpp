@@ -78,8 +78,11 @@ public:
   // The same for vectors of floats, where the cycle has the matrix in single precision and the values are those that were set up. A's
   // entries count to 40 bits at least.
   virtual bool in_single() const = 0;
-  // In the space's memory, until the next setup: vectors of floats have entry order()[i] of the user's vectors at i; nullptr: entry i.
+  // In the space's memory, until the next setup: vectors of floats have entry order()[i] of the user's vectors at i; nullptr: entry i. Of
+  // this rank's entries.
   virtual const int *order() const = 0;
+  // Whether any rank has such an order; the same on all ranks.
+  virtual bool reordered() const = 0;
   // Whether vectors of floats make a solve faster: not where rows are so few that it is launches.
   virtual bool floats_pay() const = 0;
   virtual PetscErrorCode multiply(const float *x, float *y, const ProductSums<2, float> *sums) = 0;

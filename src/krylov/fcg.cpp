@@ -171,6 +171,11 @@ public:
     const UserProduct<Ex> *of = product_in<Ex>(&preconditioner);
     return of ? of->order() : nullptr;
   }
+  bool reordered(Preconditioner &preconditioner) const override
+  {
+    const UserProduct<Ex> *of = product_in<Ex>(&preconditioner);
+    return of && of->reordered();
+  }
   bool can_apply(Preconditioner &preconditioner) const override
   {
     const UserProduct<Ex> *of = product_in<Ex>(&preconditioner);

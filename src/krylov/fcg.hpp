@@ -76,8 +76,9 @@ public:
   virtual PetscErrorCode project(bool first, const FcgVectors &) = 0;
   // d from w
   virtual PetscErrorCode direct(bool first, const FcgVectors &) = 0;
-  // The order of vectors of floats, which are the preconditioner's.
+  // The order of vectors of floats, which are the preconditioner's; and whether it is another than the user's on any rank.
   virtual const int *order(Preconditioner &) const { return nullptr; }
+  virtual bool reordered(Preconditioner &) const { return false; }
   // x is what the steps have made it.
   virtual PetscErrorCode complete(const FcgVectors &) { return PETSC_SUCCESS; }
   // Whether the preconditioner applies B to floats.

@@ -13,12 +13,17 @@ template <class Ex> struct AmgSolver {
   Cycle<Ex> cycle{hierarchy, parameters};
 
   // Vectors are in single precision wherever they may be, however few rows there are.
-  PetscErrorCode create(Ex &ex, const HostCsr &M, const AmgParameters &p, Prolongation<Ex> &prolongation)
+  // bs: unknowns a node; local_rows < 0: as many nodes on each rank as PETSc decides.
+  PetscErrorCode create(Ex &ex, const HostCsr &M, const AmgParameters &p, Prolongation<Ex> &prolongation, PetscInt bs = 1,
+                        PetscInt local_rows = -1)
   {
     PetscFunctionBegin;
     parameters = p;
     parameters.rows_worth_single = parameters.rows_worth_rounding = 0;
-    PetscCall(distribute(M, Ex::on_device, A.out()));
+    PetscInt mine = PETSC_DECIDE, nodes = M.rows / bs;
+    PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &mine, &nodes));
+    PetscCall(distribute(M, Ex::on_device, A.out(), local_rows < 0 ? bs * mine : local_rows));
+    PetscCall(MatSetBlockSize(A, bs));
     PetscCall(hierarchy.build(ex, A, parameters, prolongation));
     PetscCall(cycle.prepare(ex));
     PetscFunctionReturn(PETSC_SUCCESS);
