@@ -21,7 +21,7 @@
 //   sum_many_into<N>(ex, n, f, work, sums)   sum_into() of such an f, which returns the sums of its rows
 //   exclusive_scan(ex, n, x, &total)   x[i] <- x[0] + ... + x[i-1] for 0 <= i <= n; x has room for n + 1; waits
 //   stable_sort_pairs(ex, n, key, val, bits)   by the low `bits` bits of the keys, of 32 or 64; takes as much memory as the pairs on Cuda
-//   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
+//   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits, unless count is nullptr
 //
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
 // sync(); ordered_sum(begin, end, f, s): s (0) + f(begin) + ... + f(end - 1), added in this order, for every lane;

@@ -408,13 +408,13 @@ template <class F> PetscErrorCode compact(Cuda &ex, std::int64_t n, F f, int *ou
   auto *selected = detail::scalar_on_host<std::int64_t>(ex);
 
   PetscFunctionBegin;
-  *count = 0;
+  if (count) *count = 0;
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(detail::with_scratch(ex, [&](void *scratch, std::size_t &bytes) {
     return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int>(0), out, selected, n, detail::Returns<bool, F>{f},
                                  ex.stream);
   }));
-  PetscCall(detail::read_scalar(ex, count));
+  if (count) PetscCall(detail::read_scalar(ex, count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -273,10 +273,11 @@ template <class Key, class T, class Ex> PetscErrorCode stable_sort_pairs(Ex &, s
 
 template <class Ex, class F> PetscErrorCode compact(Ex &, std::int64_t n, F f, int *out, std::int64_t *count)
 {
-  *count = 0;
+  std::int64_t found = 0;
   for (std::int64_t i = 0; i < n; i++) {
-    if (f(i)) out[(*count)++] = static_cast<int>(i);
+    if (f(i)) out[found++] = static_cast<int>(i);
   }
+  if (count) *count = found;
   return PETSC_SUCCESS;
 }
 

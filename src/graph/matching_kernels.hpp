@@ -88,6 +88,16 @@ AMGKIT_FN inline float weight_of(Proposal p)
   return bits.f;
 }
 
+// The vertex to propose to, the key of that edge, and who is displaced.
+struct Choice {
+  int to = -1; // nobody
+  EdgeKey key{};
+  Proposal displaced = 0;
+};
+struct BetterChoice {
+  AMGKIT_FN Choice operator()(const Choice &a, const Choice &b) const { return a.to >= 0 && (b.to < 0 || !before(b.key, a.key)) ? a : b; }
+};
+
 // succ(i) and pred(i), -1 for none
 template <class Ex> PetscErrorCode find_links(Ex &ex, CsrView<double> A, const EdgeWeights<Ex> &edges, int *succ, int *pred)
 {
@@ -259,8 +269,8 @@ template <class Ex> PetscErrorCode match_paths(Ex &ex, CsrView<double> A, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Each free vertex proposes to the best neighbour that does not have a better suitor; who is displaced proposes again, in the
-// same thread. Every proposal a vertex holds only improves, so any schedule ends in the same matching: suitor(suitor(v)) = v.
+// Each free vertex proposes to the best neighbour that does not have a better suitor; who is displaced proposes again, by the
+// same team. Every proposal a vertex holds only improves, so any schedule ends in the same matching: suitor(suitor(v)) = v.
 template <class Ex> PetscErrorCode match_suitor(Ex &ex, CsrView<double> A, const EdgeWeights<Ex> &edges, int *mate)
 {
   Array<Proposal, Ex> proposals;
@@ -270,26 +280,30 @@ template <class Ex> PetscErrorCode match_suitor(Ex &ex, CsrView<double> A, const
   PetscCall(proposals.allocate(ex, A.rows));
   PetscCall(memory_zero(ex, proposals.data(), proposals.bytes()));
   Proposal *held = proposals.data();
-  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t first) {
-    int i = mate[first] < 0 ? static_cast<int>(first) : -1;
-    while (i >= 0) {
-      int best = -1;
-      EdgeKey best_key{};
-      Proposal displaced = 0;
-      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+  PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t first) {
+    constexpr int nobody = -1;
+    int i = mate[first] < 0 ? static_cast<int>(first) : nobody;
+    while (i >= 0) { // the same for all lanes
+      Choice best;
+      for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
         const int j = A.col[k];
         if (weight[k] <= 0 || mate[j] >= 0) continue;
         const EdgeKey key = edge_key(weight[k], i, j);
-        if (best >= 0 && !before(key, best_key)) continue;
+        if (best.to >= 0 && !before(key, best.key)) continue;
         const Proposal current = atomic_load(held + j);
         if (current && !before(key, edge_key(weight_of(current), suitor_of(current), j))) continue;
-        best = j;
-        best_key = key;
-        displaced = current;
+        best = {j, key, current};
       }
-      if (best < 0) break;
-      if (atomic_compare_swap(held + best, displaced, make_proposal(best_key.weight, i)) != displaced) continue; // look again
-      i = displaced ? suitor_of(displaced) : -1;
+      best = team.combine(best, BetterChoice{});
+      if (best.to < 0) break;
+      const Proposal mine = make_proposal(best.key.weight, i), displaced = best.displaced;
+      Proposal *of_best = held + best.to;
+      int next = nobody;
+      team.once([&] {
+        const bool taken = atomic_compare_swap(of_best, displaced, mine) == displaced;
+        next = !taken ? i : displaced ? suitor_of(displaced) : nobody; // not taken: look again
+      });
+      i = team.max(next);
     }
   }));
   PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {

@@ -26,6 +26,44 @@ constexpr int largest = tables - 1;
 constexpr int largest_with_sums(int run) { return run > 1 ? largest - 1 : largest; }
 constexpr int done = tables + 1; // no table is to be tried
 
+// How many rows go to each size of table; the last ones to none, but to bits or windows.
+struct RowsOfTables {
+  int of[tables + 1] = {};
+  int doubtful = 0; // whose table may turn out to be too small
+};
+struct AllRowsOfTables {
+  AMGKIT_FN RowsOfTables operator()(const RowsOfTables &a, const RowsOfTables &b) const
+  {
+    RowsOfTables sum;
+    for (int t = 0; t <= tables; t++) sum.of[t] = a.of[t] + b.of[t];
+    sum.doubtful = a.doubtful + b.doubtful;
+    return sum;
+  }
+};
+
+// row <- the rows i with table(i) = 0, those with 1, ..., ascending among themselves; counts: how many these are. One wait for all.
+template <class Ex, class F, class G>
+PetscErrorCode list_by_table(Ex &ex, std::int64_t rows, F table, G doubtful, int *row, RowsOfTables *counts)
+{
+  PetscFunctionBegin;
+  PetscCall(reduce<RowsOfTables>(
+      ex, rows,
+      [=] AMGKIT_FN(std::int64_t i) {
+        RowsOfTables one;
+        const int mine = table(i);
+        for (int t = 0; t <= tables; t++) one.of[t] = mine == t;
+        one.doubtful = doubtful(i);
+        return one;
+      },
+      {}, AllRowsOfTables{}, counts));
+  for (int t = 0; t <= tables; row += counts->of[t++]) {
+    if (counts->of[t] == 0) continue;
+    PetscCall(compact(
+        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return table(i) == t; }, row, nullptr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // next[i]: the size of table that row i of C tries first; count[i] <- 0 where it needs none.
 template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int *count, unsigned char *next)
 {
@@ -62,29 +100,38 @@ PetscErrorCode count_columns(Ex &ex, const In &in, const int *row, std::int64_t 
   });
 }
 
-// count[i]: an upper bound -> the number of columns of row i of C
+// count[i]: an upper bound -> the number of columns of row i of C. Each round tries a table with every row that is left;
+// a round more where one may have been too small.
 template <class In, class Ex> PetscErrorCode count_all_columns(Ex &ex, std::int64_t work_bytes, const In &in, int rows, int *count)
 {
+  constexpr int smallest = slots_of(0);
   Array<unsigned char, Ex> nexts;
   Array<int, Ex> trying;
-  std::int64_t n = 0;
+  bool first = true, more = true;
 
   PetscFunctionBegin;
   PetscCall(allocate_each(ex, rows, nexts, trying));
   unsigned char *next = nexts.data();
-  int *row = trying.data();
   PetscCall(choose_tables(ex, rows, count, next));
-  for (int t = 0; t <= tables; t++) {
-    PetscCall(compact(
-        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return next[i] == t; }, row, &n));
-    if (n == 0) continue;
-    PetscCall(for_sizes([&](auto size) {
-      constexpr int T = decltype(size)::value;
-      if (T != t) return PETSC_SUCCESS;
-      return with_lanes<KeyedSums<T, 1>>(in.B.average(),
-                                         [&](auto lanes) { return count_columns<decltype(lanes)::value, T>(ex, in, row, n, count, next); });
-    }));
-    if (t == tables) PetscCall(for_slices(ex, in, row, n, work_bytes, [&](const Slice &slice) { return count_slice(ex, slice, count); }));
+  for (; more; first = false) {
+    RowsOfTables counts;
+    int *row = trying.data();
+    PetscCall(list_by_table(
+        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return int{next[i]}; },
+        [=] AMGKIT_FN(std::int64_t i) { return next[i] < tables && (!first || count[i] > smallest << 2 * next[i]); }, row, &counts));
+    more = counts.doubtful > 0;
+    for (int t = 0; t <= tables; row += counts.of[t++]) {
+      const std::int64_t n = counts.of[t];
+      if (n == 0) continue;
+      PetscCall(for_sizes([&](auto size) {
+        constexpr int T = decltype(size)::value;
+        if (T != t) return PETSC_SUCCESS;
+        return with_lanes<KeyedSums<T, 1>>(
+            in.B.average(), [&](auto lanes) { return count_columns<decltype(lanes)::value, T>(ex, in, row, n, count, next); });
+      }));
+      if (t < tables || more) continue; // all of these together, in the last round
+      PetscCall(for_slices(ex, in, row, n, work_bytes, [&](const Slice &slice) { return count_slice(ex, slice, count); }));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,25 +146,21 @@ template <class Ex> int most_with_sums(const SpgemmPlan<Ex> &plan, int t)
 template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, int each, SpgemmPlan<Ex> &plan)
 {
   const int length = most_with_sums(plan, largest);
-  int above = 0;
+  RowsOfTables most, counts; // most.of[t]: sums in table t
 
   PetscFunctionBegin;
   PetscCall(plan.row.allocate(ex, rows));
-  for (int t = 0; t <= tables; t++) {
-    const int most = t == tables ? INT32_MAX : most_with_sums(plan, t);
-    std::int64_t n = 0;
-    if (above < most) {
-      PetscCall(compact(
-          ex, rows,
-          [=] AMGKIT_FN(std::int64_t i) {
-            const int sums = (ptr[i + 1] - ptr[i]) * each;
-            return sums > above && sums <= most;
-          },
-          plan.row.data() + plan.begin[t], &n));
-    }
-    plan.begin[t + 1] = plan.begin[t] + n;
-    above = most;
-  }
+  for (int t = 0; t < tables; t++) most.of[t] = most_with_sums(plan, t);
+  PetscCall(list_by_table(
+      ex, rows,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const int sums = (ptr[i + 1] - ptr[i]) * each;
+        int t = 0;
+        while (t < tables && sums > most.of[t]) t++;
+        return sums > 0 ? t : done;
+      },
+      [] AMGKIT_FN(std::int64_t) { return false; }, plan.row.data(), &counts));
+  for (int t = 0; t <= tables; t++) plan.begin[t + 1] = plan.begin[t] + counts.of[t];
   const std::int64_t longs = plan.begin[tables + 1] - plan.begin[tables];
   if (longs == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(plan.window.allocate(ex, longs + 1));
