@@ -3,19 +3,50 @@
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <iterator>
+#include <thrust/iterator/transform_iterator.h>
 
 namespace amgkit
 {
+namespace
+{
+struct TermsOfScan { // n + 1 of them, the last one 0
+  const int *x;
+  std::int64_t n;
+  __device__ std::int64_t operator()(std::int64_t i) const { return i < n ? x[i] : 0; }
+};
+// Where the sums go: x[i], and the last one to the host, too, who sees there whether it is too large for an int. An output iterator, at i,
+// of the kind that thrust::tabulate_output_iterator is, which CUDA 12.4 does not have.
+struct SumsOfScan {
+  using iterator_category = std::random_access_iterator_tag;
+  using difference_type = std::int64_t;
+  using value_type = void;
+  using pointer = void;
+  using reference = SumsOfScan;
+  int *x;
+  std::int64_t n, *total, i;
+  __host__ __device__ SumsOfScan operator+(std::int64_t k) const { return {x, n, total, i + k}; }
+  __device__ SumsOfScan operator[](std::int64_t k) const { return *this + k; }
+  __device__ void operator=(std::int64_t sum) const
+  {
+    x[i] = static_cast<int>(sum);
+    if (i == n) *total = sum;
+  }
+};
+} // namespace
+
+// A tile of x is read before it is written, so that both may be the same array.
 PetscErrorCode exclusive_scan(Cuda &ex, std::int64_t n, int *x, std::int64_t *total)
 {
+  auto terms = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), TermsOfScan{x, n});
+  const SumsOfScan sums = {x, n, detail::scalar_on_host<std::int64_t>(ex), 0};
+
   PetscFunctionBegin;
-  PetscCall(reduce<std::int64_t>(
-      ex, n, [=] __device__(std::int64_t i) { return static_cast<std::int64_t>(x[i]); }, 0, Sum{}, total));
+  PetscCall(detail::with_scratch(
+      ex, [&](void *scratch, std::size_t &bytes) { return cub::DeviceScan::ExclusiveSum(scratch, bytes, terms, sums, n + 1, ex.stream); }));
+  PetscCall(detail::read_scalar(ex, total));
   PetscCheck(*total <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries on one process: use more processes");
-  PetscCall(memory_zero(ex, x + n, sizeof(int)));
-  PetscCall(detail::with_scratch(
-      ex, [&](void *scratch, std::size_t &bytes) { return cub::DeviceScan::ExclusiveSum(scratch, bytes, x, x, n + 1, ex.stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -125,10 +125,10 @@ template <class Ex> PetscErrorCode find_links(Ex &ex, CsrView<double> A, const E
 using Jump = std::uint32_t;
 AMGKIT_FN inline std::int64_t target(Jump jump) { return jump >> 1; }
 
-// Doubles all jumps until each reaches the start of its path: O(log(longest path)) rounds.
+// Makes all jumps four times as long until each reaches the start of its path: O(log(longest path)) rounds.
 template <class Ex> PetscErrorCode jump_to_starts(Ex &ex, int n, Array<Jump, Ex> &jumps, Array<Jump, Ex> &spare)
 {
-  constexpr int rounds_between_checks = 4; // a check makes the host wait, a superfluous round costs less
+  constexpr int rounds_between_checks = 2, jumps_a_round = 4; // a check makes the host wait, a superfluous round costs less
   int moving = 1;
 
   PetscFunctionBegin;
@@ -136,7 +136,11 @@ template <class Ex> PetscErrorCode jump_to_starts(Ex &ex, int n, Array<Jump, Ex>
     for (int round = 0; round < rounds_between_checks; round++) {
       const Jump *from = jumps.data();
       Jump *to = spare.data();
-      PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { to[i] = from[target(from[i])] ^ (from[i] & 1U); }));
+      PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
+        Jump jump = from[i];
+        for (int j = 1; j < jumps_a_round; j++) jump = from[target(jump)] ^ (jump & 1U);
+        to[i] = jump;
+      }));
       std::swap(jumps, spare);
     }
     const Jump *jump = jumps.data();
