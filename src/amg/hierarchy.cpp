@@ -353,9 +353,14 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::count()
 
   PetscFunctionBegin;
   for (const auto &level : levels) {
-    std::array<double, 4> of = {static_cast<double>(level->A.rows), static_cast<double>(level->A.diag.nnz + level->A.offd.nnz),
-                                level->A.rows > 0 ? 1.0 : 0.0, level->transfer && !level->transfer->in_blocks() ? 1.0 : 0.0};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, of.data(), 4, MPI_DOUBLE, MPI_SUM, level->A.comm));
+    const Concession made = level->transfer ? level->transfer->concession() : Concession::none;
+    std::array<double, 6> of = {static_cast<double>(level->A.rows),
+                                static_cast<double>(level->A.diag.nnz + level->A.offd.nnz),
+                                level->A.rows > 0 ? 1.0 : 0.0,
+                                level->transfer && !level->transfer->in_blocks() ? 1.0 : 0.0,
+                                made == Concession::single_rows ? 1.0 : 0.0,
+                                made == Concession::any_coupling ? 1.0 : 0.0};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, of.data(), of.size(), MPI_DOUBLE, MPI_SUM, level->A.comm));
     sums.insert(sums.end(), of.begin(), of.end());
     sums.push_back(level->block_size);
   }
@@ -364,9 +369,9 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::count()
   sums.resize(n);
   PetscCallMPI(MPI_Bcast(sums.data(), static_cast<int>(n), MPI_DOUBLE, 0, comm()));
   statistics.clear();
-  for (std::size_t k = 0; k < n; k += 5)
+  for (std::size_t k = 0; k < n; k += 7)
     statistics.push_back({static_cast<PetscInt>(sums[k]), sums[k + 1], static_cast<int>(sums[k + 2]), static_cast<int>(sums[k + 3]),
-                          static_cast<int>(sums[k + 4])});
+                          static_cast<int>(sums[k + 6]), static_cast<int>(sums[k + 4]), static_cast<int>(sums[k + 5])});
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

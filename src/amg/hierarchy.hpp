@@ -16,6 +16,7 @@ struct LevelStatistics {
   int active_ranks = 0;   // with at least one row
   int without_blocks = 0; // ranks with an incomplete block, as Transfer has it
   int block_size = 1;
+  int single_rows = 0, any_coupling = 0; // ranks with this Concession for the next level
 };
 
 // How the finest level's rows are numbered. Each rank decides for its own rows.

@@ -10,6 +10,9 @@ namespace amgkit
 {
 template <class Ex> struct Level;
 
+// What a method allows on a rank only where else too many rows of a level would be left; the later, the more.
+enum class Concession { none, single_rows, any_coupling };
+
 // What the setup alone knows of a level, until the next coarser one is made of it.
 template <class Ex> struct LevelSetup {
   Array<double, Ex> diagonal; // a_ii, or empty
@@ -47,6 +50,8 @@ public:
   virtual PetscErrorCode rows_of_restriction(Ex &ex, PetscInt first_coarse, HostRows &out) const { return rows(ex, first_coarse, out); }
   // Local: false where the level's blocks are not all complete on this rank, which makes the coarse matrix's products slower.
   virtual bool in_blocks() const { return true; }
+  // Local: what this rank allowed to get to the coarser level.
+  virtual Concession concession() const { return Concession::none; }
   virtual std::size_t bytes() const = 0;
 };
 

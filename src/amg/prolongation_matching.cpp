@@ -10,6 +10,9 @@
 #include "sparse/rows/contract.hpp"
 #include "sparse/rows/rows.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace amgkit
 {
 namespace
@@ -60,6 +63,7 @@ public:
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  Concession concession() const override { return made; }
   std::size_t bytes() const override { return aggregation.bytes() + p.bytes() + p_single.bytes() + slot.bytes() + ghosts.bytes(); }
 
   Aggregation<Ex> aggregation;
@@ -67,6 +71,7 @@ public:
   Array<float, Ex> p_single;
   Array<unsigned char, Ex> slot; // of the rank's own block, as contract() gives it
   GhostAggregates<Ex> ghosts;
+  Concession made = Concession::none;
 };
 
 // A pairwise step on one rank's block: its aggregates, weights and smooth vector; the coarse block and its diagonal where a further
@@ -85,48 +90,62 @@ struct RowData {
 };
 
 // join: vertices that are left single join a pair where an edge can match.
-template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, const RowData &data, bool join, Array<int, Ex> &mate)
+template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, RowData data, bool join, Concession allowed, Array<int, Ex> &mate)
 {
+  const bool all = allowed == Concession::any_coupling;
   EdgeWeights<Ex> edges;
 
   PetscFunctionBegin;
   PetscCall(mate.allocate(ex, A.rows));
   LogPhase logged(Phase::strength);
+  data.bound.positive = allowed != Concession::none;
+  data.bound.beyond = all;
   if (data.bound.kappa > 0)
     PetscCall(bounded_edge_weights(ex, A, data.diagonal, data.w, data.bound, edges));
   else
-    PetscCall(edge_weights(ex, A, data.diagonal, data.w, edges));
+    PetscCall(edge_weights(ex, A, data.diagonal, data.w, edges, all));
   logged.next(Phase::coarsen);
   PetscCall(match_paths(ex, A, edges, mate.data()));
   PetscCall(match_suitor(ex, A, edges, mate.data()));
-  if (join) PetscCall(join_pairs(ex, A, edges, mate.data()));
+  const bool rest = allowed != Concession::none;
+  if (join || rest) PetscCall(join_pairs(ex, A, edges, mate.data(), rest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // A rank's block as a pairwise step sees it. offd: the couplings to other ranks in the first step, which leaves uncoupled nodes out and has
-// single ones join a pair; else nullptr.
+// single ones join a pair; else nullptr. most: the share of the nodes that should be left at most.
 struct Block {
   CsrView<double> A;
   const CsrView<double> *offd;
   int block_size;
+  double most;
 };
 
-// Pairs of nodes.
+// Pairs of nodes. Where more than the block's share would be left, the step is made anew with the next concession, which *made notes and
+// further steps keep. With any coupling, of all nodes that couple to others of this rank both ways at most half are left.
 template <class Ex>
-PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, const RowData &data, Aggregation<Ex> &pairs)
+PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, const RowData &data, Aggregation<Ex> &pairs, Concession *made)
 {
-  Array<int, Ex> mate;
-
   PetscFunctionBegin;
-  PetscCall(match(ex, nodes, data, block.offd != nullptr, mate));
-  if (block.offd) PetscCall(leave_out_uncoupled(ex, nodes, *block.offd, block.block_size, mate.data()));
-  const LogPhase logged(Phase::interp);
-  PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), pairs));
+  for (const Concession allowed : {Concession::none, Concession::single_rows, Concession::any_coupling}) {
+    if (allowed < *made) continue;
+    Array<int, Ex> mate;
+    Aggregation<Ex> trial;
+    PetscCall(match(ex, nodes, data, block.offd != nullptr, allowed, mate));
+    if (block.offd) PetscCall(leave_out_uncoupled(ex, nodes, *block.offd, block.block_size, mate.data()));
+    const LogPhase logged(Phase::interp);
+    PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), trial));
+    if (pairs.fine == 0 || trial.coarse < pairs.coarse) {
+      pairs = std::move(trial);
+      *made = std::max(*made, allowed);
+    }
+    if (pairs.coarse <= block.most * static_cast<double>(pairs.member.size())) break;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The same for block size > 1: by the norms of the blocks, without a smooth vector.
-template <class Ex> PetscErrorCode pair_blocks(Ex &ex, const Block &block, Aggregation<Ex> &pairs)
+template <class Ex> PetscErrorCode pair_blocks(Ex &ex, const Block &block, Aggregation<Ex> &pairs, Concession *made)
 {
   Csr<double, Ex> nodes;
   Array<double, Ex> diagonal, ones;
@@ -140,20 +159,20 @@ template <class Ex> PetscErrorCode pair_blocks(Ex &ex, const Block &block, Aggre
     PetscCall(diagonal_of(ex, nodes.view(), diagonal.data()));
     PetscCall(fill(ex, nodes.rows, 1, ones.data()));
   }
-  PetscCall(pair_nodes(ex, block, nodes.view(), {diagonal.data(), ones.data(), {}}, pairs_of_nodes));
+  PetscCall(pair_nodes(ex, block, nodes.view(), {diagonal.data(), ones.data(), {}}, pairs_of_nodes, made));
   PetscCall(expand_to_unknowns(ex, pairs_of_nodes, block.block_size, pairs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, const RowData &data, Step<Ex> &step)
+template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, const RowData &data, Step<Ex> &step, Concession *made)
 {
   const CsrView<double> &A = block.A;
 
   PetscFunctionBegin;
   if (block.block_size == 1)
-    PetscCall(pair_nodes(ex, block, A, data, step.pairs));
+    PetscCall(pair_nodes(ex, block, A, data, step.pairs, made));
   else
-    PetscCall(pair_blocks(ex, block, step.pairs));
+    PetscCall(pair_blocks(ex, block, step.pairs, made));
   const LogPhase logged(Phase::interp);
   PetscCall(step.p.allocate(ex, A.rows));
   PetscCall(step.w.allocate(ex, step.pairs.coarse));
@@ -201,7 +220,7 @@ private:
     Array<double, Ex> outside;
     const PetscInt steps = parameters_.matching_steps;
     const double *w = this->smooth_vector_.data();
-    PairBound bound = {fine.block_size == 1 ? parameters_.kappa : 0, parameters_.quality_aware == PETSC_TRUE, nullptr};
+    PairBound bound = {fine.block_size == 1 ? parameters_.kappa : 0, parameters_.quality_aware == PETSC_TRUE, false, false, nullptr};
 
     PetscFunctionBegin;
     if (bound.kappa > 0) {
@@ -209,14 +228,19 @@ private:
       PetscCall(couplings_outside(ex, fine.A.offd, w, outside.data()));
     }
     bound.outside = outside.data();
-    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size}, {diagonal, w, bound}, last));
+    const double most = std::pow(3.0, -1.0 / std::max<double>(steps, 2)); // a level has a third of the rows at most; by one step 0.577
+    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size, most}, {diagonal, w, bound}, last, &total.made));
+    auto may_be_left = static_cast<double>(last.pairs.member.size()) * most;
     if (steps > 1) PetscCall(contract_step(ex, fine.A.diag, last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
     for (PetscInt s = 1; s < steps; s++) {
       Step<Ex> next;
       bound.outside = last.outside.data();
-      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size}, {last.diagonal.data(), last.w.data(), bound}, next));
+      const RowData data = {last.diagonal.data(), last.w.data(), bound};
+      may_be_left *= most;
+      const double share = may_be_left / std::max(last.A.rows, 1);
+      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size, share}, data, next, &total.made));
       if (s + 1 < steps) PetscCall(contract_step(ex, last.A.view(), next));
       const LogPhase logged(Phase::interp);
       PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));

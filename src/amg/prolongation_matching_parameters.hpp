@@ -18,7 +18,8 @@ struct MatchingParameters {
          "BootCMatchGX, without these joins"},
         {"kappa", RealRange{&kappa, 0, 1e6},
          "Match a pair only if its bound on the two-grid condition number is at most this; 0 matches all",
-         "For an inner pair of a 7-point grid the bound is 6, of a 27-point grid 26. With block sizes above 1 there is no bound.",
+         "For an inner pair of a 7-point grid the bound is 6, of a 27-point grid 26. With block sizes above 1 there is no bound. "
+         "It gives way where too many rows would be left; -ksp_view names such levels.",
          "Notay 2012, who takes 8, and 10 for matrices that are not symmetric"},
         {"quality_aware", Flag{&quality_aware}, "Match pairs with a small bound first, instead of those with a large weight",
          "This needs kappa > 0.", "Notay 2012"},

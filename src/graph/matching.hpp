@@ -13,6 +13,10 @@
 // strongest neighbour above i, pred(i) the nearest below; i - succ(i) is a link if pred(succ(i)) = i. Links form disjoint paths;
 // on each, the vertices at distances 2k and 2k + 1 from its start are matched. The rest gets the locally dominant matching,
 // which is unique for this order: the one a greedy pass over all edges in that order gives.
+//
+// Positive couplings. Where a_ij w_i w_j > 0, |c_ij| <= 1 as long as the 2 x 2 matrix of the pair is definite: no weight. A row with no
+// other couplings stays single, as in a mass matrix, and on coarse levels of flat elements once the short direction is coarsened away.
+// Where that leaves too many rows, such edges can match after all others: their weights are below 1e-24.
 #pragma once
 #include "graph/aggregate.hpp"
 
@@ -25,17 +29,26 @@ template <class Ex> struct EdgeWeights {
 };
 
 // a: A's diagonal; w: the smooth vector. Both have A.rows entries; A is square with ascending columns.
-template <class Ex> PetscErrorCode edge_weights(Ex &, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &);
+// all: edges with |c| <= 1 can match after the others, large c first.
+template <class Ex>
+PetscErrorCode edge_weights(Ex &, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &, bool all = false);
 
 // The same edges as far as Notay's bound for them allows (Notay 2012, algorithm 4.2, with A w ~ 0 in place of row sums 0, and the rows'
 // sums alone where the source takes the mean with the columns'). With b_ij = w_i a_ij w_j,
 //   delta_i = sum_j b_ij,
 //   mu_ij = 2 b_ii b_jj / (b_ii + b_jj) / (-(b_ij + b_ji) / 2 + delta_i delta_j / (delta_i + delta_j)),
 // an edge can match only where 0 < mu <= kappa and delta_i + delta_j >= 0: for symmetric A the two-grid method's condition number is then
-// at most kappa if all aggregates are pairs.
+// at most kappa if all aggregates are pairs and no b_ij is positive.
+//
+// Positive b_ij count in delta_i as if they stood on the diagonal: but for its b_ii, mu is that of A_l, A plus the sum over b_ij > 0 of
+// b_ij (e_i - e_j)(e_i - e_j)ᵀ, which has A's row sums and no positive couplings. For A the bound holds up to the largest quotient of
+// the energies of A_l and A. It would hold for A itself with delta_i = b_ii - sum |b_ij|, the row sums of A minus the sum of
+// b_ij (e_i + e_j)(e_i + e_j)ᵀ. But these are negative wherever A w = 0 and some b_ij > 0: of a mesh of tetrahedra no edge is left.
 struct PairBound {
   double kappa;
   bool by_quality;       // the edges' weights are kappa / mu in place of |c| - 1: the smallest mu goes first, as in the source
+  bool positive;         // edges within the bound with |c| <= 1 can match after the others, small mu first; by_quality has them anyway
+  bool beyond;           // so can all other edges, after these, large c first
   const double *outside; // one entry a row: the part of delta_i that A lacks, the sum of b_ij over columns of other ranks
 };
 template <class Ex>
@@ -52,5 +65,8 @@ template <class Ex> PetscErrorCode match_suitor(Ex &, CsrView<double> A, const E
 
 // mate[i] <- join(j) (graph/aggregate.hpp) for vertices i without mate that have an edge that can match, j the neighbour by the one of
 // these that goes first; j has a mate, as the matching is maximal, and takes one vertex, the smallest that wants to join it.
-template <class Ex> PetscErrorCode join_pairs(Ex &, CsrView<double> A, const EdgeWeights<Ex> &, int *mate);
+// pair_rest: the others that want to join j are matched with one another, the first with the second and so on (two-hop matching: LaSalle
+// et al. 2015). Of all vertices that have an edge at most half as many aggregates are then left: a pair whose vertices k and l others
+// want to join makes at most 1 + k/2 + l/2 of 2 + k + l.
+template <class Ex> PetscErrorCode join_pairs(Ex &, CsrView<double> A, const EdgeWeights<Ex> &, int *mate, bool pair_rest = false);
 } // namespace amgkit

@@ -36,6 +36,17 @@ AMGKIT_FN inline float excess(double a_ij, double a_ii, double a_jj, double w_i,
   return more > 0 && more < HUGE_VAL ? static_cast<float>(more < 1e38 ? more : 1e38) : 0;
 }
 
+// Weights of edges that match after all others: within the bound [1, 1e6] last_weight, others (0, 1) last_weight.
+constexpr float last_weight = 1e-30F;
+AMGKIT_FN inline float last_within(float quality) { return last_weight * (quality < 1e6F ? quality : 1e6F); }
+// Large c first, of which |c| <= 1 after the rest
+AMGKIT_FN inline float last_beyond(double a_ij, double a_ii, double a_jj, double w_i, double w_j)
+{
+  const double q = -2 * a_ij * w_i * w_j / (a_ii * w_i * w_i + a_jj * w_j * w_j);
+  if (!(q >= -2)) return 0; // NaN among them
+  return last_weight * (q > 1e-5 ? static_cast<float>(q < 1e5 ? q / (1 + q) : 0.99999) : 1e-6F * static_cast<float>(3 + q));
+}
+
 // w_i a w_j for both orders of i and j to the same bits
 AMGKIT_FN inline double scaled(const double *w, double a, int i, int j) { return i < j ? w[i] * a * w[j] : w[j] * a * w[i]; }
 
@@ -151,7 +162,8 @@ template <class Ex> PetscErrorCode jump_to_starts(Ex &ex, int n, Array<Jump, Ex>
 }
 } // namespace
 
-template <class Ex> PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &edges)
+template <class Ex>
+PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &edges, bool all)
 {
   PetscFunctionBegin;
   PetscCall(edges.weight.allocate(ex, A.nnz));
@@ -166,6 +178,8 @@ template <class Ex> PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const
       float here = 0;
       if (edge && i < j) here = excess(A.val[k], a[i], a[j], w[i], w[j]);
       if (edge && i > j) here = excess(A.val[mirror], a[j], a[i], w[j], w[i]);
+      if (edge && all && here == 0)
+        here = i < j ? last_beyond(A.val[k], a[i], a[j], w[i], w[j]) : last_beyond(A.val[mirror], a[j], a[i], w[j], w[i]);
       weight[k] = here;
       largest = here > largest ? here : largest;
     }
@@ -205,7 +219,7 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
   PetscCall(edges.weight.allocate(ex, A.nnz));
   PetscCall(allocate_each(ex, A.rows, edges.strongest, roots, deltas));
   const auto kappa = static_cast<float>(bound.kappa);
-  const bool by_quality = bound.by_quality;
+  const bool by_quality = bound.by_quality, positive = bound.positive, beyond = bound.beyond;
   float *weight = edges.weight.data(), *strongest = edges.strongest.data(), *delta = deltas.data();
   double *root = roots.data();
   PetscCall(dominances(ex, A, a, w, bound.outside, root, delta));
@@ -225,8 +239,12 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
           const double unit = root[i] * root[j];
           result = unit > 0 ? quality(kappa, static_cast<float>(v / unit), root[i], root[j], delta[i], delta[j]) : 0;
         }
-        if (!by_quality && (surely || result > 0))
+        if (!by_quality && (surely || result > 0)) {
+          const float last = positive ? last_within(result) : 0; // 0 where surely: then |c| > 1
           result = i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
+          if (result == 0) result = last;
+        }
+        if (beyond && result == 0) result = i < j ? last_beyond(here, a[i], a[j], w[i], w[j]) : last_beyond(there, a[j], a[i], w[j], w[i]);
       }
       weight[k] = result;
       largest = result > largest ? result : largest;
@@ -319,7 +337,7 @@ template <class Ex> PetscErrorCode match_suitor(Ex &ex, CsrView<double> A, const
 }
 
 // Two vertices at most join a pair, one for each of its own: a hub of many leaves does not make one aggregate of them all.
-template <class Ex> PetscErrorCode join_pairs(Ex &ex, CsrView<double> A, const EdgeWeights<Ex> &edges, int *mate)
+template <class Ex> PetscErrorCode join_pairs(Ex &ex, CsrView<double> A, const EdgeWeights<Ex> &edges, int *mate, bool pair_rest)
 {
   Array<int, Ex> wanted, accepted; // whom a vertex would join; who may join it, the first of them
   const float *weight = edges.weight.data();
@@ -345,6 +363,19 @@ template <class Ex> PetscErrorCode join_pairs(Ex &ex, CsrView<double> A, const E
   }));
   PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t i) {
     if (want[i] >= 0 && accept[want[i]] == i) mate[i] = join(want[i]);
+  }));
+  if (!pair_rest) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(for_each(ex, A.rows, [=] AMGKIT_FN(std::int64_t j) { // i with want[i] = j is met by j alone
+    int first = -1;
+    for (int k = A.ptr[j]; accept[j] < A.rows && k < A.ptr[j + 1]; k++) {
+      const int i = A.col[k];
+      if (want[i] != j || accept[j] == i) continue;
+      if (first >= 0) {
+        mate[first] = i;
+        mate[i] = first;
+      }
+      first = first >= 0 ? -1 : i;
+    }
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

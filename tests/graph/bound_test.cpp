@@ -2,6 +2,7 @@
 #include "graph/matching.hpp"
 
 #include "support/gallery.hpp"
+#include "support/positive_couplings.hpp"
 #include "support/spaces.hpp"
 
 #include <cmath>
@@ -28,10 +29,15 @@ double mu(const HostCsr &A, const std::vector<double> &w, int i, int j)
   return both >= 0 && below > 0 ? 2 * b(i, i) * b(j, j) / (b(i, i) + b(j, j)) / below : HUGE_VAL;
 }
 
+// Which edges match after the others
+enum class Last { none, positive, beyond };
+
 // kappa = 0: without a bound
 template <class Ex>
-PetscErrorCode weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, double kappa, bool by_quality, std::vector<float> &out)
+PetscErrorCode weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, double kappa, bool by_quality, std::vector<float> &out,
+                       Last last = Last::none)
 {
+  const PairBound bound = {kappa, by_quality, last != Last::none, last == Last::beyond, nullptr};
   Csr<double, Ex> M;
   EdgeWeights<Ex> edges;
   Array<double, Ex> a, v, none;
@@ -42,9 +48,10 @@ PetscErrorCode weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, d
   PetscCall(upload(ex, w, v));
   PetscCall(upload(ex, std::vector<double>(A.rows, 0), none));
   if (kappa > 0)
-    PetscCall(bounded_edge_weights(ex, M.view(), a.data(), v.data(), {kappa, by_quality, none.data()}, edges));
+    PetscCall(
+        bounded_edge_weights(ex, M.view(), a.data(), v.data(), {kappa, by_quality, bound.positive, bound.beyond, none.data()}, edges));
   else
-    PetscCall(edge_weights(ex, M.view(), a.data(), v.data(), edges));
+    PetscCall(edge_weights(ex, M.view(), a.data(), v.data(), edges, bound.beyond));
   PetscCall(download(ex, edges.weight.data(), edges.weight.size(), out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -102,6 +109,81 @@ TYPED_TEST(Bound, KeepsTheEdgesWithinIt)
           EXPECT_EQ(kept[k], bound <= kappa ? free[k] : 0) << name << " " << i << " " << j;
           EXPECT_NEAR(quality[k], bound <= kappa ? kappa / bound : 0, 1e-4 * (1 + kappa / bound)) << name << " " << i << " " << j;
         }
+      }
+    }
+  }
+}
+
+// Edges that match after the others: first those within the bound whose coupling is positive, by mu, then all that are left, by c.
+// Matrices without positive couplings keep their weights to the bit where only the first may match.
+TYPED_TEST(Bound, EdgesThatMatchLast)
+{
+  int positive = 0, beyond = 0;
+  const double kappa = 7.3;
+  for (const auto &[name, A] : with_positive_couplings()) {
+    const auto w = ones(A);
+    std::vector<float> plain, with_positive, with_all, unbounded;
+    OK(weights(this->ex, A, w, kappa, false, plain));
+    OK(weights(this->ex, A, w, kappa, false, with_positive, Last::positive));
+    OK(weights(this->ex, A, w, kappa, false, with_all, Last::beyond));
+    OK(weights(this->ex, A, w, 0, false, unbounded, Last::beyond));
+    for (int i = 0; i < A.rows; i++) {
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+        const int j = A.col[k];
+        if (i == j || A.at(j, i) == 0) continue;
+        const double bound = mu(A, w, i, j), c = 1 - 2 * A.val[k] / (A.at(i, i) + A.at(j, j));
+        if (std::abs(bound / kappa - 1) < 1e-5) continue; // the rounding decides
+        EXPECT_GT(unbounded[k], 0) << name;
+        if (plain[k] > 0) {
+          EXPECT_EQ(with_positive[k], plain[k]) << name;
+          EXPECT_EQ(with_all[k], plain[k]) << name;
+          EXPECT_GT(plain[k], 1e-23F) << name;
+        } else if (bound <= kappa) {
+          EXPECT_NEAR(with_positive[k] / 1e-30, kappa / bound, 1e-4 * (1 + kappa / bound)) << name << " " << i << " " << j;
+          EXPECT_EQ(with_all[k], with_positive[k]) << name;
+          positive++;
+        } else {
+          EXPECT_EQ(with_positive[k], 0) << name;
+          EXPECT_NEAR(with_all[k] / 1e-30, c > 1 ? (c - 1) / c : 1e-6 * (2 + c), 1e-5) << name << " " << i << " " << j;
+          EXPECT_GT(with_all[k], 0) << name;
+          beyond++;
+        }
+      }
+    }
+  }
+  EXPECT_GT(positive, 100);
+  EXPECT_GT(beyond, 100);
+  for (const HostCsr &A : {grid7(5, 6, 7, 1, 10, 100), grid27(6), random_graph(300, 1200, 3)}) {
+    std::vector<float> plain, with_positive;
+    OK(weights(this->ex, A, ones(A), kappa, false, plain));
+    OK(weights(this->ex, A, ones(A), kappa, false, with_positive, Last::positive));
+    EXPECT_EQ(plain, with_positive);
+  }
+}
+
+// mu is that of the matrix whose positive couplings were added to the diagonal, with A's own b_ii.
+TYPED_TEST(Bound, CountsPositiveCouplingsOnTheDiagonal)
+{
+  for (const auto &[name, A] : with_positive_couplings()) {
+    HostCsr lumped = A;
+    const double kappa = 20;
+    std::vector<float> quality;
+    for (int i = 0; i < A.rows; i++) {
+      double sum = 0;
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+        if (A.col[k] != i && A.val[k] > 0) sum += lumped.val[k], lumped.val[k] = 0;
+      }
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) lumped.val[k] += A.col[k] == i ? sum : 0;
+    }
+    OK(weights(this->ex, A, ones(A), kappa, true, quality));
+    for (int i = 0; i < A.rows; i++) {
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+        const int j = A.col[k];
+        if (i == j || A.val[k] > 0) continue;
+        const double l_ii = lumped.at(i, i), l_jj = lumped.at(j, j), a_ii = A.at(i, i), a_jj = A.at(j, j);
+        const double bound = mu(lumped, ones(A), i, j) * (l_ii + l_jj) / (l_ii * l_jj) * a_ii * a_jj / (a_ii + a_jj);
+        if (std::abs(bound / kappa - 1) < 1e-5) continue; // the rounding decides
+        EXPECT_NEAR(quality[k], bound <= kappa ? kappa / bound : 0, 1e-4 * (1 + kappa / bound)) << name << " " << i << " " << j;
       }
     }
   }

@@ -82,7 +82,7 @@ std::vector<int> greedy(std::vector<Edge> edges, std::vector<int> mate)
 }
 
 // What join_pairs() makes of a matching.
-std::vector<int> joined_by_definition(std::vector<Edge> edges, const std::vector<int> &mate)
+std::vector<int> joined_by_definition(std::vector<Edge> edges, const std::vector<int> &mate, bool pair_rest)
 {
   std::vector<int> wanted(mate.size(), -1), taken(mate.size(), -1), out = mate;
   std::sort(edges.begin(), edges.end(), goes_before);
@@ -96,12 +96,20 @@ std::vector<int> joined_by_definition(std::vector<Edge> edges, const std::vector
     taken[wanted[i]] = i;
     out[i] = join(wanted[i]);
   }
+  for (int j = 0; j < static_cast<int>(mate.size()); j++) {
+    int first = -1;
+    for (int i = 0; pair_rest && i < static_cast<int>(mate.size()); i++) {
+      if (wanted[i] != j || taken[j] == i) continue;
+      if (first >= 0) out[first] = i, out[i] = first;
+      first = first >= 0 ? -1 : i;
+    }
+  }
   return out;
 }
 
 template <class Ex>
 PetscErrorCode match(Ex &ex, const HostCsr &A, const std::vector<double> &w, bool with_paths, std::vector<int> &after_paths,
-                     std::vector<int> &mate, std::vector<int> *joined = nullptr)
+                     std::vector<int> &mate, std::vector<int> *joined = nullptr, bool pair_rest = false)
 {
   Csr<double, Ex> M;
   EdgeWeights<Ex> edges;
@@ -119,7 +127,7 @@ PetscErrorCode match(Ex &ex, const HostCsr &A, const std::vector<double> &w, boo
   PetscCall(match_suitor(ex, M.view(), edges, m.data()));
   PetscCall(download(ex, m.data(), m.size(), mate));
   if (joined) {
-    PetscCall(join_pairs(ex, M.view(), edges, m.data()));
+    PetscCall(join_pairs(ex, M.view(), edges, m.data(), pair_rest));
     PetscCall(download(ex, m.data(), m.size(), *joined));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -150,9 +158,17 @@ TYPED_TEST(Matching, SingleVerticesJoinPairs)
 {
   int joins = 0, singles = 0;
   auto check = [&](const std::string &name, const HostCsr &A, const std::vector<double> &w) {
-    std::vector<int> none, mate, joined;
+    std::vector<int> none, mate, joined, paired;
+    const auto edges = edges_of(A, w);
     OK(match(this->ex, A, w, true, none, mate, &joined));
-    EXPECT_EQ(joined, joined_by_definition(edges_of(A, w), mate)) << name;
+    EXPECT_EQ(joined, joined_by_definition(edges, mate, false)) << name;
+    OK(match(this->ex, A, w, true, none, mate, &paired, true));
+    EXPECT_EQ(paired, joined_by_definition(edges, mate, true)) << name;
+    std::vector<bool> has_edge(A.rows, false);
+    for (const Edge &e : edges) has_edge[e.i] = has_edge[e.j] = true;
+    int left = 0; // aggregates of vertices with an edge: pairs and single ones
+    for (int i = 0; i < A.rows; i++) left += has_edge[i] && (paired[i] == -1 || paired[i] > i) ? 1 : 0;
+    EXPECT_LE(2 * left, std::count(has_edge.begin(), has_edge.end(), true)) << name;
     joins += static_cast<int>(std::count_if(joined.begin(), joined.end(), [](int m) { return m < left_out; }));
     singles += static_cast<int>(std::count(joined.begin(), joined.end(), -1));
   };

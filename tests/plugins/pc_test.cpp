@@ -1,5 +1,6 @@
 #include "amgkit.h"
 #include "support/petsc_problems.hpp"
+#include "support/positive_couplings.hpp"
 
 #include <cmath>
 #include <petscviewer.h>
@@ -287,5 +288,32 @@ TEST_F(PCTest, AsciiViewShowsTheLevelTable)
   for (const char *expected :
        {"type: amgmatching", "level         rows", "    0         1728", "operator complexity 1.", "dense inverse", "space=auto"})
     EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
+}
+
+// What the matching allows where else coarsening would stall; the same on all ranks.
+TEST_F(PCTest, SaysWhatItAllowsInOrderToCoarsen)
+{
+  const std::string of_ranks =
+      size_of_world() > 1 ? ", on " + std::to_string(size_of_world()) + " of " + std::to_string(size_of_world()) + " ranks" : "";
+  struct Case {
+    HostCsr A;
+    const char *options, *expected;
+  };
+  for (const Case &c :
+       {Case{bricks(12, 1, 1, 1, 0, 1), "", ": rows left single were matched by positive couplings, or for a neighbour in common, as else"},
+        Case{grid27(12), "-pc_amgmatching_kappa 8", ": rows were matched by any coupling, whatever its sign and bound, as else"},
+        Case{grid27(12), "", nullptr}}) {
+    OwnedMat A;
+    OwnedKSP ksp;
+    OK(distribute(c.A, false, A.out()));
+    OK(make_ksp(A, c.options, ksp.out()));
+    OK(KSPSetUp(ksp));
+    const std::string view = test::view_of(static_cast<KSP>(ksp));
+    if (c.expected) {
+      EXPECT_NE(view.find("level 1" + of_ranks + c.expected), std::string::npos) << view;
+    } else {
+      EXPECT_EQ(view.find("as else"), std::string::npos) << view;
+    }
+  }
 }
 } // namespace amgkit::test

@@ -1,0 +1,126 @@
+// What amgmatching allows where else coarsening would stall.
+#include "amg/prolongation_matching.hpp"
+#include "support/amg_solver.hpp"
+#include "support/hierarchy_shape.hpp"
+#include "support/petsc_problems.hpp"
+#include "support/positive_couplings.hpp"
+
+namespace amgkit::test
+{
+template <class Ex> using ConcessionTest = SpaceTest<Ex>;
+TYPED_TEST_SUITE(ConcessionTest, Spaces, SpaceName);
+
+namespace
+{
+// Leaves on the vertices of a path, whose matching leaves nearly all leaves single
+HostCsr broom(int vertices, int leaves)
+{
+  std::map<std::pair<int, int>, double> edges;
+  for (int v = 0; v < vertices; v++) {
+    if (v > 0) edges[{(v - 1) * (leaves + 1), v * (leaves + 1)}] = 1;
+    for (int l = 1; l <= leaves; l++) edges[{v * (leaves + 1), v * (leaves + 1) + l}] = 1;
+  }
+  return from_edges(vertices * (leaves + 1), edges, 0.01);
+}
+
+template <class Ex>
+PetscErrorCode levels_of(Ex &ex, const HostCsr &M, const MatchingParameters &matching, std::vector<LevelStatistics> &out)
+{
+  OwnedMat A;
+  Hierarchy<Ex> hierarchy;
+  AmgParameters parameters;
+  const auto prolongation = make_matching_prolongation<Ex>(matching);
+
+  PetscFunctionBegin;
+  parameters.coarse_eq_limit = 20 * size_of_world();
+  PetscCall(distribute(M, Ex::on_device, A.out()));
+  PetscCall(hierarchy.build(ex, A, parameters, *prolongation));
+  out = hierarchy.statistics;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int concessions(const std::vector<LevelStatistics> &levels)
+{
+  int sum = 0;
+  for (const LevelStatistics &level : levels) sum += level.single_rows + level.any_coupling;
+  return sum;
+}
+
+void expect_thirds(const std::vector<LevelStatistics> &levels, const std::string &name)
+{
+  EXPECT_LE(levels.back().rows, 20 * size_of_world()) << name;
+  for (std::size_t l = 1; l < levels.size(); l++) EXPECT_LE(3 * levels[l].rows, levels[l - 1].rows + 3 * size_of_world()) << name;
+}
+} // namespace
+
+TYPED_TEST(ConcessionTest, NothingStalls)
+{
+  std::vector<Named> hard = with_positive_couplings(10);
+  hard.push_back({"broom", broom(20, 40)});
+  int made = 0;
+  for (const auto &[name, A] : hard) {
+    for (PetscInt steps : {2, 3}) {
+      for (PetscReal kappa : {0.0, 60.0}) {
+        std::vector<LevelStatistics> levels;
+        MatchingParameters matching;
+        matching.matching_steps = steps;
+        matching.kappa = kappa;
+        OK(levels_of(this->ex, A, matching, levels));
+        expect_thirds(levels, name);
+        made += concessions(levels);
+      }
+    }
+  }
+  EXPECT_GT(made, 10);
+}
+
+// All pairs of a 27-point grid have a bound of 26.
+TYPED_TEST(ConcessionTest, BoundGivesWay)
+{
+  for (PetscBool by_quality : {PETSC_FALSE, PETSC_TRUE}) {
+    std::vector<LevelStatistics> levels;
+    MatchingParameters matching;
+    matching.kappa = 8;
+    matching.quality_aware = by_quality;
+    OK(levels_of(this->ex, grid27(12), matching, levels));
+    expect_thirds(levels, "27");
+    EXPECT_EQ(levels[0].any_coupling, size_of_world());
+    EXPECT_EQ(levels[0].single_rows, 0);
+  }
+}
+
+// What coarsens well is matched as without concessions, to the bit: none is made.
+TYPED_TEST(ConcessionTest, NoneWhereItIsNotNeeded)
+{
+  for (const HostCsr &A : {grid7(12, 12, 12), grid27(12), grid7(12, 12, 12, 1, 100, 0.01)}) {
+    for (PetscInt steps : {1, 2, 3}) {
+      std::vector<LevelStatistics> levels;
+      MatchingParameters matching;
+      matching.matching_steps = steps;
+      OK(levels_of(this->ex, A, matching, levels));
+      if (size_of_world() == 1) {
+        EXPECT_EQ(concessions(levels), 0) << A.rows << " " << steps;
+      }
+    }
+  }
+}
+
+TYPED_TEST(ConcessionTest, IsTheSameInEverySpace)
+{
+  for (const auto &[name, M] : with_positive_couplings(10)) {
+    Host host;
+    Shape expected, got;
+    AmgParameters parameters;
+    OwnedMat A, B;
+    parameters.coarse_eq_limit = 30;
+    parameters.storage = Storage::in_double;
+    OK(distribute(M, false, A.out()));
+    OK(distribute(M, TypeParam::on_device, B.out()));
+    OK(shape_of(host, static_cast<Mat>(A), parameters, expected));
+    OK(shape_of(this->ex, static_cast<Mat>(B), parameters, got));
+    EXPECT_EQ(got.rows, expected.rows) << name;
+    EXPECT_EQ(got.patterns, expected.patterns) << name;
+    EXPECT_EQ(got.values, expected.values) << name;
+  }
+}
+} // namespace amgkit::test
