@@ -39,7 +39,7 @@ AMGKIT_FN inline float excess(double a_ij, double a_ii, double a_jj, double w_i,
 // Weights of edges that match after all others: within the bound [1, 1e6] last_weight, others (0, 1) last_weight.
 constexpr float last_weight = 1e-30F;
 AMGKIT_FN inline float last_within(float quality) { return last_weight * (quality < 1e6F ? quality : 1e6F); }
-// Large c first, of which |c| <= 1 after the rest
+// Large c first, c <= 1 after the rest; 0 where c < -1, which no definite matrix has
 AMGKIT_FN inline float last_beyond(double a_ij, double a_ii, double a_jj, double w_i, double w_j)
 {
   const double q = -2 * a_ij * w_i * w_j / (a_ii * w_i * w_i + a_jj * w_j * w_j);
