@@ -18,9 +18,10 @@ template <class Ex> PetscErrorCode hash_vector(Ex &, std::int64_t n, PetscInt fi
 //   4  w_0·A w_1, 5  the sum of its terms' sizes; 0 but for k = 1
 // For a symmetric A the numbers 1 and 4 of step 1 are the same. work: as sum_into() needs it for three sums.
 inline constexpr int lanczos_scalars = 6;
-// w_0 = hash_vector() with salt 0 times sqrt(|d_i|), so that rows of any size count alike; 0 to 2 of step 0.
+// w_0 = hash_vector() with salt 0, but 0 where d is; 0 to 2 of step 0. balanced: times sqrt(|d_i|), so that rows of any size count alike.
 template <class Ex>
-PetscErrorCode lanczos_start(Ex &, std::int64_t n, PetscInt first, const double *d, double *w, double *work, double *scalars);
+PetscErrorCode lanczos_start(Ex &, std::int64_t n, PetscInt first, const double *d, bool balanced, double *w, double *work,
+                             double *scalars);
 // 3 to 5 of step k from w_k, A w_k and w_{k-1}, which is read for k = 1 alone
 template <class Ex>
 PetscErrorCode lanczos_product(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, const double *w_before,

@@ -22,12 +22,13 @@ template <class Ex> PetscErrorCode hash_vector(Ex &ex, std::int64_t n, PetscInt 
 }
 
 template <class Ex>
-PetscErrorCode lanczos_start(Ex &ex, std::int64_t n, PetscInt first, const double *d, double *w, double *work, double *scalars)
+PetscErrorCode lanczos_start(Ex &ex, std::int64_t n, PetscInt first, const double *d, bool balanced, double *w, double *work,
+                             double *scalars)
 {
   return sum_into<3>(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        const double w_i = hash_value(first + i, 0) * sqrt(magnitude(d[i]));
+        const double w_i = d[i] != 0 ? hash_value(first + i, 0) * (balanced ? sqrt(magnitude(d[i])) : 1) : 0;
         w[i] = w_i;
         return Sums<3>{{d[i] != 0 ? w_i * w_i / magnitude(d[i]) : 0, 0, 0}};
       },

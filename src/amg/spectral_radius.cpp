@@ -91,13 +91,13 @@ public:
   Lanczos(Ex &ex, DistMatrix<Ex> &A, const double *d, int most) : ex_(ex), A_(A), d_(d), most_(most) {}
 
   // Collective, as all that follows.
-  PetscErrorCode start()
+  PetscErrorCode start(bool balanced)
   {
     PetscFunctionBegin;
     PetscCall(memory_.allocate(ex_, A_, most_));
     w_ = memory_.x.data();
     before_ = memory_.y.data();
-    PetscCall(lanczos_start(ex_, A_.rows, A_.range.first(), d_, w_, memory_.work.data(), memory_.scalars.data()));
+    PetscCall(lanczos_start(ex_, A_.rows, A_.range.first(), d_, balanced, w_, memory_.work.data(), memory_.scalars.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Between start() and the first step: the vector becomes orthogonal to z in the inner product of |D| if z^T A z is at most small z^T |D|
@@ -149,28 +149,41 @@ private:
 };
 } // namespace
 
-template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, double bound, Spectrum *spectrum)
+// Collective: from one start vector.
+template <class Ex>
+static PetscErrorCode estimate_from(Ex &ex, DistMatrix<Ex> &A, const double *d, bool balanced, double bound, Spectrum *spectrum)
 {
   constexpr int most = 8, at_once = 4;
   constexpr double nearly_all = 0.9;
   Lanczos<Ex> lanczos(ex, A, d, most);
   std::vector<double> scalars;
-  RitzValues ritz;
-  double more = 1;
+  std::array<double, 2> found = {1, 0}; // whether to go on, whether A is symmetric
 
   PetscFunctionBegin;
   *spectrum = {};
-  PetscCall(lanczos.start());
-  while (more != 0) {
+  PetscCall(lanczos.start(balanced));
+  while (found[0] != 0) {
+    RitzValues ritz;
     PetscCall(lanczos.go_on(at_once, scalars));
     PetscCall(ritz_values(scalars, lanczos.taken(), &ritz));
     if (!ritz.values.empty()) spectrum->radius = ritz.values.back() + ritz.residual;
+    if (!ritz.finite) spectrum->radius = HUGE_VAL;
     const bool exhausted = static_cast<int>(ritz.values.size()) < lanczos.taken();
-    more = ritz.finite && !exhausted && lanczos.taken() < most && spectrum->radius < nearly_all * bound ? 1 : 0;
-    PetscCall(agree(A.comm, &more, 1));
+    found[0] = !exhausted && lanczos.taken() < most && spectrum->radius < nearly_all * bound ? 1 : 0;
+    found[1] = is_symmetric(scalars) ? 1 : 0;
+    PetscCall(agree(A.comm, found.data(), 2));
   }
-  if (!ritz.finite) spectrum->radius = HUGE_VAL;
-  spectrum->symmetric = is_symmetric(scalars);
+  spectrum->symmetric = found[1] != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// With u = |D|^1/2 w the recurrence is that of |D|^-1/2 A |D|^-1/2 where A is symmetric, and a balanced start is a u of no structure. The
+// rows of another A may be equations of any size: then it is w that has none.
+template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, double bound, Spectrum *spectrum)
+{
+  PetscFunctionBegin;
+  PetscCall(estimate_from(ex, A, d, true, bound, spectrum));
+  if (!spectrum->symmetric) PetscCall(estimate_from(ex, A, d, false, bound, spectrum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,7 +196,7 @@ template <class Ex> PetscErrorCode estimate_ends(Ex &ex, DistMatrix<Ex> &A, cons
   std::array<double, 4> found = {0, HUGE_VAL, 0, 0}; // largest, smallest, whether A is symmetric, whether that is all
 
   PetscFunctionBegin;
-  PetscCall(lanczos.start());
+  PetscCall(lanczos.start(true));
   if (z) PetscCall(lanczos.keep_out(z->data(), zero));
   while (found[3] == 0) {
     RitzValues ritz;

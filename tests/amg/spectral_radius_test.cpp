@@ -91,6 +91,23 @@ TYPED_TEST(SpectrumTest, LargestEigenvalueOfFewRows)
   }
 }
 
+// Equations of any size: A is not symmetric then, but D⁻¹ A is that of the grid.
+TYPED_TEST(SpectrumTest, LargestEigenvalueWithScaledRows)
+{
+  const int n = 12;
+  const double exact = 1 + std::cos(std::acos(-1.0) / (n + 1));
+  HostCsr A = grid7(n, n, n);
+  for (int i = 0; i < A.rows; i++)
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) A.val[k] *= std::pow(10, 8 * std::sin(1.7 * i * i));
+  Operator<TypeParam> op;
+  Spectrum spectrum;
+  OK(op.create(this->ex, A, 1));
+  OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &spectrum));
+  EXPECT_GE(spectrum.radius, 0.95 * exact);
+  EXPECT_LE(spectrum.radius, 1.15 * exact);
+  EXPECT_FALSE(spectrum.symmetric);
+}
+
 // The bound of a grid's rows is 2, and 4 steps see nearly that: with it the estimate is that of 4 steps, and there is nothing to gain.
 TYPED_TEST(SpectrumTest, BoundEndsTheSearch)
 {
