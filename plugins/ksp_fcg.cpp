@@ -109,6 +109,12 @@ PetscErrorCode check_there(KSP ksp, const FcgSolve &solve, Preconditioner *solve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Before its order is read, after the user's functions have run, which may have set up anew.
+PetscErrorCode check_order(KSP ksp, const FcgSolve &solve)
+{
+  return solve.reordered ? check_there(ksp, solve, solver_of(ksp->pc)) : PETSC_SUCCESS;
+}
+
 // q = A d and the step along d
 PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
 {
@@ -137,6 +143,7 @@ PetscErrorCode true_residual(KSP ksp, FcgSolve &solve, bool first, bool x_is_zer
 
   PetscFunctionBegin;
   solve.applied = false;
+  PetscCall(check_order(ksp, solve));
   PetscCall(solve.steps.complete(solve.v));
   if (x_is_zero) {
     PetscCall(VecCopy(ksp->vec_rhs, solve.v.r));
@@ -167,7 +174,6 @@ PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
   PetscFunctionBegin;
   if (!solve.v.w_in_single) {
     PetscCall(KSP_PCApply(ksp, solve.v.r, solve.v.w));
-    if (solve.reordered) PetscCall(check_there(ksp, solve, solver_of(ksp->pc))); // which may have been set up anew
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(solver_to_apply(ksp->pc, solve.v.w, &solver));
@@ -215,6 +221,7 @@ PetscErrorCode next_direction(KSP ksp, FcgSolve &solve)
   PetscFunctionBegin;
   if (!solve.applied) PetscCall(precondition(ksp, solve));
   solve.applied = false;
+  PetscCall(check_order(ksp, solve));
   PetscCall(solve.steps.project(solve.first, solve.v));
   if (ksp->normtype == KSP_NORM_NATURAL) {
     FcgScalars s;

@@ -67,7 +67,8 @@ HostCsr joined(const std::vector<HostCsr> &parts)
 }
 } // namespace
 
-// Not on a plain host: where the given numbering of a rank's rows is bad, and the other one better. With blocks it is that of nodes.
+// Not on a plain host: where the given numbering of a rank's rows is bad, and the other one better. With blocks where it is asked for, as
+// nodes.
 TYPED_TEST(RenumberedRows, AreThoseThatNobodyOrdered)
 {
   const int possible = TypeParam::sliced_rows ? size_of_world() : 0;
@@ -78,20 +79,33 @@ TYPED_TEST(RenumberedRows, AreThoseThatNobodyOrdered)
       AmgParameters parameters;
       parameters.rows_worth_renumbering = 0;
       parameters.coarse_eq_limit = 50;
+      const bool asked_for = bs > 1;
+      if (asked_for) parameters.renumber = Renumber::yes;
       const HostCsr parts = joined(std::vector<HostCsr>(static_cast<std::size_t>(size_of_world()), M));
       OK(solver.create(this->ex, bs > 1 ? with_blocks(parts, bs) : parts, parameters, *make_matching_prolongation<TypeParam>({}), bs,
                        bs * M.rows));
       const Numbering &numbering = solver.hierarchy.numbering;
       EXPECT_EQ(numbering.measured, possible);
       EXPECT_EQ(numbering.given > 0.75, possible > 0 && bad) << numbering.given;
-      EXPECT_EQ(numbering.taken, taken ? possible : 0) << numbering.given << " " << numbering.own;
-      EXPECT_EQ(solver.hierarchy.finest.order() != nullptr, possible > 0 && taken);
-      EXPECT_EQ(solver.hierarchy.finest.reordered(), possible > 0 && taken);
+      EXPECT_EQ(numbering.taken, taken || asked_for ? possible : 0) << numbering.given << " " << numbering.own;
+      EXPECT_EQ(solver.hierarchy.finest.order() != nullptr, possible > 0 && (taken || asked_for));
+      EXPECT_EQ(solver.hierarchy.finest.reordered(), possible > 0 && (taken || asked_for));
       std::vector<double> x;
       OK(solver.apply(this->ex, solver.cycle.choose(true, false), solver.wave(0.1), x));
       for (const double x_i : x) ASSERT_TRUE(std::isfinite(x_i));
     }
   }
+}
+
+TYPED_TEST(RenumberedRows, AreNotThoseOfBlocksUnlessAskedFor)
+{
+  AmgSolver<TypeParam> solver;
+  AmgParameters parameters;
+  parameters.rows_worth_renumbering = 0;
+  parameters.coarse_eq_limit = 50;
+  OK(solver.create(this->ex, with_blocks(shuffled_grid(12), 2), parameters, *make_matching_prolongation<TypeParam>({}), 2));
+  EXPECT_EQ(solver.hierarchy.numbering.measured, 0);
+  EXPECT_FALSE(solver.hierarchy.finest.reordered());
 }
 
 // Each rank for itself: those with few rows, those without, and those that somebody ordered keep the user's order.
