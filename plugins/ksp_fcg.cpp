@@ -35,7 +35,7 @@ struct FcgSolve {
   Mat A;
   bool by_product;       // whether the preconditioner multiplies, and not MatMult()
   bool can_be_ahead;     // whether B is applied by nothing but its kernels: another solve inside would post scalars, too
-  PetscInt solver;       // solvers_made() when it began
+  PetscInt solver;       // number_of_solver() when it began
   bool reordered;        // whether that solver has vectors of floats in another order
   bool first = true;     // whether there is no direction yet
   bool applied = false;  // whether w = B r is there already
@@ -102,7 +102,7 @@ PetscErrorCode KSPView_AMGFCG(KSP ksp, PetscViewer viewer)
 // The order may differ from rank to rank, and be the user's on some: all ask whether there is another solver.
 PetscErrorCode check_there(KSP ksp, const FcgSolve &solve, Preconditioner *solver)
 {
-  const bool other = solver && solve.solver != solvers_made(ksp->pc) && (solve.reordered || solve.steps.reordered(*solver));
+  const bool other = solver && solve.solver != number_of_solver(ksp->pc) && (solve.reordered || solve.steps.reordered(*solver));
   PetscFunctionBegin;
   PetscCheck(solver && !other, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_WRONGSTATE,
              "The preconditioner was reset while a solve with it was under way");
@@ -162,7 +162,9 @@ PetscErrorCode begin(KSP ksp, FcgSolve &solve, bool again)
   PetscFunctionBegin;
   PetscCall(true_residual(ksp, solve, true, ksp->guess_zero && !again));
   if (ksp->normtype != KSP_NORM_NATURAL && !again) PetscCall(check_convergence(ksp, solve.updated));
-  if (!ksp->reason) PetscCall(solve.steps.take_residual(solve.v, solve.updated));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(check_order(ksp, solve));
+  PetscCall(solve.steps.take_residual(solve.v, solve.updated));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -351,9 +353,9 @@ PetscErrorCode solve_fcg(KSP ksp)
 
   PetscFunctionBegin;
   ksp->its = 0;
-  PetscCall(find_product(ksp, &A, &product, &may_mix));
   for (bool again = false; !ksp->reason; again = true) {
     FcgVectors v;
+    PetscCall(find_product(ksp, &A, &product, &may_mix)); // which a monitor may have replaced
     PetscCall(prepare(ksp, A, product, may_mix && !again, &v));
     PetscCall(can_apply(ksp, A, *data.steps, v, &v.w_in_single));
     if (product) v.order = data.steps->order(*product);
@@ -364,7 +366,7 @@ PetscErrorCode solve_fcg(KSP ksp)
                       A,
                       product && data.steps->has_product(*product),
                       ahead,
-                      solvers_made(ksp->pc),
+                      number_of_solver(ksp->pc),
                       product && data.steps->reordered(*product)};
     PetscCall(iterate(ksp, solve, again));
   }

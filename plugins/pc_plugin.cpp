@@ -20,6 +20,8 @@ PetscErrorCode close_solver(PluginPC &data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscInt solvers_made = 0; // by this process
+
 // The solver that is there takes the new values if only values have changed, and the user lets it keep what the pattern decides.
 PetscErrorCode build(PC pc, PluginPC &data)
 {
@@ -32,7 +34,7 @@ PetscErrorCode build(PC pc, PluginPC &data)
   if (!fits) {
     PetscCall(close_solver(data));
     PetscCall(data.make(pc));
-    data.solvers_made++;
+    data.number = ++solvers_made;
     data.built_with = parameters;
     PetscCall(data.solver->setup(pc->pmat));
   }
@@ -162,7 +164,7 @@ Preconditioner *solver_of(PC pc)
 
 PetscObjectState state_of_set_up(PC pc) { return data_of(pc).set_up_in; }
 
-PetscInt solvers_made(PC pc) { return solver_of(pc) ? data_of(pc).solvers_made : 0; }
+PetscInt number_of_solver(PC pc) { return solver_of(pc) ? data_of(pc).number : 0; }
 
 bool applies_by_kernels(PC pc) { return solver_of(pc) && data_of(pc).applies_solver(); }
 

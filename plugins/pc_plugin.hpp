@@ -24,7 +24,7 @@ public:
   std::unique_ptr<Preconditioner> solver;
   PetscObjectState seen = 0;               // the state of solver's matrix when it was last found to be what was set up
   PetscObjectState set_up_in = 0;          // the state of the matrix at the last setup
-  PetscInt solvers_made = 0;               // so far; the same on all ranks
+  PetscInt number = 0;                     // of solver, among all that this process has made
   std::string built_with;                  // the parameters that solver was set up with
   SetupStatus status = SetupStatus::ready; // of the last setup
 
@@ -57,8 +57,8 @@ public:
 // What this PC applies, nullptr if it is none of these types, or has nothing to apply; and the state that its matrix had in the last setup.
 Preconditioner *solver_of(PC pc);
 PetscObjectState state_of_set_up(PC pc);
-// The number of its solver, which none before it had; 0: there is none. The same on all ranks.
-PetscInt solvers_made(PC pc);
+// The number of its solver, which no other of this process has or had; 0: there is none.
+PetscInt number_of_solver(PC pc);
 // Whether PCApply() is the apply() of a solver here, and nothing else.
 bool applies_by_kernels(PC pc);
 // Collective: the same, where PCApply() to vectors like y would be its apply(), after what PCApply() does before that.

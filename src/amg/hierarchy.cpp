@@ -99,6 +99,13 @@ PetscErrorCode Hierarchy<Ex>::renumber_own_rows(Setup &setup, const Array<double
   Ex &ex = setup.ex;
   DistMatrix<Ex> &A = levels.front()->A;
   const int bs = levels.front()->block_size;
+  auto if_there_is_memory = [](auto work) { return without_memory_go_on([&] { return attempt(PETSC_COMM_SELF, work); }); };
+  auto measure = [&] {
+    PetscFunctionBegin;
+    PetscCall(scattered_share(ex, A.diag, bs, &numbering.given));
+    numbering.measured = 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
   auto renumber = [&] {
     Array<int, Ex> order;
     PetscFunctionBegin;
@@ -106,6 +113,8 @@ PetscErrorCode Hierarchy<Ex>::renumber_own_rows(Setup &setup, const Array<double
     PetscCall(ordered.allocate(ex, A.rows));
     PetscCall(gather(ex, A.rows, order.data(), diagonal.data(), ordered.data()));
     PetscCall(finest.renumber(ex, std::move(order), A));
+    PetscCall(scattered_share(ex, A.diag, bs, &numbering.own));
+    numbering.taken = always || numbering.own < better * numbering.given ? 1 : 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   const std::size_t bytes = static_cast<std::size_t>(A.diag.nnz + A.offd.nnz) * (sizeof(double) + 2 * sizeof(int));
@@ -114,18 +123,13 @@ PetscErrorCode Hierarchy<Ex>::renumber_own_rows(Setup &setup, const Array<double
   PetscFunctionBegin;
   const bool pays = bs == 1 && A.rows >= setup.parameters.rows_worth_renumbering; // blocks hide it: see share/amgkit/bench/NOTES.md
   if (A.rows == 0 || (!always && !pays)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(scattered_share(ex, A.diag, bs, &numbering.given));
-  numbering.measured = 1;
-  numbering.own = numbering.given;
-  if (!always && numbering.given < bad) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!always) PetscCall(memory_to_spare(ex, bytes, &spare));
-  if (spare) PetscCall(without_memory_go_on([&] { return attempt(PETSC_COMM_SELF, renumber); }));
-  if (!finest.order()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(scattered_share(ex, A.diag, bs, &numbering.own));
-  numbering.taken = always || numbering.own < better * numbering.given ? 1 : 0;
+  PetscCall(if_there_is_memory(measure));
+  if (!numbering.measured || (!always && numbering.given < bad)) spare = false;
+  if (spare && !always) PetscCall(memory_to_spare(ex, bytes, &spare));
+  if (spare) PetscCall(if_there_is_memory(renumber));
   if (numbering.taken) PetscFunctionReturn(PETSC_SUCCESS);
   numbering.own = numbering.given;
-  PetscCall(finest.forget_order(ex, A));
+  if (finest.order()) PetscCall(finest.forget_order(ex, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -66,7 +66,7 @@ template <class Ex> struct Level {
   DistMatrix<Ex> A;
   int number = 0;          // in the hierarchy, the finest is 0
   int block_size = 1;      // unknowns a node
-  double bound = HUGE_VAL; // no eigenvalue of D⁻¹ A, D the diagonal, is known to be larger in size; the same on all ranks
+  double bound = HUGE_VAL; // no eigenvalue of D⁻¹ A, D the diagonal, is larger in size; HUGE_VAL: nothing is known. The same on all ranks
   Smoother<Ex> smoother;
   std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest
   std::unique_ptr<Move<Ex>> move;         // of the next coarser level, where fewer ranks hold it

@@ -119,8 +119,9 @@ private:
          "That is done where it saves time. On several GPUs, the graph contains only levels that one GPU holds alone."},
         {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, take the rows in an order of the preconditioner's own",
          "With auto, that is done from 100,000 rows on where the numbering is little better than a random one, and there are no blocks. "
-         "With yes it always is; with blocks it is nodes that are renumbered. It takes a third more memory than the matrix. Vectors and "
-         "exported levels keep the user's order. Each process decides for its own rows, and keeps them."},
+         "With yes it always is; with blocks it is nodes that are renumbered. The copy of the matrix has a third more bytes than it. "
+         "Vectors "
+         "and exported levels keep the user's order. Each process decides for its own rows, and no row changes its process."},
         {"export_mg", Flag{&export_mg}, "Hand the levels to a PCMG, which then applies the preconditioner",
          "The options -mg_levels_*, -mg_coarse_* and -pc_mg_* choose its smoothers, coarse solver and cycle. Its default "
          "smoother is chebyshev with jacobi.",

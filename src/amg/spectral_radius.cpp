@@ -149,41 +149,29 @@ private:
 };
 } // namespace
 
-// Collective: from one start vector.
-template <class Ex>
-static PetscErrorCode estimate_from(Ex &ex, DistMatrix<Ex> &A, const double *d, bool balanced, double bound, Spectrum *spectrum)
+template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, double bound, Spectrum *spectrum)
 {
-  constexpr int most = 8, at_once = 4;
-  constexpr double nearly_all = 0.9;
+  constexpr int few = 4, most = 6;
+  constexpr double nearly_all = 0.9, borne = 1.1;
   Lanczos<Ex> lanczos(ex, A, d, most);
   std::vector<double> scalars;
-  std::array<double, 2> found = {1, 0}; // whether to go on, whether A is symmetric
+  double more = 1;
 
   PetscFunctionBegin;
   *spectrum = {};
-  PetscCall(lanczos.start(balanced));
-  while (found[0] != 0) {
+  PetscCall(lanczos.start(false));
+  while (more != 0) {
     RitzValues ritz;
-    PetscCall(lanczos.go_on(at_once, scalars));
+    const bool first = lanczos.taken() == 0;
+    PetscCall(lanczos.go_on(first ? few : most - few, scalars));
     PetscCall(ritz_values(scalars, lanczos.taken(), &ritz));
-    if (!ritz.values.empty()) spectrum->radius = ritz.values.back() + ritz.residual;
-    if (!ritz.finite) spectrum->radius = HUGE_VAL;
+    const double seen = ritz.values.empty() ? 0 : ritz.values.back() + ritz.residual;
+    spectrum->radius = !ritz.finite ? HUGE_VAL : first ? seen : std::max(spectrum->radius, seen / borne);
     const bool exhausted = static_cast<int>(ritz.values.size()) < lanczos.taken();
-    found[0] = !exhausted && lanczos.taken() < most && spectrum->radius < nearly_all * bound ? 1 : 0;
-    found[1] = is_symmetric(scalars) ? 1 : 0;
-    PetscCall(agree(A.comm, found.data(), 2));
+    more = !exhausted && lanczos.taken() < most && spectrum->radius < nearly_all * bound ? 1 : 0;
+    PetscCall(agree(A.comm, &more, 1));
   }
-  spectrum->symmetric = found[1] != 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// With u = |D|^1/2 w the recurrence is that of |D|^-1/2 A |D|^-1/2 where A is symmetric, and a balanced start is a u of no structure. The
-// rows of another A may be equations of any size: then it is w that has none.
-template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, double bound, Spectrum *spectrum)
-{
-  PetscFunctionBegin;
-  PetscCall(estimate_from(ex, A, d, true, bound, spectrum));
-  if (!spectrum->symmetric) PetscCall(estimate_from(ex, A, d, false, bound, spectrum));
+  spectrum->symmetric = is_symmetric(scalars);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,14 +9,14 @@ struct Spectrum {
   bool symmetric = true; // whether A is, as far as it couples rows with d != 0
 };
 
-// radius: as 8 steps of Lanczos in the inner product of |D|, D⁻¹ = diag(d), see it, plus the length of the Ritz vector's residual: for
+// radius: as 4 steps of Lanczos in the inner product of |D|, D⁻¹ = diag(d), see it, plus the length of the Ritz vector's residual: for
 // symmetric A mostly from above, by a few per cent. For other matrices the recurrence ignores the skew part.
-// bound: no eigenvalue is larger in size, infinity where nothing is known. Where 4 steps see nine tenths of it, they are all that is taken.
-// Elsewhere the largest eigenvalue may belong to a few rows, as on a mesh with slivers. There 4 steps saw down to 0.66 of it, 8 steps at
-// least 0.94, on 50 levels of 12 systems.
+// bound: no eigenvalue is larger in size, infinity where nothing is known. Where 4 steps see less than nine tenths of it, the largest
+// eigenvalue may belong to a few rows, as on a mesh with slivers: of such ones 4 steps saw down to 0.66, 6 steps at least 0.89. So 6 steps
+// are taken, and radius is at least what they see over 1.1. It is not all of it: a smoother's polynomial bears eigenvalues of up to 1.25
+// radius, and an interval made longer for a few rows serves all others less well.
 // symmetric: xᵀ A y and yᵀ A x are the same to rounding for the first two vectors, which they practically never are for another matrix.
-// The start vector is a hash of the global index, so the number of ranks changes only the rounding; for symmetric A with rows of any size
-// alike.
+// The start vector is a hash of the global index, so the number of ranks changes only the rounding.
 // Collective; bound is the same on all ranks.
 template <class Ex> PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const double *d, double bound, Spectrum *);
 

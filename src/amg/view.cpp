@@ -26,15 +26,12 @@ template <class Ex> std::string why_numbering(const Hierarchy<Ex> &hierarchy)
   return text.data();
 }
 
-// How level l came about, where it is not as the options say.
-std::string why_coarse(std::size_t l, const LevelStatistics &finer)
+// How level l came about, where it is not as the options say: on this many processes, by this concession.
+std::string why_coarse(std::size_t l, const LevelStatistics &finer, int processes, const char *how)
 {
-  const int ranks = finer.single_rows + finer.any_coupling;
   std::string why = "level " + std::to_string(l);
-  if (finer.active_ranks > 1) why += ", on " + std::to_string(ranks) + " of " + std::to_string(finer.active_ranks) + " ranks";
-  why += finer.any_coupling > 0 ? ": rows were matched by any coupling, whatever its sign and bound"
-                                : ": rows left single were matched by positive couplings, or for a neighbour in common";
-  return why + ", as else too many would be left";
+  if (finer.active_ranks > 1) why += ", on " + std::to_string(processes) + " of " + std::to_string(finer.active_ranks) + " processes";
+  return why + ": " + how + ", as else too many would be left";
 }
 
 template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle, std::size_t levels_in_all)
@@ -81,8 +78,12 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
   }
   if (hierarchy.numbering.measured > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_numbering(hierarchy).c_str()));
   for (std::size_t l = 1; l < statistics.size(); l++) {
-    if (statistics[l - 1].single_rows + statistics[l - 1].any_coupling > 0)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_coarse(l, statistics[l - 1]).c_str()));
+    const LevelStatistics &finer = statistics[l - 1];
+    for (const auto &[processes, how] :
+         {std::pair{finer.single_rows, "rows left single were matched by positive couplings, or for a neighbour in common"},
+          {finer.any_coupling, "rows were matched by any coupling, whatever its sign and bound"}}) {
+      if (processes > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_coarse(l, finer, processes, how).c_str()));
+    }
   }
   for (std::size_t l = 0; l < statistics.size() && l < hierarchy.levels.size(); l++) {
     if (statistics[l].without_blocks > 0)

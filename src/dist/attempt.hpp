@@ -17,7 +17,8 @@ PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &wor
 // and not printed. Every other error is as usual. Collective where work is.
 PetscErrorCode out_of_memory(const std::function<PetscErrorCode()> &work, bool *out_of_memory);
 
-// Local. For work() that only saves time later: a rank without memory for it goes on as before.
+// For work() that only saves time later: a rank without memory for it goes on as before. Collective where work is; all ranks go on then if
+// one has no memory.
 PetscErrorCode without_memory_go_on(const std::function<PetscErrorCode()> &work);
 
 // As out_of_memory(), where lack of memory is an error that names what it was for.

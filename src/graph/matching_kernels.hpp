@@ -235,12 +235,12 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
         const double b_jj = sign * w[j] * a[j] * w[j], v = -0.5 * sign * scaled(w, here + there, i, j);
         // where both rows dominate, mu <= 2 min(b_ii, b_jj) / v: most edges need no more than this
         const bool surely = v > 0 && delta[i] >= 0 && delta[j] >= 0 && 2 * (b_ii < b_jj ? b_ii : b_jj) <= kappa * v;
-        if (by_quality || !surely) {
+        if (by_quality || positive || !surely) {
           const double unit = root[i] * root[j];
           result = unit > 0 ? quality(kappa, static_cast<float>(v / unit), root[i], root[j], delta[i], delta[j]) : 0;
         }
         if (!by_quality && (surely || result > 0)) {
-          const float last = positive ? last_within(result) : 0; // 0 where surely: then |c| > 1
+          const float last = positive ? last_within(result) : 0;
           result = i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
           if (result == 0) result = last;
         }

@@ -89,7 +89,7 @@ TYPED_TEST(ConcessionTest, BoundGivesWay)
   }
 }
 
-// What coarsens well is matched as without concessions, to the bit: none is made.
+// What coarsens well on one process is matched without concessions.
 TYPED_TEST(ConcessionTest, NoneWhereItIsNotNeeded)
 {
   for (const HostCsr &A : {grid7(12, 12, 12), grid27(12), grid7(12, 12, 12, 1, 100, 0.01)}) {

@@ -337,18 +337,25 @@ TEST_F(Renumbered, SpeaksOfTheUsersRows)
   EXPECT_NE(refusal.message.find("Row 3 of the matrix"), std::string::npos) << refusal.message;
 }
 
-// Ranks may have no order of their own: all learn of a preconditioner that is replaced while a solve goes on.
+// Ranks may have no order of their own: all learn of a preconditioner that is replaced while a solve goes on, whenever that is, and by
+// whatever type.
 TEST_F(Renumbered, RefusesAnotherPreconditionerWithinASolve)
 {
-  const auto replace = [](KSP solver, PetscInt iteration, PetscReal, void *) -> PetscErrorCode {
+  struct Replacement {
+    PetscInt iteration;
+    const char *type; // nullptr: the same
+  };
+  const auto replace = [](KSP solver, PetscInt iteration, PetscReal, void *context) -> PetscErrorCode {
+    const auto &replacement = *static_cast<const Replacement *>(context);
     PC pc;
     Mat P;
     PetscFunctionBegin;
-    if (iteration != 3) PetscFunctionReturn(PETSC_SUCCESS);
+    if (iteration != replacement.iteration) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(KSPGetPC(solver, &pc));
     PetscCall(PCGetOperators(pc, nullptr, &P));
     PetscCall(PetscObjectReference(reinterpret_cast<PetscObject>(P)));
     PetscCall(PCReset(pc));
+    if (replacement.type) PetscCall(PCSetType(pc, replacement.type));
     PetscCall(PCSetOperators(pc, P, P));
     PetscCall(MatDestroy(&P));
     PetscCall(PCSetUp(pc));
@@ -357,13 +364,17 @@ TEST_F(Renumbered, RefusesAnotherPreconditionerWithinASolve)
   const HostCsr M = tetrahedra_laplacian(9, 0.2);
   OK(distribute(M, have_gpu(), A.out(), nodes_of_rank(Share::first, M.rows)));
   OK(make_system(A, x.out(), b.out()));
-  OK(replace_options(with("amgsa", "yes", "-ksp_amgfcg_precision mixed")));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 300));
-  OK(KSPMonitorSet(ksp, replace, nullptr, nullptr));
-  OK(KSPSetFromOptions(ksp));
-  const Refusal refusal = refusal_of([&] { return KSPSolve(ksp, b, x); });
-  EXPECT_EQ(static_cast<int>(refusal.code), PETSC_ERR_ARG_WRONGSTATE);
-  EXPECT_NE(refusal.message.find("reset while a solve"), std::string::npos) << refusal.message;
+  for (Replacement replacement : {Replacement{0, nullptr}, {1, nullptr}, {3, nullptr}, {3, "amgmatching"}}) {
+    OwnedKSP own;
+    OK(replace_options(with("amgsa", "yes", "-ksp_amgfcg_precision mixed")));
+    OK(KSPCreate(PETSC_COMM_WORLD, own.out()));
+    OK(KSPSetOperators(own, A, A));
+    OK(KSPSetTolerances(own, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 300));
+    OK(KSPMonitorSet(own, replace, &replacement, nullptr));
+    OK(KSPSetFromOptions(own));
+    const Refusal refusal = refusal_of([&] { return KSPSolve(own, b, x); });
+    EXPECT_EQ(static_cast<int>(refusal.code), PETSC_ERR_ARG_WRONGSTATE) << replacement.iteration;
+    EXPECT_NE(refusal.message.find("reset while a solve"), std::string::npos) << replacement.iteration << refusal.message;
+  }
 }
 } // namespace amgkit::test

@@ -26,9 +26,9 @@ struct DenseNorms {
 template <class Ex> PetscErrorCode dense_norms(Ex &, int n, const double *A, const double *x, DenseNorms *norms);
 
 // A <- A⁻¹ by LU with partial pivoting (LAPACK, cuSOLVER); *singular when a pivot is exactly zero, A is then undefined. symmetric: A is, to
-// rounding. Cuda tries Gauss-Jordan elimination without pivots first, for up to 2048 rows: see gauss_jordan_cuda.hpp. Then cuSOLVER and
-// cuBLAS, whose kernels take 50 ms to load, are not needed. Waits. On the space's own stream: one beside it would hide a third of a
-// millisecond of a setup, but every CUDA graph launched later would take 10 percent longer (share/amgkit/bench/NOTES.md).
+// rounding. Cuda tries Gauss-Jordan elimination without pivots first, for up to 2048 rows: see gauss_jordan_cuda.hpp. Where that succeeds,
+// cuSOLVER and cuBLAS, whose kernels take 50 ms to load, are not loaded. Waits. On the space's own stream: one beside it would hide a third
+// of a millisecond of a setup, but every CUDA graph launched later would take 10 percent longer (share/amgkit/bench/NOTES.md).
 PetscErrorCode dense_invert(Host &, int n, bool symmetric, double *A, bool *singular);
 PetscErrorCode dense_invert(Cuda &, int n, bool symmetric, double *A, bool *singular);
 } // namespace amgkit

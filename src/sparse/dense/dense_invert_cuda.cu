@@ -39,7 +39,7 @@ PetscErrorCode invert_by_lu(Cuda &ex, int n, double *A, bool *done)
 
 PetscErrorCode dense_invert(Cuda &ex, int n, bool symmetric, double *A, bool *singular)
 {
-  constexpr int largest = 2048; // beyond that LU is the faster one
+  constexpr int largest = 2048; // eliminations without pivots take twice LU's operations beyond some hundred rows
   bool done = false;
 
   PetscFunctionBegin;

@@ -19,7 +19,7 @@ namespace
 {
 constexpr int block = 32, tile = 64, threads = 256;
 constexpr int block_size = block * block;
-constexpr int a_row = tile / 4; // threads for a row of a tile, each with 4 x 4 entries
+constexpr int threads_a_row = tile / 4; // of a tile, each thread with 4 x 4 entries
 
 // inverse <- s⁻¹ by the same elimination entry by entry, for all threads of a block. s: block x block by rows, in room for two.
 template <bool Symmetric> __device__ void invert_block(double *s, double *inverse, int *failed)
@@ -56,71 +56,88 @@ template <bool Symmetric> __global__ void invert_first_block(int n, const double
   invert_block<Symmetric>(s, inverse, failed);
 }
 
-// Of the k-th block; inverses: P of all blocks up to that, and of the next when it ends. What is beyond n is that of the unit matrix.
-template <bool Symmetric> __global__ void eliminate_block(int n, int k, const double *from, double *to, double *inverses, int *failed)
-{
-  __shared__ double P[block][block], columns[block][tile], rows[block][tile + 1]; // one more, as it is written along q
-  detail::wait_for_kernels_before();
-  const int tiles = (n + tile - 1) / tile, id = static_cast<int>(blockIdx.x), me = static_cast<int>(threadIdx.x);
-  const int row0 = id / tiles * tile, col0 = id % tiles * tile, K = k * block;
-  const auto in_K = [=](int i) { return i >= K && i < K + block; };
-  const auto entry = [=](int i, int j) { return i < n && j < n ? from[i * n + j] : 0; };
+// What a thread block reads of A beside its own tile: P, and row_i and column_j for i and j of the tile.
+struct Panels {
+  double P[block][block], columns[block][tile], rows[block][tile + 1]; // one more, as a row is written along a column of A
+};
 
-  for (int t = me; t < block_size; t += threads) P[t / block][t % block] = inverses[k * block_size + t];
+struct Entries { // beyond n those of the unit matrix count as 0: nothing there is eliminated
+  const double *A;
+  int n;
+  __device__ double operator()(int i, int j) const { return i < n && j < n ? A[i * n + j] : 0; }
+};
+
+// Of the block of indices from K on.
+template <bool Symmetric> __device__ void load_panels(Entries A, int K, int row0, int col0, const double *inverse, Panels &panels)
+{
+  const int me = static_cast<int>(threadIdx.x);
+  const auto in_K = [=](int i) { return i >= K && i < K + block; };
+  for (int t = me; t < block_size; t += threads) panels.P[t / block][t % block] = inverse[t];
   for (int t = me; t < block * tile; t += threads) {
     const int q = t / tile, c = t % tile, i = row0 + c, j = col0 + c;
-    columns[q][c] = in_K(j) ? j == K + q : entry(K + q, j);
-    if (Symmetric) rows[q][c] = in_K(i) ? -(i == K + q) : i < K ? -entry(K + q, i) : entry(K + q, i);
+    panels.columns[q][c] = in_K(j) ? j == K + q : A(K + q, j);
+    if (Symmetric) panels.rows[q][c] = in_K(i) ? -(i == K + q) : i < K ? -A(K + q, i) : A(K + q, i);
   }
   for (int t = me; !Symmetric && t < block * tile; t += threads) {
     const int q = t % block, i = row0 + t / block;
-    rows[q][t / block] = in_K(i) ? -(i == K + q) : entry(i, K + q);
+    panels.rows[q][t / block] = in_K(i) ? -(i == K + q) : A(i, K + q);
   }
-  const int my_row = me / a_row * 4, my_col = me % a_row * 4;
-  double mine[4][4];
-  for (int a = 0; a < 4; a++) {
-    const int i = row0 + my_row + a;
-    for (int b = 0; b < 4; b++) mine[a][b] = in_K(i) || in_K(col0 + my_col + b) ? 0 : entry(i, col0 + my_col + b);
-  }
-  __syncthreads();
+}
 
-  double product[2][4] = {}; // of P and columns
-  const int two_rows = me / a_row * 2;
+// columns <- P columns
+__device__ void multiply_columns(Panels &panels)
+{
+  const int me = static_cast<int>(threadIdx.x), two_rows = me / threads_a_row * 2, my_col = me % threads_a_row * 4;
+  double product[2][4] = {};
   for (int q = 0; q < block; q++) {
     for (int a = 0; a < 2; a++) {
-      for (int b = 0; b < 4; b++) product[a][b] += P[two_rows + a][q] * columns[q][my_col + b];
+      for (int b = 0; b < 4; b++) product[a][b] += panels.P[two_rows + a][q] * panels.columns[q][my_col + b];
     }
   }
   __syncthreads();
   for (int a = 0; a < 2; a++) {
-    for (int b = 0; b < 4; b++) columns[two_rows + a][my_col + b] = product[a][b];
+    for (int b = 0; b < 4; b++) panels.columns[two_rows + a][my_col + b] = product[a][b];
   }
   __syncthreads();
-  for (int q = 0; q < block; q++) {
-    for (int a = 0; a < 4; a++) {
-      for (int b = 0; b < 4; b++) mine[a][b] -= rows[q][my_row + a] * columns[q][my_col + b];
-    }
-  }
+}
+
+// Of the k-th block; inverses: P of all blocks up to that, and of the next when it ends.
+template <bool Symmetric> __global__ void eliminate_block(int n, int k, const double *from, double *to, double *inverses, int *failed)
+{
+  __shared__ Panels panels;
+  detail::wait_for_kernels_before();
+  const int tiles = (n + tile - 1) / tile, id = static_cast<int>(blockIdx.x), me = static_cast<int>(threadIdx.x);
+  const int row0 = id / tiles * tile, col0 = id % tiles * tile, K = k * block, next = K + block;
+  const int my_row = me / threads_a_row * 4, my_col = me % threads_a_row * 4;
+  const Entries A = {from, n};
+  const auto in_K = [=](int i) { return i >= K && i < next; };
+
+  load_panels<Symmetric>(A, K, row0, col0, inverses + k * block_size, panels);
+  double mine[4][4];
   for (int a = 0; a < 4; a++) {
     const int i = row0 + my_row + a;
-    for (int b = 0; b < 4; b++) {
-      const int j = col0 + my_col + b;
-      if (i < n && j < n) to[i * n + j] = mine[a][b];
+    for (int b = 0; b < 4; b++) mine[a][b] = in_K(i) || in_K(col0 + my_col + b) ? 0 : A(i, col0 + my_col + b);
+  }
+  __syncthreads();
+  multiply_columns(panels);
+  for (int q = 0; q < block; q++) {
+    for (int a = 0; a < 4; a++) {
+      for (int b = 0; b < 4; b++) mine[a][b] -= panels.rows[q][my_row + a] * panels.columns[q][my_col + b];
     }
   }
-
-  const int next = K + block;
-  if (row0 != col0 || next >= n || next / tile * tile != row0) return;
-  __syncthreads();
-  double *s = &columns[0][0];
-  static_assert(sizeof columns == 2 * block_size * sizeof(double));
+  __syncthreads(); // before columns are written again
+  const bool has_next = row0 == col0 && next < n && next / tile * tile == row0;
+  double *s = &panels.columns[0][0]; // the next A_KK
+  static_assert(sizeof panels.columns == 2 * block_size * sizeof(double));
   for (int a = 0; a < 4; a++) {
     for (int b = 0; b < 4; b++) {
-      const int i = row0 + my_row + a, j = col0 + my_col + b;
-      const bool on_it = i >= next && i < next + block && j >= next && j < next + block;
-      if (on_it) s[(i - next) * block + j - next] = i < n && j < n ? mine[a][b] : i == j;
+      const int i = row0 + my_row + a, j = col0 + my_col + b, p = i - next, q = j - next;
+      const bool there = i < n && j < n;
+      if (there) to[i * n + j] = mine[a][b];
+      if (has_next && p >= 0 && p < block && q >= 0 && q < block) s[p * block + q] = there ? mine[a][b] : i == j;
     }
   }
+  if (!has_next) return;
   __syncthreads();
   invert_block<Symmetric>(s, inverses + (k + 1) * block_size, failed);
 }

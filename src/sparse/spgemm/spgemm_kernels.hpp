@@ -12,6 +12,7 @@
 #include "sparse/spgemm/spgemm_backends.hpp"
 #include "sparse/spgemm/spgemm_bitmaps.hpp"
 #include "sparse/spgemm/spgemm_lanes.hpp"
+#include "sparse/spgemm/spgemm_lists.hpp"
 #include "sparse/spgemm/spgemm_marks.hpp"
 #include "sparse/spgemm/spgemm_weights.hpp"
 
@@ -25,44 +26,6 @@ constexpr int largest = tables - 1;
 // of those with sums for runs: 48 KiB of scratch hold it
 constexpr int largest_with_sums(int run) { return run > 1 ? largest - 1 : largest; }
 constexpr int done = tables + 1; // no table is to be tried
-
-// How many rows go to each size of table; the last ones to none, but to bits or windows.
-struct RowsOfTables {
-  int of[tables + 1] = {};
-  int doubtful = 0; // whose table may turn out to be too small
-};
-struct AllRowsOfTables {
-  AMGKIT_FN RowsOfTables operator()(const RowsOfTables &a, const RowsOfTables &b) const
-  {
-    RowsOfTables sum;
-    for (int t = 0; t <= tables; t++) sum.of[t] = a.of[t] + b.of[t];
-    sum.doubtful = a.doubtful + b.doubtful;
-    return sum;
-  }
-};
-
-// row <- the rows i with table(i) = 0, those with 1, ..., ascending among themselves; counts: how many these are. One wait for all.
-template <class Ex, class F, class G>
-PetscErrorCode list_by_table(Ex &ex, std::int64_t rows, F table, G doubtful, int *row, RowsOfTables *counts)
-{
-  PetscFunctionBegin;
-  PetscCall(reduce<RowsOfTables>(
-      ex, rows,
-      [=] AMGKIT_FN(std::int64_t i) {
-        RowsOfTables one;
-        const int mine = table(i);
-        for (int t = 0; t <= tables; t++) one.of[t] = mine == t;
-        one.doubtful = doubtful(i);
-        return one;
-      },
-      {}, AllRowsOfTables{}, counts));
-  for (int t = 0; t <= tables; row += counts->of[t++]) {
-    if (counts->of[t] == 0) continue;
-    PetscCall(compact(
-        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return table(i) == t; }, row, nullptr));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 // next[i]: the size of table that row i of C tries first; count[i] <- 0 where it needs none.
 template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int *count, unsigned char *next)
@@ -142,11 +105,16 @@ template <class Ex> int most_with_sums(const SpgemmPlan<Ex> &plan, int t)
   return plan.rows > 1 ? block_columns_of(t) : columns_of(std::min(t, largest_with_sums(plan.run)));
 }
 
+struct MostSums {
+  int of[tables]; // in a table of each size
+};
+
 // Which rows of C go to which table with sums, by their lengths, each entry of which stands for so many sums.
 template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, int each, SpgemmPlan<Ex> &plan)
 {
   const int length = most_with_sums(plan, largest);
-  RowsOfTables most, counts; // most.of[t]: sums in table t
+  MostSums most;
+  RowsOfTables counts;
 
   PetscFunctionBegin;
   PetscCall(plan.row.allocate(ex, rows));

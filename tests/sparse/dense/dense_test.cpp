@@ -1,4 +1,7 @@
 #include "sparse/dense/dense.hpp"
+#if defined(AMGKIT_HAVE_CUDA)
+  #include "sparse/dense/gauss_jordan_cuda.hpp"
+#endif
 
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
@@ -126,6 +129,42 @@ TYPED_TEST(Dense, InversesOfAllSizes)
     }
   }
 }
+
+#if defined(AMGKIT_HAVE_CUDA)
+// Who tries it first: both kinds, and one where it must not succeed; and one of too many rows.
+TYPED_TEST(Dense, GaussJordanDoesWhatItCan)
+{
+  if constexpr (TypeParam::on_device) {
+    constexpr int n = 100, many = 2049;
+    for (const bool symmetric : {true, false}) {
+      for (const bool shifted : {false, true}) {
+        std::vector<double> M(n * n);
+        for (int i = 0; i < n; i++) {
+          M[i * n + (shifted ? (i + 1) % n : i)] = 4;
+          if (i > 0) M[i * n + i - 1] += -1;
+          if (i + 1 < n) M[i * n + i + 1] += symmetric ? -1 : -0.5;
+        }
+        auto A = this->to_space(M);
+        bool done = shifted;
+        OK(gauss_jordan(this->ex, n, symmetric && !shifted, A.data(), &done));
+        EXPECT_EQ(done, !shifted);
+        if (!done) {
+          EXPECT_EQ(this->to_host(A), M);
+        }
+      }
+    }
+    std::vector<double> M(std::size_t{many} * many, 1);
+    for (std::size_t i = 0; i < many; i++) M[i * many + i] = 3;
+    auto A = this->to_space(M);
+    bool singular = true;
+    OK(dense_invert(this->ex, many, true, A.data(), &singular));
+    EXPECT_FALSE(singular);
+    const auto inverse = this->to_host(A); // of 2 I + 1 1ᵀ
+    for (std::size_t i = 0; i < many; i += 97)
+      for (std::size_t j = 0; j < many; j++) ASSERT_NEAR(inverse[i * many + j], (i == j ? 0.5 : 0) - 0.25 / (1 + 0.5 * many), 1e-12);
+  }
+}
+#endif
 
 // Without pivoting the first pivot, 1e-20, makes numbers that leave nothing of A.
 TYPED_TEST(Dense, SmallPivotsAreNotTaken)

@@ -1,0 +1,45 @@
+// Lists of rows by the size of table that they need.
+#pragma once
+#include "base/parallel.hpp"
+#include "sparse/spgemm/spgemm_lanes.hpp"
+
+namespace amgkit::spgemm
+{
+// How many rows go to each size of table; the last ones to none, but to bits or windows.
+struct RowsOfTables {
+  int of[tables + 1] = {};
+  int doubtful = 0; // whose table may turn out to be too small
+};
+struct AllRowsOfTables {
+  AMGKIT_FN RowsOfTables operator()(const RowsOfTables &a, const RowsOfTables &b) const
+  {
+    RowsOfTables sum;
+    for (int t = 0; t <= tables; t++) sum.of[t] = a.of[t] + b.of[t];
+    sum.doubtful = a.doubtful + b.doubtful;
+    return sum;
+  }
+};
+
+// row <- the rows i with table(i) = 0, those with 1, ..., ascending among themselves; counts: how many these are. One wait for all.
+template <class Ex, class F, class G>
+PetscErrorCode list_by_table(Ex &ex, std::int64_t rows, F table, G doubtful, int *row, RowsOfTables *counts)
+{
+  PetscFunctionBegin;
+  PetscCall(reduce<RowsOfTables>(
+      ex, rows,
+      [=] AMGKIT_FN(std::int64_t i) {
+        RowsOfTables one;
+        const int mine = table(i);
+        for (int t = 0; t <= tables; t++) one.of[t] = mine == t;
+        one.doubtful = doubtful(i);
+        return one;
+      },
+      {}, AllRowsOfTables{}, counts));
+  for (int t = 0; t <= tables; row += counts->of[t++]) {
+    if (counts->of[t] == 0) continue;
+    PetscCall(compact(
+        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return table(i) == t; }, row, nullptr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit::spgemm
