@@ -294,7 +294,7 @@ TEST_F(PCTest, AsciiViewShowsTheLevelTable)
 TEST_F(PCTest, SaysWhatItAllowsInOrderToCoarsen)
 {
   const std::string of_ranks =
-      size_of_world() > 1 ? ", on " + std::to_string(size_of_world()) + " of " + std::to_string(size_of_world()) + " ranks" : "";
+      size_of_world() > 1 ? ", on " + std::to_string(size_of_world()) + " of " + std::to_string(size_of_world()) + " processes" : "";
   struct Case {
     HostCsr A;
     const char *options, *expected;
