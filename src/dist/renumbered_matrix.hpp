@@ -13,7 +13,7 @@ public:
   // order[new] = the user's; A.diag <- these rows. Local.
   PetscErrorCode order_rows(Ex &, Array<int, Ex> &&order, DistMatrix<Ex> &A);
   // Ghosts follow their owners' orders, A's halo follows the ghosts; A.offd <- this rank's rows of them. Collective. PETSC_ERR_MEM as
-  // attempt() has it: A is then as before.
+  // attempt() has it: A is then as order_rows() left it, and needs the user's order back before it is used.
   PetscErrorCode order_ghosts(Ex &, DistMatrix<Ex> &A);
   // Values of user(), whose rows are accessible. Local.
   PetscErrorCode take_values(Ex &);

@@ -70,9 +70,7 @@ TYPED_TEST(SpectrumTest, LargestEigenvalueOfAGrid)
 static HostCsr grid_with_a_cluster(int n, double size)
 {
   const HostCsr grid = grid7(n, n, n);
-  std::map<std::pair<int, int>, double> entries;
-  for (int i = 0; i < grid.rows; i++)
-    for (int k = grid.ptr[i]; k < grid.ptr[i + 1]; k++) entries[{i, grid.col[k]}] = grid.val[k];
+  auto entries = entries_of(grid);
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) entries[{grid.rows + i, grid.rows + j}] = size * (i == j ? 1 : 0.6);
   return make_csr(grid.rows + 4, grid.rows + 4, entries);

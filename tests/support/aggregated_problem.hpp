@@ -175,14 +175,6 @@ template <class F> void for_splits(F f)
   }
 }
 
-inline Entries entries_of(const HostCsr &M)
-{
-  Entries entries;
-  for (int i = 0; i < M.rows; i++) {
-    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) entries[{i, M.col[k]}] = M.val[k];
-  }
-  return entries;
-}
 // (P B_c)_ic
 inline Entries times(const Entries &P, const std::vector<double> &B_c, int m)
 {

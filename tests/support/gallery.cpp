@@ -22,6 +22,15 @@ double HostCsr::at(int i, int j) const
   return 0;
 }
 
+Entries entries_of(const HostCsr &M)
+{
+  Entries entries;
+  for (int i = 0; i < M.rows; i++) {
+    for (int k = M.ptr[i]; k < M.ptr[i + 1]; k++) entries[{i, M.col[k]}] = M.val[k];
+  }
+  return entries;
+}
+
 HostCsr make_csr(int rows, int cols, const Entries &entries)
 {
   HostCsr A;

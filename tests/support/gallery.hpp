@@ -21,6 +21,7 @@ struct HostCsr {
 
 // From entries (i, j) -> value
 HostCsr make_csr(int rows, int cols, const std::map<std::pair<int, int>, double> &entries);
+std::map<std::pair<int, int>, double> entries_of(const HostCsr &);
 // A symmetric M-matrix from weighted edges: -weight off the diagonal, the sum of the weights plus shift on it.
 HostCsr from_edges(int n, const std::map<std::pair<int, int>, double> &edges, double shift = 0.1);
 // Grid Laplacians of TARGETS: 7-point on nx x ny x nz with face weights, Dirichlet

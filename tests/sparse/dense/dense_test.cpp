@@ -72,6 +72,18 @@ TYPED_TEST(Dense, ALargeRowHidesNoAsymmetry)
   EXPECT_EQ(norms.asymmetry, 0.5); // of the last row
 }
 
+// M inverse is I, both by rows.
+static void expect_inverse(int n, const std::vector<double> &M, const std::vector<double> &inverse, double tolerance)
+{
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      double s = 0;
+      for (int k = 0; k < n; k++) s += M[i * n + k] * inverse[k * n + j];
+      ASSERT_NEAR(s, i == j, tolerance) << i << ", " << j;
+    }
+  }
+}
+
 // Positive definite, negative definite and indefinite
 TYPED_TEST(Dense, SymmetricMatricesOfAnySignAreInverted)
 {
@@ -89,14 +101,8 @@ TYPED_TEST(Dense, SymmetricMatricesOfAnySignAreInverted)
     EXPECT_EQ(norms.asymmetry, 0);
     OK(dense_invert(this->ex, n, true, A.data(), &singular));
     EXPECT_FALSE(singular);
-    const auto inverse = this->to_host(A);
-    for (int i = 0; i < n; i++) {
-      for (int j = 0; j < n; j++) {
-        double s = 0;
-        for (int k = 0; k < n; k++) s += M[i * n + k] * inverse[k * n + j];
-        ASSERT_NEAR(s, i == j, 1e-11) << shift;
-      }
-    }
+    SCOPED_TRACE(shift);
+    expect_inverse(n, M, this->to_host(A), 1e-11);
   }
 }
 
@@ -117,14 +123,7 @@ TYPED_TEST(Dense, InversesOfAllSizes)
         bool singular = true;
         OK(dense_invert(this->ex, n, symmetric, A.data(), &singular));
         EXPECT_FALSE(singular);
-        const auto inverse = this->to_host(A);
-        for (int i = 0; i < n; i++) {
-          for (int j = 0; j < n; j++) {
-            double s = 0;
-            for (int k = 0; k < n; k++) s += M[i * n + k] * inverse[k * n + j];
-            ASSERT_NEAR(s, i == j, shifted ? 1e-8 : 1e-12) << i << ", " << j;
-          }
-        }
+        expect_inverse(n, M, this->to_host(A), shifted ? 1e-8 : 1e-12);
       }
     }
   }

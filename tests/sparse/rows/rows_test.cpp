@@ -46,7 +46,9 @@ TYPED_TEST(Rows, FaultsAreFoundWhereTheyAre)
     EXPECT_EQ(check.negative, 0);
     EXPECT_EQ(this->to_host(a)[1], 4);
     EXPECT_EQ(this->to_host(a)[3], c.drop_diagonal ? 0 : 4);
-    if (c.row < 0) EXPECT_NEAR(check.bound, 1.25, 1e-6);
+    if (c.row < 0) {
+      EXPECT_NEAR(check.bound, 1.25, 1e-6);
+    }
     OK(check_rows(this->ex, O.view(), M.view(), a.data(), &check)); // the same entries as couplings to other ranks: no diagonal anywhere
     EXPECT_EQ(check.first_fault, 0);
     EXPECT_EQ(check.bound, 0);
