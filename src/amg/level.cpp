@@ -34,7 +34,7 @@ template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, const 
   return attempt(finest.A.comm, [&] {
     PetscFunctionBegin;
     PetscCall(smooth_vector_.allocate(ex, finest.A.rows));
-    PetscCall(smooth_vector_of(ex, A, smooth_vector_));
+    PetscCall(smooth_vector_of(ex, A, smooth_vector_, &ones_));
     PetscFunctionReturn(PETSC_SUCCESS);
   });
 }

@@ -105,6 +105,7 @@ protected:
   // m vectors side by side
   static PetscErrorCode bring_in_order(Ex &, const int *order, int m, Array<double, Ex> &vectors);
   Array<double, Ex> smooth_vector_;
+  bool ones_ = false; // whether it is known to be 1, on all ranks
   bool in_single_ = false;
 };
 } // namespace amgkit

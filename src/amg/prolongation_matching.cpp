@@ -35,7 +35,7 @@ public:
   PetscErrorCode prepare_single(Ex &ex, bool *fits) override
   {
     PetscFunctionBegin;
-    *fits = true; // the columns of P have length 1
+    *fits = true; // the columns of P have length 1, or its entries are 1
     if (p_single.size() == p.size()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(p_single.allocate(ex, p.size()));
     PetscCall(convert(ex, p.size(), static_cast<const double *>(p.data()), p_single.data()));
@@ -55,7 +55,8 @@ public:
 
     PetscFunctionBegin;
     PetscCall(download(ex, aggregation.id.data(), aggregation.fine, id));
-    PetscCall(download(ex, p.data(), aggregation.fine, weight));
+    if (p.size() > 0) PetscCall(download(ex, p.data(), aggregation.fine, weight));
+    weight.resize(id.size(), 1);
     for (std::size_t i = 0; i < id.size(); i++) {
       if (id[i] >= 0) out.col.push_back(first_coarse + id[i]);
       if (id[i] >= 0) out.val.push_back(weight[i]);
@@ -67,23 +68,25 @@ public:
   std::size_t bytes() const override { return aggregation.bytes() + p.bytes() + p_single.bytes() + slot.bytes() + ghosts.bytes(); }
 
   Aggregation<Ex> aggregation;
-  Array<double, Ex> p;
+  Array<double, Ex> p; // none where all weights are 1
   Array<float, Ex> p_single;
   Array<unsigned char, Ex> slot; // of the rank's own block, as contract() gives it
   GhostAggregates<Ex> ghosts;
   Concession made = Concession::none;
 };
 
-// A pairwise step on one rank's block: its aggregates, weights and smooth vector; the coarse block and its diagonal where a further
-// step needs them.
+// A pairwise step on one rank's block: its aggregates, weights and smooth vector, neither of which is stored where all are 1; the coarse
+// block and its diagonal where a further step needs them.
 template <class Ex> struct Step {
   Aggregation<Ex> pairs;
   Array<double, Ex> p;
   Csr<double, Ex> A;
+  Array<unsigned char, Ex> slot; // as contract() gives it
+  bool all_slots = false;
   Array<double, Ex> diagonal, w, outside;
 };
 
-// What a pairwise step matches by, one entry a row; without a bound, its kappa is 0.
+// What a pairwise step matches by, one entry a row; w = nullptr: it is 1. Without a bound, its kappa is 0.
 struct RowData {
   const double *diagonal, *w;
   PairBound bound;
@@ -148,18 +151,17 @@ PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, con
 template <class Ex> PetscErrorCode pair_blocks(Ex &ex, const Block &block, Aggregation<Ex> &pairs, Concession *made)
 {
   Csr<double, Ex> nodes;
-  Array<double, Ex> diagonal, ones;
+  Array<double, Ex> diagonal;
   Aggregation<Ex> pairs_of_nodes;
 
   PetscFunctionBegin;
   {
     const LogPhase logged(Phase::strength);
     PetscCall(condense_to_nodes(ex, block.A, block.block_size, nodes));
-    PetscCall(allocate_each(ex, nodes.rows, diagonal, ones));
+    PetscCall(diagonal.allocate(ex, nodes.rows));
     PetscCall(diagonal_of(ex, nodes.view(), diagonal.data()));
-    PetscCall(fill(ex, nodes.rows, 1, ones.data()));
   }
-  PetscCall(pair_nodes(ex, block, nodes.view(), {diagonal.data(), ones.data(), {}}, pairs_of_nodes, made));
+  PetscCall(pair_nodes(ex, block, nodes.view(), {diagonal.data(), nullptr, {}}, pairs_of_nodes, made));
   PetscCall(expand_to_unknowns(ex, pairs_of_nodes, block.block_size, pairs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -174,9 +176,11 @@ template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, con
   else
     PetscCall(pair_blocks(ex, block, step.pairs, made));
   const LogPhase logged(Phase::interp);
-  PetscCall(step.p.allocate(ex, A.rows));
-  PetscCall(step.w.allocate(ex, step.pairs.coarse));
-  PetscCall(pair_weights(ex, step.pairs, data.w, step.p.data(), step.w.data()));
+  if (data.w) {
+    PetscCall(step.p.allocate(ex, A.rows));
+    PetscCall(step.w.allocate(ex, step.pairs.coarse));
+    PetscCall(pair_weights(ex, step.pairs, data.w, step.p.data(), step.w.data()));
+  }
   if (data.bound.kappa > 0) {
     PetscCall(step.outside.allocate(ex, step.pairs.coarse));
     PetscCall(sum_over_aggregates(ex, step.pairs, data.bound.outside, step.outside.data()));
@@ -186,11 +190,12 @@ template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, con
 
 template <class Ex> PetscErrorCode contract_step(Ex &ex, CsrView<double> A, Step<Ex> &step)
 {
-  Array<unsigned char, Ex> slot;
+  const Aggregation<Ex> &pairs = step.pairs;
+  const double *p = step.p.data();
 
   PetscFunctionBegin;
   const LogPhase logged(Phase::rap);
-  PetscCall(contract(ex, A, step.pairs, step.p.data(), step.pairs.id.data(), step.p.data(), step.pairs.coarse, step.A, slot));
+  PetscCall(contract(ex, A, pairs, p, pairs.id.data(), p, pairs.coarse, step.A, step.slot, &step.all_slots));
   PetscCall(step.diagonal.allocate(ex, step.A.rows));
   PetscCall(diagonal_of(ex, step.A.view(), step.diagonal.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -206,20 +211,20 @@ public:
 
     PetscFunctionBegin;
     PetscCall(attempt(fine.A.comm, [&] { return coarsen(ex, fine, of_fine.diagonal.data(), *transfer, coarse); }));
-    PetscCall(complete_galerkin(ex, fine.A, transfer->aggregation, transfer->p.data(), transfer->ghosts, coarse.A));
+    PetscCall(complete_galerkin(ex, fine.A, transfer->aggregation, transfer->p.data(), this->ones_, transfer->ghosts, coarse.A));
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
-  // Local: all steps on the rank's own block. The coarse block is contracted from the fine one in one go, not from the last step's, so
-  // that new values need no more than contract_values().
+  // Local: all steps on the rank's own block. The coarse block's values are contracted from the fine one in one go, not from the last
+  // step's, so that new values need no more than contract_values(); where they go is composed of the steps' slots.
   PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, const double *diagonal, AggregationTransfer<Ex> &total, Level<Ex> &coarse)
   {
     Step<Ex> last;
     Array<double, Ex> outside;
     const PetscInt steps = parameters_.matching_steps;
-    const double *w = this->smooth_vector_.data();
+    const double *w = this->ones_ ? nullptr : this->smooth_vector_.data();
     PairBound bound = {fine.block_size == 1 ? parameters_.kappa : 0, parameters_.quality_aware == PETSC_TRUE, false, false, nullptr};
 
     PetscFunctionBegin;
@@ -234,6 +239,7 @@ private:
     if (steps > 1) PetscCall(contract_step(ex, fine.A.diag, last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
+    total.slot = std::move(last.slot);
     for (PetscInt s = 1; s < steps; s++) {
       Step<Ex> next;
       bound.outside = last.outside.data();
@@ -241,20 +247,53 @@ private:
       may_be_left *= most;
       const double share = may_be_left / std::max(last.A.rows, 1);
       PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size, share}, data, next, &total.made));
-      if (s + 1 < steps) PetscCall(contract_step(ex, last.A.view(), next));
-      const LogPhase logged(Phase::interp);
-      PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));
+      if (s + 1 < steps) {
+        PetscCall(contract_step(ex, last.A.view(), next));
+      } else {
+        const LogPhase logged(Phase::rap);
+        PetscCall(contract_pattern(ex, last.A.view(), next.pairs, next.pairs.id.data(), next.pairs.coarse, coarse.A.own_diag, next.slot,
+                                   &next.all_slots));
+      }
+      PetscCall(append(ex, fine.A.diag, last, next, total));
       last = std::move(next);
     }
-    const Aggregation<Ex> &aggregation = total.aggregation;
-    const double *p = total.p.data();
-    const LogPhase logged(Phase::rap);
-    PetscCall(contract(ex, fine.A.diag, aggregation, p, aggregation.id.data(), p, aggregation.coarse, coarse.A.own_diag, total.slot));
+    PetscCall(fill_block(ex, fine.A.diag, last.all_slots, total, coarse.A.own_diag));
+    if (Ex::sliced_rows && fine.A.rows >= beyond_cache) PetscCall(shorten(ex, total.aggregation));
     coarse.block_size = fine.block_size;
-    this->smooth_vector_ = std::move(last.w);
+    if (w) {
+      this->smooth_vector_ = std::move(last.w);
+    } else {
+      PetscCall(this->smooth_vector_.allocate(ex, total.aggregation.coarse));
+      PetscCall(fill(ex, total.aggregation.coarse, 1, this->smooth_vector_.data()));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  // total <- the steps up to last and then next, which has all slots only where last has them, too
+  static PetscErrorCode append(Ex &ex, CsrView<double> A, const Step<Ex> &last, Step<Ex> &next, AggregationTransfer<Ex> &total)
+  {
+    PetscFunctionBegin;
+    next.all_slots = next.all_slots && last.all_slots;
+    if (next.all_slots) {
+      const LogPhase logged(Phase::rap);
+      PetscCall(compose_slots(ex, A, total.aggregation.id.data(), last.A.ptr.data(), next.slot.data(), total.slot.data()));
+    }
+    const LogPhase logged(Phase::interp);
+    PetscCall(compose(ex, next.pairs, next.p.data(), total.aggregation, total.p.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // known: whether C has its pattern and total.slot the places in it
+  static PetscErrorCode fill_block(Ex &ex, CsrView<double> A, bool known, AggregationTransfer<Ex> &total, Csr<double, Ex> &C)
+  {
+    const Aggregation<Ex> &aggregation = total.aggregation;
+    const int *id = aggregation.id.data();
+    const double *p = total.p.data();
+    const LogPhase logged(Phase::rap);
+    return known ? contract_values(ex, A, aggregation, p, id, p, total.slot, C)
+                 : contract(ex, A, aggregation, p, id, p, aggregation.coarse, C, total.slot);
+  }
 
+  // So many rows are read from the device's memory; fewer stay in its cache, where short numbers save nothing.
+  static constexpr int beyond_cache = 500000;
   MatchingParameters parameters_;
 };
 } // namespace

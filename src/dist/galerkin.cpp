@@ -25,19 +25,20 @@ template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A
 } // namespace
 
 template <class Ex>
-PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex> &aggregation, const double *p,
+PetscErrorCode complete_galerkin(Ex &ex, DistMatrix<Ex> &A, const Aggregation<Ex> &aggregation, const double *p, bool ones,
                                  GhostAggregates<Ex> &ghosts, DistMatrix<Ex> &coarse)
 {
   PetscFunctionBegin;
   PetscCall(coarse.set_rows(A.comm, aggregation.coarse));
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
-    PetscCall(allocate_each(ex, static_cast<std::int64_t>(A.ghosts.size()), ghosts.column, ghosts.weight));
+    PetscCall(ghosts.column.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
+    if (!ones) PetscCall(ghosts.weight.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   if (A.halo.active()) {
     PetscCall(A.halo.exchange_into(ex, static_cast<const int *>(aggregation.id.data()), ghosts.column));
-    PetscCall(A.halo.exchange_into(ex, p, ghosts.weight));
+    if (!ones) PetscCall(A.halo.exchange_into(ex, p, ghosts.weight));
   }
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;

@@ -174,7 +174,7 @@ template <class Ex> PetscErrorCode make_space(Ex &ex, const Origin &from, NearNu
 }
 } // namespace
 
-template <class Ex> PetscErrorCode smooth_vector_of(Ex &ex, Mat A, Array<double, Ex> &w)
+template <class Ex> PetscErrorCode smooth_vector_of(Ex &ex, Mat A, Array<double, Ex> &w, bool *ones)
 {
   MatNullSpace space;
   PetscBool constant = PETSC_FALSE;
@@ -186,8 +186,10 @@ template <class Ex> PetscErrorCode smooth_vector_of(Ex &ex, Mat A, Array<double,
   PetscCall(MatGetNearNullSpace(A, &space));
   if (!space) PetscCall(MatGetNullSpace(A, &space));
   if (space) PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
+  const PetscInt read = std::min(count, bs - (constant ? 1 : 0));
+  *ones = read == 0;
   PetscCall(fill(ex, w.size(), count == 0 || constant ? 1 : 0, w.data()));
-  for (PetscInt k = 0; k < std::min(count, bs - (constant ? 1 : 0)); k++) {
+  for (PetscInt k = 0; k < read; k++) {
     VecReader<Ex> reader;
     const double *entries;
     PetscCall(check_length(vectors[k], k, static_cast<PetscInt>(w.size())));

@@ -9,8 +9,8 @@ namespace amgkit
 {
 // w <- the sum of the first bs vectors that MatSetNearNullSpace(), or else MatSetNullSpace(), attached, bs being the matrix's block size:
 // for rigid body modes the translations. Vectors that are not attached count as constants; w = 1 without any. Local; w has A's rows;
-// a vector of another length is an error.
-template <class Ex> PetscErrorCode smooth_vector_of(Ex &, Mat A, Array<double, Ex> &w);
+// a vector of another length is an error. *ones: that w = 1 without any vector having been read; the same on all ranks.
+template <class Ex> PetscErrorCode smooth_vector_of(Ex &, Mat A, Array<double, Ex> &w, bool *ones);
 
 // The near-null space: m vectors on n rows side by side.
 template <class Ex> struct NearNull {

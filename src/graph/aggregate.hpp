@@ -26,6 +26,6 @@ template <class Ex> PetscErrorCode pair_weights(Ex &, const Aggregation<Ex> &, c
 template <class Ex> PetscErrorCode sum_over_aggregates(Ex &, const Aggregation<Ex> &, const double *x, double *coarse);
 
 // total <- step after total, where step leaves nothing out: rows of total's fine side to step's aggregates. p (weights of total's rows) <-
-// p_i * step_p[id(i)].
+// p_i * step_p[id(i)], unless p is nullptr.
 template <class Ex> PetscErrorCode compose(Ex &, const Aggregation<Ex> &step, const double *step_p, Aggregation<Ex> &total, double *p);
 } // namespace amgkit

@@ -138,7 +138,7 @@ template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, 
   }));
   PetscCall(for_each(ex, total.fine, [=] AMGKIT_FN(std::int64_t i) {
     if (id[i] < 0) return;
-    p[i] *= step_p[id[i]];
+    if (p) p[i] *= step_p[id[i]];
     id[i] = step_id[id[i]];
   }));
   total.coarse = step.coarse;

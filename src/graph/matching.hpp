@@ -28,7 +28,7 @@ template <class Ex> struct EdgeWeights {
   Array<float, Ex> strongest; // one per row
 };
 
-// a: A's diagonal; w: the smooth vector. Both have A.rows entries; A is square with ascending columns.
+// a: A's diagonal; w: the smooth vector, nullptr where it is 1. Both have A.rows entries; A is square with ascending columns.
 // all: edges with |c| <= 1 can match after the others, large c first.
 template <class Ex>
 PetscErrorCode edge_weights(Ex &, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &, bool all = false);

@@ -48,7 +48,7 @@ AMGKIT_FN inline float last_beyond(double a_ij, double a_ii, double a_jj, double
 }
 
 // w_i a w_j for both orders of i and j to the same bits
-AMGKIT_FN inline double scaled(const double *w, double a, int i, int j) { return i < j ? w[i] * a * w[j] : w[j] * a * w[i]; }
+AMGKIT_FN inline double scaled(OrOnes<double> w, double a, int i, int j) { return i < j ? w[i] * a * w[j] : w[j] * a * w[i]; }
 
 // kappa / mu, 0 when the pair must not be matched; all in units of sqrt(b_ii b_jj). v = -(b_ij + b_ji) / 2, delta_i in units of b_ii,
 // root_i = sqrt(b_ii). Single precision will do for a bound.
@@ -163,8 +163,10 @@ template <class Ex> PetscErrorCode jump_to_starts(Ex &ex, int n, Array<Jump, Ex>
 } // namespace
 
 template <class Ex>
-PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *w, EdgeWeights<Ex> &edges, bool all)
+PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *smooth, EdgeWeights<Ex> &edges, bool all)
 {
+  const OrOnes<double> w = {smooth};
+
   PetscFunctionBegin;
   PetscCall(edges.weight.allocate(ex, A.nnz));
   PetscCall(edges.strongest.allocate(ex, A.rows));
@@ -193,7 +195,7 @@ namespace
 {
 // root[i] = sqrt |b_ii|, delta[i] = delta_i / b_ii. Sums in order: their last bits decide edges.
 template <class Ex>
-PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, const double *w, const double *outside, double *root, float *delta)
+PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, OrOnes<double> w, const double *outside, double *root, float *delta)
 {
   constexpr double noise = 1e-14; // of a sum that should be 0, beside b_ii
   const auto row = [=] AMGKIT_FN(auto team, std::int64_t i) {
@@ -209,9 +211,10 @@ PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, const doub
 } // namespace
 
 template <class Ex>
-PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *w, const PairBound &bound,
+PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *smooth, const PairBound &bound,
                                     EdgeWeights<Ex> &edges)
 {
+  const OrOnes<double> w = {smooth};
   Array<double, Ex> roots;
   Array<float, Ex> deltas;
 
@@ -255,8 +258,9 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode couplings_outside(Ex &ex, CsrView<double> offd, const double *w, double *outside)
+template <class Ex> PetscErrorCode couplings_outside(Ex &ex, CsrView<double> offd, const double *smooth, double *outside)
 {
+  const OrOnes<double> w = {smooth};
   return for_each(ex, offd.rows, [=] AMGKIT_FN(std::int64_t i) {
     double sum = 0;
     for (int k = offd.ptr[i]; k < offd.ptr[i + 1]; k++) sum += offd.val[k];

@@ -87,14 +87,11 @@ template <class Ex>
 PetscErrorCode condense_block(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, int bs, const int *node, int columns, bool own,
                               Csr<double, Ex> &nodes)
 {
-  Array<double, Ex> ones;
   Array<unsigned char, Ex> slot;
+  bool all_slots;
 
   PetscFunctionBegin;
-  PetscCall(ones.allocate(ex, std::max(A.rows, A.cols)));
-  double *one = ones.data();
-  PetscCall(for_each(ex, ones.size(), [=] AMGKIT_FN(std::int64_t i) { one[i] = 1; }));
-  PetscCall(contract(ex, A, rows, one, node, one, columns, nodes, slot)); // for the pattern
+  PetscCall(contract_pattern(ex, A, rows, node, columns, nodes, slot, &all_slots));
   PetscCall(norms_of_blocks(ex, A, bs, node, own, nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,7 +12,7 @@ namespace
 struct Product {
   CsrView<double> A;
   const int *ptr, *member; // of the row aggregates
-  const double *p, *q;
+  OrOnes<double> p, q;
   const int *column_id;
 
   // Entries of the r-th row of aggregate I
@@ -234,7 +234,9 @@ template <class Ex, class F> PetscErrorCode find_long_rows(Ex &ex, const Product
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place)
+// *all: whether all places are known. values: whether C's are wanted.
+template <int Lanes, int Slots, class Ex>
+PetscErrorCode contract_with(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place, bool values, bool *all)
 {
   LongRows<Ex> rows;
   std::int64_t nnz = 0;
@@ -250,8 +252,9 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode contract_with(Ex &ex, c
   PetscCall(exclusive_scan(ex, n, count, &nnz));
   PetscCall(allocate_each(ex, nnz, C.col, C.val));
   PetscCall((place_columns<Lanes, Slots>(ex, in, C, place)));
-  PetscCall((sum_products<Slots>(ex, in, place, C)));
+  if (values) PetscCall((sum_products<Slots>(ex, in, place, C)));
   if (rows.rows > 0) PetscCall(fill_long_rows(ex, rows, C));
+  *all = rows.rows == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,33 +273,62 @@ template <int Slots, class Ex> PetscErrorCode refill_with(Ex &ex, const Product 
 
 // Whether the small tables serve: by the products of an average aggregate.
 bool few_products(const CsrView<double> &A, int aggregates) { return aggregates == 0 || static_cast<double>(A.nnz) / aggregates <= 48; }
+
+// C has its numbers of rows and columns.
+template <class Ex>
+PetscErrorCode contract_in(Ex &ex, const Product &in, Csr<double, Ex> &C, Array<unsigned char, Ex> &slot, bool values, bool *all)
+{
+  PetscFunctionBegin;
+  PetscCall(slot.allocate(ex, in.A.nnz));
+  if (few_products(in.A, C.rows))
+    PetscCall((contract_with<8, 64>(ex, in, C, slot.data(), values, all)));
+  else
+    PetscCall((contract_with<32, 255>(ex, in, C, slot.data(), values, all)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 template <class Ex>
 PetscErrorCode contract(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, const double *p, const int *column_id, const double *q,
-                        int columns, Csr<double, Ex> &C, Array<unsigned char, Ex> &slot)
+                        int columns, Csr<double, Ex> &C, Array<unsigned char, Ex> &slot, bool *all)
 {
-  const Product in{A, rows.ptr.data(), rows.member.data(), p, q, column_id};
-
-  PetscFunctionBegin;
+  bool known;
   C.rows = rows.coarse;
   C.cols = columns;
-  PetscCall(slot.allocate(ex, A.nnz));
-  if (few_products(A, rows.coarse))
-    PetscCall((contract_with<8, 64>(ex, in, C, slot.data())));
-  else
-    PetscCall((contract_with<32, 255>(ex, in, C, slot.data())));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return contract_in(ex, {A, rows.ptr.data(), rows.member.data(), {p}, {q}, column_id}, C, slot, true, all ? all : &known);
+}
+
+template <class Ex>
+PetscErrorCode contract_pattern(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, const int *column_id, int columns,
+                                Csr<double, Ex> &C, Array<unsigned char, Ex> &slot, bool *all)
+{
+  C.rows = rows.coarse;
+  C.cols = columns;
+  return contract_in(ex, {A, rows.ptr.data(), rows.member.data(), {}, {}, column_id}, C, slot, false, all);
+}
+
+template <class Ex>
+PetscErrorCode compose_slots(Ex &ex, CsrView<double> A, const int *id, const int *B_ptr, const unsigned char *next, unsigned char *slot)
+{
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    if (id[i] < 0) return;
+    const unsigned char *of_row = next + B_ptr[id[i]];
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+      if (slot[k] != nowhere) slot[k] = of_row[slot[k]];
+    }
+  });
 }
 
 template <class Ex>
 PetscErrorCode contract_values(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, const double *p, const int *column_id,
                                const double *q, const Array<unsigned char, Ex> &slot, Csr<double, Ex> &C)
 {
-  const Product in{A, rows.ptr.data(), rows.member.data(), p, q, column_id};
+  const Product in{A, rows.ptr.data(), rows.member.data(), {p}, {q}, column_id};
   return few_products(A, rows.coarse) ? refill_with<64>(ex, in, C, slot.data()) : refill_with<255>(ex, in, C, slot.data());
 }
 
 AMGKIT_INSTANTIATE(contract)
+AMGKIT_INSTANTIATE(contract_pattern)
+AMGKIT_INSTANTIATE(compose_slots)
 AMGKIT_INSTANTIATE(contract_values)
 } // namespace amgkit

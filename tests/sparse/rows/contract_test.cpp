@@ -1,17 +1,16 @@
+#include "graph/aggregate.hpp"
 #include "sparse/rows/contract.hpp"
 
 #include "support/gallery.hpp"
 #include "support/spaces.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
 
 namespace amgkit::test
 {
-template <class Ex> using Contract = SpaceTest<Ex>;
-TYPED_TEST_SUITE(Contract, Spaces, SpaceName);
-
 namespace
 {
 // A random partition of n rows into aggregates of `size` on average, some of them large; some rows in none.
@@ -20,6 +19,19 @@ struct Partition {
   std::vector<int> id, ptr, member;
   std::vector<double> p;
 };
+// With ptr and member that go with id
+Partition arranged(Partition rows)
+{
+  rows.member.clear();
+  rows.ptr.assign(rows.coarse + 1, 0);
+  for (int c = 0; c < rows.coarse; c++) {
+    for (std::size_t i = 0; i < rows.id.size(); i++) {
+      if (rows.id[i] == c) rows.member.push_back(static_cast<int>(i));
+    }
+    rows.ptr[c + 1] = static_cast<int>(rows.member.size());
+  }
+  return rows;
+}
 Partition random_partition(int n, int size, unsigned seed)
 {
   std::mt19937 random(seed);
@@ -29,14 +41,7 @@ Partition random_partition(int n, int size, unsigned seed)
     out.id.push_back(i < out.coarse ? i : i % 9 == 4 ? -1 : static_cast<int>(random() % out.coarse));
     out.p.push_back(0.5 + 0.1 * static_cast<double>(random() % 7));
   }
-  out.ptr.assign(out.coarse + 1, 0);
-  for (int c = 0; c < out.coarse; c++) {
-    for (int i = 0; i < n; i++) {
-      if (out.id[i] == c) out.member.push_back(i);
-    }
-    out.ptr[c + 1] = static_cast<int>(out.member.size());
-  }
-  return out;
+  return arranged(std::move(out));
 }
 
 // The definition, in the order contract() promises.
@@ -54,49 +59,97 @@ HostCsr reference(const HostCsr &A, const Partition &rows)
 }
 } // namespace
 
+template <class Ex> class Contract : public SpaceTest<Ex> {
+protected:
+  Aggregation<Ex> in_space(const Partition &rows)
+  {
+    Aggregation<Ex> out;
+    out.fine = static_cast<int>(rows.id.size());
+    out.coarse = rows.coarse;
+    out.id = this->to_space(rows.id);
+    out.ptr = this->to_space(rows.ptr);
+    out.member = this->to_space(rows.member);
+    return out;
+  }
+};
+TYPED_TEST_SUITE(Contract, Spaces, SpaceName);
+
 TYPED_TEST(Contract, EqualsItsDefinitionBitForBit)
 {
   for (const auto &[name, A] : gallery()) {
     for (int size : {2, 8, 40}) {
+      for (bool ones : {false, true}) {
+        Partition rows = random_partition(A.rows, size, 11);
+        if (ones) rows.p.assign(rows.p.size(), 1);
+        const HostCsr expected = reference(A, rows);
+        Csr<double, TypeParam> M, C;
+        Array<unsigned char, TypeParam> slot;
+        OK(upload(this->ex, A, M));
+        const auto aggregation = this->in_space(rows);
+        auto stored = this->to_space(rows.p);
+        const double *p = ones ? nullptr : stored.data();
+        OK(contract(this->ex, M.view(), aggregation, p, aggregation.id.data(), p, rows.coarse, C, slot));
+        HostCsr got;
+        OK(download(this->ex, C, got));
+        EXPECT_EQ(got.ptr, expected.ptr) << name << " by " << size;
+        EXPECT_EQ(got.col, expected.col) << name << " by " << size;
+        EXPECT_EQ(got.val, expected.val) << name << " by " << size;
+        HostCsr changed = A; // new values on the same pattern
+        for (std::size_t k = 0; k < changed.val.size(); k++) changed.val[k] *= 1 + 0.1 * static_cast<double>(k % 7);
+        OK(upload(this->ex, changed, M));
+        OK(contract_values(this->ex, M.view(), aggregation, p, aggregation.id.data(), p, slot, C));
+        OK(download(this->ex, C, got));
+        EXPECT_EQ(got.val, reference(changed, rows).val) << name << " by " << size;
+        EXPECT_EQ(got.col, expected.col) << name << " by " << size;
+      }
+    }
+  }
+}
+
+// A to B, B to C: the pattern and the slots are those of A to C, unless rows are too long for slots.
+TYPED_TEST(Contract, SlotsCompose)
+{
+  int composed = 0, too_long = 0;
+  for (const auto &[name, A] : gallery()) {
+    for (int size : {2, 8, 40}) {
       const Partition rows = random_partition(A.rows, size, 11);
-      const HostCsr expected = reference(A, rows);
-      Csr<double, TypeParam> M, C;
-      Array<unsigned char, TypeParam> slot;
-      Aggregation<TypeParam> aggregation;
+      Partition further = random_partition(rows.coarse, 3, 5);
+      std::replace(further.id.begin(), further.id.end(), -1, 0); // compose() wants a step that leaves nothing out
+      Csr<double, TypeParam> M, B, C, direct;
+      Array<unsigned char, TypeParam> slot, next, direct_slot;
+      bool all_of_B, all_of_C;
       OK(upload(this->ex, A, M));
-      aggregation.fine = A.rows;
-      aggregation.coarse = rows.coarse;
-      aggregation.id = this->to_space(rows.id);
-      aggregation.ptr = this->to_space(rows.ptr);
-      aggregation.member = this->to_space(rows.member);
-      auto p = this->to_space(rows.p);
-      OK(contract(this->ex, M.view(), aggregation, p.data(), aggregation.id.data(), p.data(), rows.coarse, C, slot));
-      HostCsr got;
+      auto total = this->in_space(rows);
+      const auto step = this->in_space(arranged(further));
+      OK(contract(this->ex, M.view(), total, nullptr, total.id.data(), nullptr, rows.coarse, B, slot, &all_of_B));
+      OK(contract_pattern(this->ex, B.view(), step, step.id.data(), further.coarse, C, next, &all_of_C));
+      const bool all = all_of_B && all_of_C;
+      if (all) {
+        OK(compose_slots(this->ex, M.view(), total.id.data(), B.ptr.data(), next.data(), slot.data()));
+      }
+      OK(compose(this->ex, step, nullptr, total, static_cast<double *>(nullptr)));
+      OK(contract(this->ex, M.view(), total, nullptr, total.id.data(), nullptr, further.coarse, direct, direct_slot));
+      HostCsr got, expected;
+      OK(download(this->ex, direct, expected));
       OK(download(this->ex, C, got));
       EXPECT_EQ(got.ptr, expected.ptr) << name << " by " << size;
       EXPECT_EQ(got.col, expected.col) << name << " by " << size;
-      EXPECT_EQ(got.val, expected.val) << name << " by " << size;
-      HostCsr changed = A; // new values on the same pattern
-      for (std::size_t k = 0; k < changed.val.size(); k++) changed.val[k] *= 1 + 0.1 * static_cast<double>(k % 7);
-      OK(upload(this->ex, changed, M));
-      OK(contract_values(this->ex, M.view(), aggregation, p.data(), aggregation.id.data(), p.data(), slot, C));
+      (all ? composed : too_long)++;
+      if (!all) continue;
+      OK(contract_values(this->ex, M.view(), total, nullptr, total.id.data(), nullptr, slot, C));
       OK(download(this->ex, C, got));
-      EXPECT_EQ(got.val, reference(changed, rows).val) << name << " by " << size;
-      EXPECT_EQ(got.col, expected.col) << name << " by " << size;
+      EXPECT_EQ(got.val, expected.val) << name << " by " << size;
     }
   }
+  EXPECT_GT(composed, 0);
+  EXPECT_GT(too_long, 0);
 }
 
 TYPED_TEST(Contract, RestrictionIsTheTransposeOfProlongation)
 {
   const int n = 500;
   const Partition rows = random_partition(n, 7, 3);
-  Aggregation<TypeParam> aggregation;
-  aggregation.fine = n;
-  aggregation.coarse = rows.coarse;
-  aggregation.id = this->to_space(rows.id);
-  aggregation.ptr = this->to_space(rows.ptr);
-  aggregation.member = this->to_space(rows.member);
+  const auto aggregation = this->in_space(rows);
   std::vector<double> r(n), e(rows.coarse);
   for (int i = 0; i < n; i++) r[i] = std::cos(i);
   for (int c = 0; c < rows.coarse; c++) e[c] = std::sin(c);
@@ -112,5 +165,49 @@ TYPED_TEST(Contract, RestrictionIsTheTransposeOfProlongation)
   for (int c = 0; c < rows.coarse; c++) EXPECT_EQ(stepped[c], 0.75 * e[c] * B[c]);
   for (int i = 0; i < n; i++) right += r[i] * (X[i] - 1);
   EXPECT_NEAR(left, right, 1e-12);
+}
+
+// An aggregate a row, but for the last 500 in none; rows 10 and `apart` have each other's, so that of the first 64 numbers one is that
+// far from another. Beyond 65534 such numbers stay whole.
+TYPED_TEST(Contract, ShortNumbersGiveTheSameBits)
+{
+  const int n = 70000;
+  for (int apart : {100, 65534, 65535, 69000}) {
+    Partition rows;
+    rows.coarse = n;
+    std::vector<double> r, e;
+    for (int i = 0; i < n; i++) {
+      const bool none = i >= n - 500;
+      const int partner = i == 10 ? apart : i == apart ? 10 : i;
+      rows.id.push_back(none ? -1 : partner);
+      rows.ptr.push_back(static_cast<int>(rows.member.size()));
+      if (!none) rows.member.push_back(partner);
+      rows.p.push_back(0.5 + 0.1 * (i % 7));
+      r.push_back(std::cos(i));
+      e.push_back(std::sin(i));
+    }
+    rows.ptr.push_back(static_cast<int>(rows.member.size()));
+    auto aggregation = this->in_space(rows);
+    auto P = this->to_space(rows.p), R = this->to_space(r), E = this->to_space(e);
+    std::vector<double> b, x;
+    const auto apply = [&](const double *p) {
+      auto to_b = this->to_space(std::vector<double>(n, NAN)), to_x = this->to_space(std::vector<double>(n, 1.0));
+      OK(restrict_sum(this->ex, aggregation, p, static_cast<const double *>(R.data()), to_b.data(), FirstStep<double>{}));
+      OK(prolongate_add(this->ex, aggregation, p, static_cast<const double *>(E.data()), to_x.data()));
+      b = this->to_host(to_b);
+      x = this->to_host(to_x);
+    };
+    apply(P.data());
+    const auto whole_b = b, whole_x = x;
+    OK(shorten(this->ex, aggregation));
+    EXPECT_EQ(aggregation.short_id.over.size(), apart < 65535 ? n : 0);
+    EXPECT_EQ(aggregation.short_member.over.size(), apart < 65535 ? n - 500 : 0);
+    apply(P.data());
+    EXPECT_EQ(b, whole_b) << apart;
+    EXPECT_EQ(x, whole_x) << apart;
+    apply(nullptr);
+    for (int i : {0, 10, 64, apart, n - 1}) EXPECT_EQ(x[i], rows.id[i] < 0 ? 1 : 1 + e[rows.id[i]]) << i;
+    EXPECT_EQ(b[10], r[apart]) << apart;
+  }
 }
 } // namespace amgkit::test
