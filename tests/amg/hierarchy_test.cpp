@@ -8,6 +8,7 @@
 #include "support/petsc_problems.hpp"
 
 #include <cmath>
+#include <numeric>
 
 namespace amgkit::test
 {
@@ -240,6 +241,36 @@ TYPED_TEST(HierarchyTest, LeavesDirichletRowsToTheSmoother)
   with_boundary.rows[0] = 1000;
   EXPECT_EQ(with_boundary.rows, inner.rows);
   EXPECT_EQ(with_boundary.values, inner.values);
+}
+
+// Of constants P is ones, so that the entries of A and of each coarse matrix have the same sum. Where the user has attached the constant
+// vector itself, P has weights, and the levels are the same.
+TYPED_TEST(HierarchyTest, ProlongatesConstantsByOnes)
+{
+  OwnedMat A;
+  OwnedVec constant;
+  OwnedNullSpace space;
+  Shape of_ones, of_vector;
+  AmgParameters parameters = small();
+  parameters.storage = Storage::in_double;
+  OK(distribute(grid7(16, 16, 4), TypeParam::on_device, A.out()));
+  OK(test::shape_of(this->ex, static_cast<Mat>(A), parameters, of_ones));
+  OK(MatCreateVecs(A, constant.out(), nullptr));
+  OK(VecSet(constant, 1 / 32.));
+  Vec vectors[] = {constant};
+  OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, vectors, space.out()));
+  OK(MatSetNearNullSpace(A, space));
+  OK(test::shape_of(this->ex, static_cast<Mat>(A), parameters, of_vector));
+  EXPECT_EQ(of_ones.rows, of_vector.rows);
+  EXPECT_EQ(of_ones.patterns, of_vector.patterns);
+  double of_levels = std::accumulate(of_ones.values.begin(), of_ones.values.end(), 0.0);
+  MPI_Allreduce(MPI_IN_PLACE, &of_levels, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
+  OwnedVec image;
+  PetscScalar of_A;
+  OK(VecDuplicate(constant, image.out()));
+  OK(MatMult(A, constant, image));
+  OK(VecSum(image, &of_A));
+  EXPECT_NEAR(of_levels, 32 * of_A * static_cast<double>(of_ones.rows.size() - 1), 1e-9 * of_levels);
 }
 
 TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)
