@@ -137,7 +137,7 @@ PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, con
     PetscCall(match(ex, nodes, data, block.offd != nullptr, allowed, mate));
     if (block.offd) PetscCall(leave_out_uncoupled(ex, nodes, *block.offd, block.block_size, mate.data()));
     const LogPhase logged(Phase::interp);
-    PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), trial));
+    PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), trial, !block.offd));
     if (pairs.fine == 0 || trial.coarse < pairs.coarse) {
       pairs = std::move(trial);
       *made = std::max(*made, allowed);

@@ -19,7 +19,9 @@
 //   for_many(ex, n, f)                 f(i, rows) for the rows i, ..., i + rows.count - 1: one on Cuda, many on the host, where f's loops
 //                                      over them read memory in long pieces and use vector registers (Pack)
 //   sum_many_into<N>(ex, n, f, work, sums)   sum_into() of such an f, which returns the sums of its rows
-//   exclusive_scan(ex, n, x, &total)   x[i] <- x[0] + ... + x[i-1] for 0 <= i <= n; x has room for n + 1; waits
+//   exclusive_scan(ex, n, x, &total, also, &value)   x[i] <- x[0] + ... + x[i-1] for 0 <= i <= n; x has room for n + 1; waits, unless total
+//                                      is nullptr. The last two, which may be left out: value <- *also of the space's memory, without a
+//                                      wait of its own
 //   stable_sort_pairs(ex, n, key, val, bits)   by the low `bits` bits of the keys, of 32 or 64; takes as much memory as the pairs on Cuda
 //   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits, unless count is nullptr
 //

@@ -399,7 +399,8 @@ template <class T, class F, class Op> PetscErrorCode reduce(Cuda &ex, std::int64
 }
 
 // These two are compiled once, in scan_sort_cuda.cu: CUB's code for them takes nvcc longer than most kernels that call them.
-PetscErrorCode exclusive_scan(Cuda &ex, std::int64_t n, int *x, std::int64_t *total);
+PetscErrorCode exclusive_scan(Cuda &ex, std::int64_t n, int *x, std::int64_t *total, const unsigned *also = nullptr,
+                              unsigned *value = nullptr);
 // Key, T: std::uint32_t, int; std::uint64_t, int or double.
 template <class Key, class T> PetscErrorCode stable_sort_pairs(Cuda &ex, std::int64_t n, Key *key, T *value, int bits);
 

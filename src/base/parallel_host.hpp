@@ -241,7 +241,8 @@ template <class T, class Ex, class F, class Op> PetscErrorCode reduce(Ex &, std:
   return PETSC_SUCCESS;
 }
 
-template <class Ex> PetscErrorCode exclusive_scan(Ex &, std::int64_t n, int *x, std::int64_t *total)
+template <class Ex>
+PetscErrorCode exclusive_scan(Ex &, std::int64_t n, int *x, std::int64_t *total, const unsigned *also = nullptr, unsigned *value = nullptr)
 {
   std::int64_t sum = 0;
 
@@ -254,7 +255,8 @@ template <class Ex> PetscErrorCode exclusive_scan(Ex &, std::int64_t n, int *x, 
                "More than 2^31 - 1 entries on one process: use more processes");
   }
   x[n] = static_cast<int>(sum);
-  *total = sum;
+  if (total) *total = sum;
+  if (also) *value = *also;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

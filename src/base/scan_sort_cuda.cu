@@ -15,6 +15,10 @@ struct TermsOfScan { // n + 1 of them, the last one 0
   std::int64_t n;
   __device__ std::int64_t operator()(std::int64_t i) const { return i < n ? x[i] : 0; }
 };
+struct ScanResult {
+  std::int64_t total;
+  unsigned also;
+};
 // Where the sums go: x[i], and the last one to the host, too, who sees there whether it is too large for an int. An output iterator, at i,
 // of the kind that thrust::tabulate_output_iterator is, which CUDA 12.4 does not have.
 struct SumsOfScan {
@@ -24,27 +28,33 @@ struct SumsOfScan {
   using pointer = void;
   using reference = SumsOfScan;
   int *x;
-  std::int64_t n, *total, i;
-  __host__ __device__ SumsOfScan operator+(std::int64_t k) const { return {x, n, total, i + k}; }
+  std::int64_t n, i;
+  ScanResult *result;   // on the host
+  const unsigned *also; // for the result
+  __host__ __device__ SumsOfScan operator+(std::int64_t k) const { return {x, n, i + k, result, also}; }
   __device__ SumsOfScan operator[](std::int64_t k) const { return *this + k; }
   __device__ void operator=(std::int64_t sum) const
   {
     x[i] = static_cast<int>(sum);
-    if (i == n) *total = sum;
+    if (i == n && result) *result = {sum, also ? *also : 0};
   }
 };
 } // namespace
 
 // A tile of x is read before it is written, so that both may be the same array.
-PetscErrorCode exclusive_scan(Cuda &ex, std::int64_t n, int *x, std::int64_t *total)
+PetscErrorCode exclusive_scan(Cuda &ex, std::int64_t n, int *x, std::int64_t *total, const unsigned *also, unsigned *value)
 {
   auto terms = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), TermsOfScan{x, n});
-  const SumsOfScan sums = {x, n, detail::scalar_on_host<std::int64_t>(ex), 0};
+  const SumsOfScan sums = {x, n, 0, total ? detail::scalar_on_host<ScanResult>(ex) : nullptr, also};
+  ScanResult result{};
 
   PetscFunctionBegin;
   PetscCall(detail::with_scratch(
       ex, [&](void *scratch, std::size_t &bytes) { return cub::DeviceScan::ExclusiveSum(scratch, bytes, terms, sums, n + 1, ex.stream); }));
-  PetscCall(detail::read_scalar(ex, total));
+  if (!total) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(detail::read_scalar(ex, &result));
+  *total = result.total;
+  if (value) *value = result.also;
   PetscCheck(*total <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries on one process: use more processes");
   PetscFunctionReturn(PETSC_SUCCESS);

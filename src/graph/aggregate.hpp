@@ -15,8 +15,8 @@ AMGKIT_FN inline int joined(int mate) { return left_out - 1 - mate; }
 template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &, CsrView<double> diag, CsrView<double> offd, int bs, int *mate);
 
 // One aggregate for each pair, followed by those that join its smaller and its larger vertex, and for each single vertex that is not left
-// out; numbered by the smaller vertex of the pair.
-template <class Ex> PetscErrorCode aggregate_pairs(Ex &, int n, const int *mate, Aggregation<Ex> &);
+// out; numbered by the smaller vertex of the pair. all: it is known that none is left out, which saves a wait.
+template <class Ex> PetscErrorCode aggregate_pairs(Ex &, int n, const int *mate, Aggregation<Ex> &, bool all = false);
 
 // The prolongator's weights p and the coarse smooth vector w_c = Pᵀ w of such a step: p_v = w_v / |w|, of the aggregate's w; alone,
 // p_v = sign(w_v). Where that is 0 / 0, and for vertices left out, p_v = 0.

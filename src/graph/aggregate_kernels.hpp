@@ -29,11 +29,11 @@ template <class Ex> PetscErrorCode leave_out_uncoupled(Ex &ex, CsrView<double> d
   });
 }
 
-template <class Ex> PetscErrorCode aggregate_pairs(Ex &ex, int n, const int *mate, Aggregation<Ex> &out)
+template <class Ex> PetscErrorCode aggregate_pairs(Ex &ex, int n, const int *mate, Aggregation<Ex> &out, bool all)
 {
   Array<int, Ex> leaders;       // number of the leaders before a vertex: the aggregate of a leader
   Array<unsigned, Ex> joinings; // who joins a pair: 1 the smaller vertex, 2 the larger one
-  std::int64_t count = 0, members = 0;
+  std::int64_t count = 0, members = n;
 
   PetscFunctionBegin;
   PetscCall(leaders.allocate(ex, n + 1));
@@ -61,7 +61,7 @@ template <class Ex> PetscErrorCode aggregate_pairs(Ex &ex, int n, const int *mat
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
     if (leads(mate, i)) ptr[id[i]] = mate[i] < 0 ? 1 : 2 + static_cast<int>((joining[id[i]] & 1U) + (joining[id[i]] >> 1));
   }));
-  PetscCall(exclusive_scan(ex, count, ptr, &members));
+  PetscCall(exclusive_scan(ex, count, ptr, all ? nullptr : &members));
   PetscCall(out.member.allocate(ex, members));
   int *member = out.member.data();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
@@ -116,7 +116,6 @@ template <class Ex> PetscErrorCode sum_over_aggregates(Ex &ex, const Aggregation
 template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, const double *step_p, Aggregation<Ex> &total, double *p)
 {
   Array<int, Ex> ptr_out, member_out;
-  std::int64_t members = 0;
 
   PetscFunctionBegin;
   PetscCall(ptr_out.allocate(ex, step.coarse + 1));
@@ -129,7 +128,7 @@ template <class Ex> PetscErrorCode compose(Ex &ex, const Aggregation<Ex> &step, 
     for (int k = step_ptr[c]; k < step_ptr[c + 1]; k++) size += ptr[step_member[k] + 1] - ptr[step_member[k]];
     new_ptr[c] = size;
   }));
-  PetscCall(exclusive_scan(ex, step.coarse, new_ptr, &members));
+  PetscCall(exclusive_scan(ex, step.coarse, new_ptr, nullptr)); // as many as before
   PetscCall(for_each(ex, step.coarse, [=] AMGKIT_FN(std::int64_t c) {
     int at = new_ptr[c];
     for (int k = step_ptr[c]; k < step_ptr[c + 1]; k++) {

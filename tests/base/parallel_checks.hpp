@@ -43,7 +43,8 @@ template <class Ex> PetscErrorCode check_or(Ex &, std::int64_t n, unsigned *bits
 template <class Ex> PetscErrorCode check_atomic_add(Ex &, std::int64_t n, int bins, int *out);
 // Sum of i² and maximum of (7 i) mod n for 0 <= i < n
 template <class Ex> PetscErrorCode check_reduce(Ex &, std::int64_t n, std::int64_t *sum, int *maximum);
-template <class Ex> PetscErrorCode check_scan(Ex &, std::int64_t n, int *x, std::int64_t *total);
+template <class Ex>
+PetscErrorCode check_scan(Ex &, std::int64_t n, int *x, std::int64_t *total, const unsigned *also = nullptr, unsigned *value = nullptr);
 template <class Ex, class Key> PetscErrorCode check_sort(Ex &, std::int64_t n, Key *key, int *value, int bits);
 // The i with i % 3 == 1
 template <class Ex> PetscErrorCode check_compact(Ex &, std::int64_t n, int *out, std::int64_t *count);

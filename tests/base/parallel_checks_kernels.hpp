@@ -240,9 +240,9 @@ template <class Ex> PetscErrorCode check_reduce(Ex &ex, std::int64_t n, std::int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode check_scan(Ex &ex, std::int64_t n, int *x, std::int64_t *total)
+template <class Ex> PetscErrorCode check_scan(Ex &ex, std::int64_t n, int *x, std::int64_t *total, const unsigned *also, unsigned *value)
 {
-  return exclusive_scan(ex, n, x, total);
+  return exclusive_scan(ex, n, x, total, also, value);
 }
 
 template <class Ex, class Key> PetscErrorCode check_sort(Ex &ex, std::int64_t n, Key *key, int *value, int bits)
@@ -335,7 +335,7 @@ template PetscErrorCode check_sums<17>(Space &, std::int64_t, int, double *, dou
 template PetscErrorCode check_or(Space &, std::int64_t, unsigned *);
 template PetscErrorCode check_atomic_add(Space &, std::int64_t, int, int *);
 template PetscErrorCode check_reduce(Space &, std::int64_t, std::int64_t *, int *);
-template PetscErrorCode check_scan(Space &, std::int64_t, int *, std::int64_t *);
+template PetscErrorCode check_scan(Space &, std::int64_t, int *, std::int64_t *, const unsigned *, unsigned *);
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint32_t *, int *, int);
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint64_t *, int *, int);
 template PetscErrorCode check_compact(Space &, std::int64_t, int *, std::int64_t *);

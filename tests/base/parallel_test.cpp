@@ -279,6 +279,16 @@ TYPED_TEST(Parallel, ReduceScanCompact)
     for (std::int64_t i = 0; i < n; i++) ASSERT_EQ(scanned[i + 1], scanned[i] + x[i]);
     EXPECT_EQ(total, scanned[n]);
 
+    unsigned value = 0; // another number comes along; and without the total
+    auto again = this->to_space(x), once_more = this->to_space(x);
+    const auto also = this->to_space(std::vector<unsigned>{7, 42});
+    OK(check_scan(this->ex, n, again.data(), &total, also.data() + 1, &value));
+    OK(check_scan(this->ex, n, once_more.data(), nullptr));
+    EXPECT_EQ(value, 42U);
+    EXPECT_EQ(total, scanned[n]);
+    EXPECT_EQ(this->to_host(again), scanned);
+    EXPECT_EQ(this->to_host(once_more), scanned);
+
     auto out = this->to_space(std::vector<int>(n, -1));
     OK(check_compact(this->ex, n, out.data(), &count));
     const auto selected = this->to_host(out.data(), count);

@@ -75,12 +75,16 @@ AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Tabl
   return !full;
 }
 
-// count[I] <- number of distinct columns of aggregate I, -1 when there are more than Slots
-template <int Lanes, int Slots, class Ex> PetscErrorCode count_columns(Ex &ex, const Product &in, int aggregates, int *count)
+// count[I] <- number of distinct columns of aggregate I; where there are more than Slots, if_more, and *more becomes 1
+template <int Lanes, int Slots, class Ex>
+PetscErrorCode count_columns(Ex &ex, const Product &in, int aggregates, int if_more, int *count, unsigned *more)
 {
   return for_rows_with<Lanes, Columns<Slots>>(ex, aggregates, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
     const bool fits = collect(team, in, I, table, [](int, int) {});
-    team.once([&] { count[I] = fits ? table.used : -1; });
+    team.once([&] {
+      count[I] = fits ? table.used : if_more;
+      if (!fits) atomic_or(more, 1U);
+    });
   });
 }
 
@@ -239,17 +243,25 @@ template <int Lanes, int Slots, class Ex>
 PetscErrorCode contract_with(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place, bool values, bool *all)
 {
   LongRows<Ex> rows;
+  Array<unsigned, Ex> flag;
   std::int64_t nnz = 0;
+  unsigned more = 0;
   const int n = C.rows;
 
   PetscFunctionBegin;
   PetscCall(C.ptr.allocate(ex, n + 1));
   int *count = C.ptr.data();
-  PetscCall((count_columns<Lanes, Slots>(ex, in, n, count)));
-  PetscCall(find_long_rows(
-      ex, in, n, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{count[I] < 0}; }, rows));
-  if (rows.rows > 0) PetscCall(count_long_rows(ex, rows, count));
-  PetscCall(exclusive_scan(ex, n, count, &nnz));
+  PetscCall(flag.allocate(ex, 1));
+  PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
+  PetscCall((count_columns<Lanes, Slots>(ex, in, n, 0, count, flag.data())));
+  PetscCall(exclusive_scan(ex, n, count, &nnz, flag.data(), &more));
+  if (more) { // seldom: once again with all rows
+    PetscCall((count_columns<Lanes, Slots>(ex, in, n, -1, count, flag.data())));
+    PetscCall(find_long_rows(
+        ex, in, n, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{count[I] < 0}; }, rows));
+    PetscCall(count_long_rows(ex, rows, count));
+    PetscCall(exclusive_scan(ex, n, count, &nnz));
+  }
   PetscCall(allocate_each(ex, nnz, C.col, C.val));
   PetscCall((place_columns<Lanes, Slots>(ex, in, C, place)));
   if (values) PetscCall((sum_products<Slots>(ex, in, place, C)));
