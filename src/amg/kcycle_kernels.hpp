@@ -52,17 +52,18 @@ PetscErrorCode kcycle_residual(Ex &ex, std::int64_t n, const V *v, const double 
 {
   struct Read {
     V r, v;
+    double d;
   };
   const FirstStep<V> step = first;
   return for_each_read(
       ex, n, [=] AMGKIT_FN() { return first_step(sums); },
       [=] AMGKIT_FN(std::int64_t i) {
-        return Read{r[i], v[i]};
+        return Read{r[i], v[i], step.scaling(i)};
       },
       [=] AMGKIT_FN(std::int64_t i, double along, const Read &at) {
         const V r_i = static_cast<V>(at.r - along * at.v);
         r[i] = r_i;
-        step(i, r_i);
+        step.take(i, at.d, r_i);
       });
 }
 

@@ -27,11 +27,18 @@ template <class Ex> PetscErrorCode fcg_norm(Ex &ex, std::int64_t n, const double
 template <class Ex, class W, class V>
 PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const int *order, const W *w, const V *r, const V *q, double *work, FcgScalars *s)
 {
-  return sum_into<2>(
-      ex, n,
+  struct Read {
+    W w;
+    V r, q;
+  };
+  return sum_read_into<2>(
+      ex, n, detail::NothingGiven{},
       [=] AMGKIT_FN(std::int64_t i) {
-        const double w_i = w[entry(order, i)];
-        return Sums<2>{{w_i * r[i], q ? w_i * q[i] : 0}};
+        return Read{w[entry(order, i)], r[i], q ? q[i] : 0};
+      },
+      [=] AMGKIT_FN(std::int64_t, int, const Read &at) {
+        const double w_i = at.w;
+        return Sums<2>{{w_i * at.r, w_i * at.q}};
       },
       work, &s->w_r);
 }
@@ -80,20 +87,20 @@ PetscErrorCode fcg_step_in_mixed(Ex &ex, std::int64_t n, const int *order, doubl
   struct Read {
     float d, q, r;
     std::int64_t of_x;
-    double x;
+    double x, scaling;
   };
   return sum_read_into<1>(
       ex, n, [=] AMGKIT_FN() { return step_along(*s); },
       [=] AMGKIT_FN(std::int64_t i) {
         const std::int64_t of_x = entry(order, i);
-        return Read{d[i], q[i], r[i], of_x, x[of_x]};
+        return Read{d[i], q[i], r[i], of_x, x[of_x], step.scaling(i)};
       },
       [=] AMGKIT_FN(std::int64_t i, double alpha, const Read &at) {
         const auto r_i = static_cast<float>(at.r - alpha * at.q);
         x[at.of_x] = at.x + scale * alpha * at.d;
         r[i] = r_i;
         if (wide) wide[at.of_x] = r_i;
-        step(i, r_i);
+        step.take(i, at.scaling, r_i);
         return Sums<1>{{static_cast<double>(r_i) * r_i}};
       },
       work, &s->r_r);

@@ -68,13 +68,14 @@ PetscErrorCode restrict_sum(Ex &ex, const Aggregation<Ex> &aggregation, const V 
   const int *ptr = aggregation.ptr.data();
   const Numbers member = aggregation.members();
   return for_each(ex, aggregation.coarse, [=] AMGKIT_FN(std::int64_t c) {
+    const double d = step.scaling(c);
     V s = 0;
     for (int k = ptr[c]; k < ptr[c + 1]; k++) {
       const int i = member[k];
       s += p[i] * r[i];
     }
     b[c] = s;
-    step(c, s);
+    step.take(c, d, s);
   });
 }
 

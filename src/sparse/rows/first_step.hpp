@@ -12,9 +12,12 @@ template <class V> struct FirstStep {
   const double *d = nullptr;
   const float *rounded = nullptr;
   V *x = nullptr;
-  AMGKIT_FN void operator()(std::int64_t i, V b) const
+  AMGKIT_FN void operator()(std::int64_t i, V b) const { take(i, scaling(i), b); }
+  // The same in two parts, for kernels that read all they need before they write.
+  AMGKIT_FN double scaling(std::int64_t i) const { return !x ? 0 : rounded ? rounded[i] : d[i]; }
+  AMGKIT_FN void take(std::int64_t i, double d_i, V b) const
   {
-    if (x) x[i] = static_cast<V>(factor * (rounded ? rounded[i] : d[i]) * b);
+    if (x) x[i] = static_cast<V>(factor * d_i * b);
   }
 };
 } // namespace amgkit
