@@ -258,7 +258,6 @@ private:
       last = std::move(next);
     }
     PetscCall(fill_block(ex, fine.A.diag, last.all_slots, total, coarse.A.own_diag));
-    if (Ex::sliced_rows && fine.A.rows >= beyond_cache) PetscCall(shorten(ex, total.aggregation));
     coarse.block_size = fine.block_size;
     if (w) {
       this->smooth_vector_ = std::move(last.w);
@@ -292,8 +291,6 @@ private:
                  : contract(ex, A, aggregation, p, id, p, aggregation.coarse, C, total.slot);
   }
 
-  // So many rows are read from the device's memory; fewer stay in its cache, where short numbers save nothing.
-  static constexpr int beyond_cache = 500000;
   MatchingParameters parameters_;
 };
 } // namespace

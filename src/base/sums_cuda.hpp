@@ -75,8 +75,11 @@ template <int N, class F> __global__ void sums_kernel(std::int64_t n, F f, doubl
   sum_of_blocks(s, parts, sums, arrived);
 }
 
+// As many blocks of a multiprocessor at once as sum_read_into() counts on, or some would begin when others end.
+constexpr int read_blocks = 4;
 template <int N, class Given, class Read, class Use>
-__global__ void sums_read_kernel(std::int64_t n, Given given, Read read, Use use, double *parts, double *sums, unsigned *arrived)
+__global__ void __launch_bounds__(threads, read_blocks)
+    sums_read_kernel(std::int64_t n, Given given, Read read, Use use, double *parts, double *sums, unsigned *arrived)
 {
   wait_for_kernels_before();
   const auto value = given();
@@ -145,7 +148,7 @@ template <int N, class F> PetscErrorCode sum_into(Cuda &ex, std::int64_t n, F f,
 template <int N, class Given, class Read, class Use>
 PetscErrorCode sum_read_into(Cuda &ex, std::int64_t n, Given given, Read read, Use use, double *work, double *sums)
 {
-  const unsigned blocks = detail::sum_blocks(n, detail::reads_together, 5);
+  const unsigned blocks = detail::sum_blocks(n, detail::reads_together, detail::read_blocks);
 
   PetscFunctionBegin;
   PetscCall(detail::launch(ex, blocks, detail::threads, detail::sums_read_kernel<N, Given, Read, Use>, n, given, read, use, work, sums,

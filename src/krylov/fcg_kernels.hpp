@@ -86,20 +86,19 @@ PetscErrorCode fcg_step_in_mixed(Ex &ex, std::int64_t n, const int *order, doubl
   const FirstStep<float> step = first;
   struct Read {
     float d, q, r;
-    std::int64_t of_x;
     double x, scaling;
   };
   return sum_read_into<1>(
       ex, n, [=] AMGKIT_FN() { return step_along(*s); },
       [=] AMGKIT_FN(std::int64_t i) {
-        const std::int64_t of_x = entry(order, i);
-        return Read{d[i], q[i], r[i], of_x, x[of_x], step.scaling(i)};
+        return Read{d[i], q[i], r[i], x[entry(order, i)], step.scaling(i)};
       },
       [=] AMGKIT_FN(std::int64_t i, double alpha, const Read &at) {
         const auto r_i = static_cast<float>(at.r - alpha * at.q);
-        x[at.of_x] = at.x + scale * alpha * at.d;
+        const std::int64_t of_x = entry(order, i);
+        x[of_x] = at.x + scale * alpha * at.d;
         r[i] = r_i;
-        if (wide) wide[at.of_x] = r_i;
+        if (wide) wide[of_x] = r_i;
         step.take(i, at.scaling, r_i);
         return Sums<1>{{static_cast<double>(r_i) * r_i}};
       },

@@ -166,48 +166,4 @@ TYPED_TEST(Contract, RestrictionIsTheTransposeOfProlongation)
   for (int i = 0; i < n; i++) right += r[i] * (X[i] - 1);
   EXPECT_NEAR(left, right, 1e-12);
 }
-
-// An aggregate a row, but for the last 500 in none; rows 10 and `apart` have each other's, so that of the first 64 numbers one is that
-// far from another. Beyond 65534 such numbers stay whole.
-TYPED_TEST(Contract, ShortNumbersGiveTheSameBits)
-{
-  const int n = 70000;
-  for (int apart : {100, 65534, 65535, 69000}) {
-    Partition rows;
-    rows.coarse = n;
-    std::vector<double> r, e;
-    for (int i = 0; i < n; i++) {
-      const bool none = i >= n - 500;
-      const int partner = i == 10 ? apart : i == apart ? 10 : i;
-      rows.id.push_back(none ? -1 : partner);
-      rows.ptr.push_back(static_cast<int>(rows.member.size()));
-      if (!none) rows.member.push_back(partner);
-      rows.p.push_back(0.5 + 0.1 * (i % 7));
-      r.push_back(std::cos(i));
-      e.push_back(std::sin(i));
-    }
-    rows.ptr.push_back(static_cast<int>(rows.member.size()));
-    auto aggregation = this->in_space(rows);
-    auto P = this->to_space(rows.p), R = this->to_space(r), E = this->to_space(e);
-    std::vector<double> b, x;
-    const auto apply = [&](const double *p) {
-      auto to_b = this->to_space(std::vector<double>(n, NAN)), to_x = this->to_space(std::vector<double>(n, 1.0));
-      OK(restrict_sum(this->ex, aggregation, p, static_cast<const double *>(R.data()), to_b.data(), FirstStep<double>{}));
-      OK(prolongate_add(this->ex, aggregation, p, static_cast<const double *>(E.data()), to_x.data()));
-      b = this->to_host(to_b);
-      x = this->to_host(to_x);
-    };
-    apply(P.data());
-    const auto whole_b = b, whole_x = x;
-    OK(shorten(this->ex, aggregation));
-    EXPECT_EQ(aggregation.short_id.over.size(), apart < 65535 ? n : 0);
-    EXPECT_EQ(aggregation.short_member.over.size(), apart < 65535 ? n - 500 : 0);
-    apply(P.data());
-    EXPECT_EQ(b, whole_b) << apart;
-    EXPECT_EQ(x, whole_x) << apart;
-    apply(nullptr);
-    for (int i : {0, 10, 64, apart, n - 1}) EXPECT_EQ(x[i], rows.id[i] < 0 ? 1 : 1 + e[rows.id[i]]) << i;
-    EXPECT_EQ(b[10], r[apart]) << apart;
-  }
-}
 } // namespace amgkit::test
