@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the tests of packages share. SOURCE is the repository, SCRATCH a folder that the test may fill, PROGRAM PETSc's ex45.
 page=$SOURCE/share/amgkit/doc/install.md
 small=(-da_grid_x 17 -da_grid_y 17 -da_grid_z 17 -ksp_converged_reason)
@@ -28,7 +29,8 @@ run_program_block() { # NAME
   printf '#!/bin/sh\nexec "%s" %s -ksp_view "$@"\n' "$PROGRAM" "${small[*]}" >"$SCRATCH/run/your_program"
   chmod +x "$SCRATCH/run/your_program"
   output=$(cd "$SCRATCH/run" && run_block "$1" 2>&1) || fail "$1: $output"
-  grep -q 'Linear solve converged due to CONVERGED_RTOL' <<<"$output" && grep -q 'type: amgsa' <<<"$output" || fail "$1: $output"
+  grep -q 'Linear solve converged due to CONVERGED_RTOL' <<<"$output" || fail "$1 does not converge: $output"
+  grep -q 'type: amgsa' <<<"$output" || fail "$1 runs another preconditioner: $output"
 }
 
 # A copy of the repository without what was built in it.

@@ -50,8 +50,9 @@ def load(path):
     def directive(name):
         return lambda *positional, **named: said.setdefault(name, []).append((positional, named))
 
-    names = ("conflicts", "depends_on", "generator", "license", "requires", "variant", "version")
+    names = ("conflicts", "depends_on", "license", "requires", "variant", "version")
     modules = {"spack.package": {name: directive(name) for name in names}}
+    modules["spack.package"]["EnvironmentModifications"] = dict
     modules["spack_repo.builtin.build_systems.cmake"] = {"CMakePackage": CMakePackage, "generator": directive("generator")}
     modules["spack_repo.builtin.build_systems.cuda"] = {"CudaPackage": CudaPackage}
     for name, content in modules.items():

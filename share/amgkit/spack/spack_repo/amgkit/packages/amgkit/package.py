@@ -1,6 +1,6 @@
 import pathlib
 
-from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 from spack_repo.builtin.build_systems.cuda import CudaPackage
 
 from spack.package import *
@@ -12,7 +12,7 @@ class Amgkit(CMakePackage, CudaPackage):
     PETSc's programs load it by the option -dll_append $AMGKIT_DIR/lib/libamgkit.so, without a change.
     """
 
-    # The clone that this recipe lies in
+    # The branch main of the clone that this recipe lies in
     git = pathlib.Path(__file__).resolve().parents[7].as_uri()
 
     license("BSD-2-Clause")
@@ -33,7 +33,7 @@ class Amgkit(CMakePackage, CudaPackage):
 
     generator("ninja")
 
-    requires("%gcc@11:", "%clang@14:", policy="any_of", msg="AMGKit is written in C++20")
+    requires("%gcc@12:", "%clang@14:", policy="any_of", msg="AMGKit is written in C++20")
     conflicts("^petsc@:3.25+int64", when="+cuda", msg="64-bit PetscInt with CUDA needs PETSc 3.26")
 
     def cmake_args(self):
@@ -49,8 +49,8 @@ class Amgkit(CMakePackage, CudaPackage):
             args.append(self.define("CMAKE_CUDA_ARCHITECTURES", self.spec.variants["cuda_arch"].value))
         return args
 
-    def setup_build_environment(self, env):
+    def setup_build_environment(self, env: EnvironmentModifications) -> None:
         env.set("AMGKIT_SOURCES_PER_FILE", "6")  # the fastest full build
 
-    def setup_run_environment(self, env):
+    def setup_run_environment(self, env: EnvironmentModifications) -> None:
         env.set("AMGKIT_DIR", self.prefix)
