@@ -7,6 +7,7 @@ AMGKIT_EXPECT_CUDA=ON or OFF is what the build must be. Without a petsc4py that 
 AMGKIT_EXPECT_PETSC4PY=1 they fail then.
 """
 
+import importlib.metadata
 import os
 import shlex
 import subprocess
@@ -69,6 +70,9 @@ class Files(unittest.TestCase):
         self.assertIn("AMGKitRegister", (amgkit.include_dir() / "amgkit.h").read_text(encoding="utf-8"))
         licences = list(amgkit.library().parents[2].glob(f"amgkit-{amgkit.__version__}.dist-info/licenses/LICENSE"))
         self.assertEqual(len(licences), 1)
+
+    def test_pip_and_cmake_agree_on_the_version(self):
+        self.assertEqual(importlib.metadata.version("amgkit"), amgkit.__version__)
 
     def test_no_other_files_lie_beside_the_library(self):
         self.assertEqual([path.name for path in amgkit.library().parent.glob("*.so*")], ["libamgkit.so"])
