@@ -1,10 +1,13 @@
 # Several sources to a file save the compiler most of its time, which goes into the headers; one a file keeps a rebuild short and lets every
 # header show that it includes what it needs.
 set(from_environment 1)
+if(SKBUILD OR AMGKIT_DEBIAN) # packages are built once
+  set(from_environment 6)
+endif()
 if("$ENV{AMGKIT_SOURCES_PER_FILE}" MATCHES "^[1-9][0-9]*$")
   set(from_environment $ENV{AMGKIT_SOURCES_PER_FILE})
 endif()
-set(AMGKIT_SOURCES_PER_FILE ${from_environment} CACHE STRING "Sources compiled as one file; default: the environment's AMGKIT_SOURCES_PER_FILE, or 1")
+set(AMGKIT_SOURCES_PER_FILE ${from_environment} CACHE STRING "Sources compiled as one file; default: the environment's AMGKIT_SOURCES_PER_FILE, or 1, and 6 for packages")
 
 # amgkit_batches(out name size source...): sources, or files name_<N>.cpp that include `size` of them each. The sources are named as the include
 # path finds them: CMake's own UNITY_BUILD names them by absolute paths, with which ccache serves no clone in another folder.

@@ -6,7 +6,7 @@
 Run it with the petsc4py of the PETSc that AMGKit was built with:
      python3 tutorials/poisson.py -dll_append /path/to/libamgkit.so -n 500 -ksp_monitor
      mpiexec -n 2 python3 tutorials/poisson.py -dll_append /path/to/libamgkit.so -ksp_view
-PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" loads the library as well. On a GPU, add:
+PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" loads the library as well, and so does amgkit.register() of the Python package. On a GPU, add:
      ... -mat_type aijcusparse -vec_type cuda
 On Debian, install python3-petsc4py-real. If there is more than one PETSc, set PYTHONPATH=$PETSC_DIR/lib/python3/dist-packages.
 """

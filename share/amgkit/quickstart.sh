@@ -104,6 +104,8 @@ install_packages() {
     if [[ $mode == demo && $preset == host-* ]]; then names+=(libpetsc64-real-dev); fi
     # tests: the plugin must refuse a complex PETSc and one with the other size of PetscInt
     if [[ $mode == test ]]; then names+=(libpetsc-complex-dev libpetsc64-real-dev); fi
+    # the Debian packages, and the Python package in environments of its own
+    if [[ $mode-$preset == test-host* && $preset != host-asan ]]; then names+=(dpkg-dev file python3 python3-venv); fi
     # and the tutorial in Python runs with the petsc4py of the preset's PETSc; Python itself cannot be sanitized
     case $mode-$preset in
       test-host) names+=(python3-petsc4py-real) ;;
