@@ -29,6 +29,9 @@ PetscErrorCode set_from_options(OptionItems PetscOptionsObject, const std::strin
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, head.c_str());
   PetscCall(guarded([&] { return parameters_from_options(PetscOptionsObject, type, list); }));
+  if (PetscOptionsObject->printhelp)
+    PetscCall((*PetscHelpPrintf)(PetscOptionsObject->comm,
+                                 "  -amgkit_gpu: <no> Where spaces are auto, run on a GPU (choose one of) yes no try\n"));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
