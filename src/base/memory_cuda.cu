@@ -192,10 +192,11 @@ PetscErrorCode create_host_scalars()
 }
 
 #if defined(PETSC_HAVE_CUDA)
+PetscErrorCode choose_device() { return PetscDeviceInitialize(PETSC_DEVICE_CUDA); }
 PetscErrorCode stream_of_process(cudaStream_t *stream)
 {
   PetscFunctionBegin;
-  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA)); // which chooses the device
+  PetscCall(choose_device());
   PetscCall(PetscGetCurrentCUDAStream(stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -267,6 +268,7 @@ std::string why_no_gpu()
   if (status == cudaErrorNoDevice || (!status && devices == 0)) return "there is no NVIDIA GPU";
   if (status == cudaErrorInsufficientDriver)
     return "the NVIDIA driver is for CUDA " + version(driver) + " and this build needs one for CUDA " + version(CUDART_VERSION);
+  if (!status && choose_device()) return "no device could be chosen"; // before the next call takes the first one
   if (!status) status = cudaGetDevice(&device);
   if (!status) status = cudaFuncGetAttributes(&code, probe_kernel);
   (void)cudaGetLastError();
