@@ -1,4 +1,3 @@
-#define DISABLE_CUSPARSE_DEPRECATED
 #include "base/libraries_cuda.hpp"
 
 #include <dlfcn.h>

@@ -1,11 +1,12 @@
 // cuSPARSE and cuSOLVER, which are loaded when they are first needed: the library starts without them, and most solves never do.
 #pragma once
+#define DISABLE_CUSPARSE_DEPRECATED // CUDA 13 still has csrilu02, but calls it deprecated without naming another
 #include "base/cuda.hpp"
 
 #include <cusolverDn.h>
 #include <cusparse.h>
 
-// What is called of them. Some of it is deprecated.
+// What is called of them.
 #define AMGKIT_CUSPARSE_FUNCTIONS(X)                                                                                                       \
   X(Create)                                                                                                                                \
   X(CreateCsr)                                                                                                                             \

@@ -8,6 +8,7 @@
 #include <functional>
 #include <petscsys.h>
 #include <petsctime.h>
+#include <string>
 
 namespace
 {

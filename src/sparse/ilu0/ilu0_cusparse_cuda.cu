@@ -1,5 +1,4 @@
 // ILU(0) by cuSPARSE's csrilu02, which CUDA 13 still has but calls deprecated without naming another, and solves by its SpSV.
-#define DISABLE_CUSPARSE_DEPRECATED
 #include "base/parallel.hpp"
 #include "sparse/cusparse_cuda.hpp"
 #include "sparse/ilu0/ilu0_backends.hpp"
