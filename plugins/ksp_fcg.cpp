@@ -177,12 +177,34 @@ PetscErrorCode begin(KSP ksp, FcgSolve &solve, bool again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Whether all that KSP_PCApply() would project out of w are the constants, which the steps can do where w is.
+PetscErrorCode only_constants(KSP ksp, Vec w, bool *only)
+{
+  MatNullSpace null_space = nullptr;
+  Mat A;
+
+  PetscFunctionBegin;
+  *only = false;
+  if (!space_vector_of(w) || ksp->transpose_solve || ksp->pc_side != PC_LEFT) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
+  PetscCall(MatGetNullSpace(A, &null_space));
+  *only = null_space && null_space->has_cnst && null_space->n == 0 && !null_space->remove;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // w = B r
 PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
 {
   Preconditioner *solver;
+  bool only;
 
   PetscFunctionBegin;
+  PetscCall(only_constants(ksp, solve.v.w, &only));
+  if (!solve.v.w_in_single && only) {
+    PetscCall(PCApply(ksp->pc, solve.v.r, solve.v.w));
+    PetscCall(solve.steps.remove_mean(solve.v.w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!solve.v.w_in_single) {
     PetscCall(KSP_PCApply(ksp, solve.v.r, solve.v.w));
     PetscFunctionReturn(PETSC_SUCCESS);
