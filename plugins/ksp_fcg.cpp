@@ -139,7 +139,7 @@ PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
   PetscCall(check_there(ksp, solve, solver));
   PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
-  PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up));
+  if (solver) PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up)); // check_there() has seen it
   PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.advance(solve.v, solver));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -52,6 +52,7 @@ public:
                              [&](const double *b, double *u) { return system_->method->apply_transpose(this->ex, system_->A, b, u); });
   }
   PetscErrorCode view(PetscViewer) const override;
+  using RowsProduct<Ex>::multiply;
   bool pays() const override { return system_->matrix.copies(); }
   PetscErrorCode multiply(const double *x, double *y, bool, const ProductSums<2, double> *sums) override
   {

@@ -22,7 +22,8 @@ template <class F> auto in_krylov_space(Vec x, Preconditioner *solver, F f)
 #if defined(AMGKIT_HAVE_CUDA)
   if (on_cuda(x) || space_vector<Cuda>(x)) return f(Cuda{});
 #endif
-  return space_vector<Debug>(x) || product_in<Debug>(solver) ? f(Debug{}) : f(Host{});
+  if (space_vector<Debug>(x) || product_in<Debug>(solver)) return f(Debug{});
+  return f(Host{});
 }
 
 // Interface: the steps of a method.
