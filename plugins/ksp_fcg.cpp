@@ -25,6 +25,7 @@ constexpr std::array precisions = {"double", "mixed", "auto"};
 struct FcgData {
   PetscInt precision = where_it_pays; // what the options say
   std::unique_ptr<FcgSteps> steps;    // from the first solve on, in the space of the solution vector
+  std::unique_ptr<SolveVectors> beside;
 };
 FcgData &fcg_data(KSP ksp) { return *static_cast<FcgData *>(ksp->data); }
 
@@ -49,7 +50,7 @@ struct FcgSolve {
 
 // The work vectors wait for the solution vector: a duplicate of it takes device memory alone, while the vector that KSPCreateVecs() asks
 // the matrix for takes page-locked memory of the host too, on several GPUs (PETSc 3.26: 43 ms for 67 MB).
-PetscErrorCode KSPReset_AMGFCG(KSP ksp)
+PetscErrorCode drop_steps(KSP ksp)
 {
   FcgData &data = fcg_data(ksp);
 
@@ -57,6 +58,14 @@ PetscErrorCode KSPReset_AMGFCG(KSP ksp)
   PetscCall(drop_work_vectors(ksp)); // in KSPSetUp(), another type's; before close(), which gives back what is free
   if (data.steps) PetscCall(data.steps->close());
   data.steps.reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPReset_AMGFCG(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(drop_steps(ksp));
+  PetscCall(drop_solve_vectors(fcg_data(ksp).beside));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +139,7 @@ PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
   PetscCall(check_there(ksp, solve, solver));
   PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
-  PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up));
+  if (solver) PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up)); // check_there() has seen it
   PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.advance(solve.v, solver));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -146,7 +155,7 @@ PetscErrorCode true_residual(KSP ksp, FcgSolve &solve, bool first, bool x_is_zer
   PetscCall(check_order(ksp, solve));
   PetscCall(solve.steps.complete(solve.v));
   if (x_is_zero) {
-    PetscCall(VecCopy(ksp->vec_rhs, solve.v.r));
+    PetscCall(solve.steps.copy(ksp->vec_rhs, solve.v.r));
     if (of_norm) PetscCall(solve.steps.norm(solve.v, &solve.norm));
   } else {
     PetscCall(multiply(ksp, solve.steps, solve.by_product, solve.A, solve.v.x, solve.v.w));
@@ -168,12 +177,34 @@ PetscErrorCode begin(KSP ksp, FcgSolve &solve, bool again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Whether all that KSP_PCApply() would project out of w are the constants, which the steps can do where w is.
+PetscErrorCode only_constants(KSP ksp, Vec w, bool *only)
+{
+  MatNullSpace null_space = nullptr;
+  Mat A;
+
+  PetscFunctionBegin;
+  *only = false;
+  if (!space_vector_of(w) || ksp->transpose_solve || ksp->pc_side != PC_LEFT) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
+  PetscCall(MatGetNullSpace(A, &null_space));
+  *only = null_space && null_space->has_cnst && null_space->n == 0 && !null_space->remove;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // w = B r
 PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
 {
   Preconditioner *solver;
+  bool only;
 
   PetscFunctionBegin;
+  PetscCall(only_constants(ksp, solve.v.w, &only));
+  if (!solve.v.w_in_single && only) {
+    PetscCall(PCApply(ksp->pc, solve.v.r, solve.v.w));
+    PetscCall(solve.steps.remove_mean(solve.v.w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!solve.v.w_in_single) {
     PetscCall(KSP_PCApply(ksp, solve.v.r, solve.v.w));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -298,9 +329,9 @@ PetscErrorCode prepare(KSP ksp, Mat A, Preconditioner *product, bool may_mix, Fc
   const bool wanted = automatic ? !null_space : data.precision == in_mixed;
   const bool mixed = may_mix && wanted && ksp->normtype == KSP_NORM_UNPRECONDITIONED && fcg_can_mix(ksp->vec_sol, product, automatic);
   if (data.steps && (data.steps->mixed() != mixed || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0))
-    PetscCall(KSPReset_AMGFCG(ksp));
-  PetscCall(make_steps(ksp, ksp->vec_sol, mixed ? 2 : 4, data.steps, KSPReset_AMGFCG,
-                       [&] { return make_fcg_steps(ksp->vec_sol, product, mixed); }));
+    PetscCall(drop_steps(ksp));
+  PetscCall(
+      make_steps(ksp, ksp->vec_sol, mixed ? 2 : 4, data.steps, drop_steps, [&] { return make_fcg_steps(ksp->vec_sol, product, mixed); }));
   *v = {ksp->vec_sol, ksp->work[0], ksp->work[1], mixed ? nullptr : ksp->work[2], mixed ? nullptr : ksp->work[3]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -373,7 +404,7 @@ PetscErrorCode solve_fcg(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPSolve_AMGFCG(KSP ksp) { return solve_beside_operator(ksp, solve_fcg); }
+PetscErrorCode KSPSolve_AMGFCG(KSP ksp) { return solve_beside(ksp, fcg_data(ksp).beside, solve_fcg); }
 } // namespace
 
 PetscErrorCode KSPCreate_AMGFCG(KSP ksp)

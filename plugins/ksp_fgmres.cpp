@@ -25,8 +25,9 @@ struct FgmresData {
   PetscInt restart = 30;
   ModifyPC modify;
   std::unique_ptr<FgmresSteps> steps; // from the first solve on, in the space of the solution vector
-  HessenbergProblem problem;          // of the last cycle
-  bool under_way = false;             // it is not at its end: ksp->vec_sol is the solution of its beginning
+  std::unique_ptr<SolveVectors> beside;
+  HessenbergProblem problem; // of the last cycle
+  bool under_way = false;    // it is not at its end: ksp->vec_sol is the solution of its beginning
 };
 FgmresData &fgmres_data(KSP ksp) { return *static_cast<FgmresData *>(ksp->data); }
 
@@ -41,7 +42,7 @@ struct FgmresSolve {
 };
 
 // The work vectors wait for the solution vector, as in amgfcg.
-PetscErrorCode KSPReset_AMGFGMRES(KSP ksp)
+PetscErrorCode drop_steps(KSP ksp)
 {
   FgmresData &data = fgmres_data(ksp);
 
@@ -51,6 +52,14 @@ PetscErrorCode KSPReset_AMGFGMRES(KSP ksp)
   data.steps.reset();
   data.problem = {};
   data.under_way = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPReset_AMGFGMRES(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(drop_steps(ksp));
+  PetscCall(drop_solve_vectors(fgmres_data(ksp).beside));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -267,8 +276,8 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product)
   FgmresData &data = fgmres_data(ksp);
 
   PetscFunctionBegin;
-  if (data.steps && std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0) PetscCall(KSPReset_AMGFGMRES(ksp));
-  PetscCall(make_steps(ksp, ksp->vec_sol, 3, data.steps, KSPReset_AMGFGMRES, [&] { return make_fgmres_steps(ksp->vec_sol, product); }));
+  if (data.steps && std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0) PetscCall(drop_steps(ksp));
+  PetscCall(make_steps(ksp, ksp->vec_sol, 3, data.steps, drop_steps, [&] { return make_fgmres_steps(ksp->vec_sol, product); }));
   data.problem = {};
   data.under_way = false;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -296,7 +305,7 @@ PetscErrorCode solve_fgmres(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp) { return solve_beside_operator(ksp, solve_fgmres); }
+PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp) { return solve_beside(ksp, fgmres_data(ksp).beside, solve_fgmres); }
 } // namespace
 
 PetscErrorCode KSPCreate_AMGFGMRES(KSP ksp)

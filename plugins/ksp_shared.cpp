@@ -4,34 +4,39 @@
 #include "dist/mat_view.hpp"
 #include "dist/vec_view.hpp"
 #include "plugins/pc_plugin.hpp"
+#include "plugins/space_vec.hpp"
 
+#include <cstring>
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
 
 namespace amgkit
 {
-PetscErrorCode solve_beside_operator(KSP ksp, PetscErrorCode (*solve)(KSP))
+namespace
+{
+// With these in the place of ksp's own
+PetscErrorCode solve_with(KSP ksp, Vec b, Vec x, PetscErrorCode (*solve)(KSP))
+{
+  const Vec own_b = ksp->vec_rhs, own_x = ksp->vec_sol;
+
+  ksp->vec_rhs = b;
+  ksp->vec_sol = x;
+  const PetscErrorCode code = solve(ksp);
+  ksp->vec_rhs = own_b;
+  ksp->vec_sol = own_x;
+  return code;
+}
+
+PetscErrorCode solve_beside_operator(KSP ksp, Mat A, PetscErrorCode (*solve)(KSP))
 {
   const Vec b = ksp->vec_rhs, x = ksp->vec_sol;
   Vec b_there = nullptr, x_there = nullptr;
-  Mat A;
 
   PetscFunctionBegin;
-  PetscCall(KSPGetOperators(ksp, &A, nullptr));
-  if (!on_cuda(A) || (on_cuda(b) && on_cuda(x))) {
-    PetscCall(solve(ksp));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(MatCreateVecs(A, &x_there, &b_there));
   PetscErrorCode code = VecCopy(b, b_there);
   if (!code) code = VecCopy(x, x_there);
-  if (!code) {
-    ksp->vec_rhs = b_there;
-    ksp->vec_sol = x_there;
-    code = solve(ksp);
-    ksp->vec_rhs = b;
-    ksp->vec_sol = x;
-  }
+  if (!code) code = solve_with(ksp, b_there, x_there, solve);
   if (!code) code = VecCopy(x_there, x);
   PetscCall(VecDestroy(&b_there));
   PetscCall(VecDestroy(&x_there));
@@ -39,13 +44,113 @@ PetscErrorCode solve_beside_operator(KSP ksp, PetscErrorCode (*solve)(KSP))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The vectors for a solve by this preconditioner, whose memory may be there from the last one. Collective.
+PetscErrorCode make_vectors(KSP ksp, const Preconditioner &solver, std::unique_ptr<SolveVectors> &vectors)
+{
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(ksp));
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
+  int fits = vectors && vectors->size() == n && std::strcmp(vectors->space(), solver.space()) == 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_MIN, comm));
+  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(drop_solve_vectors(vectors));
+  vectors = make_solve_vectors(solver);
+  const PetscErrorCode code = vectors->create(comm, n);
+  if (code) PetscCall(drop_solve_vectors(vectors));
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The Vecs are of this solve: the user's arrays may be others in the next one.
+PetscErrorCode solve_in_space(KSP ksp, SolveVectors &vectors, PetscErrorCode (*solve)(KSP))
+{
+  const Vec b = ksp->vec_rhs, x = ksp->vec_sol;
+  Vec b_there = nullptr, x_there = nullptr;
+  const PetscScalar *b_entries;
+  PetscScalar *x_entries, *entries;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(b, &b_entries));
+  PetscCall(VecGetArray(x, &x_entries));
+  auto solve_there = [&] {
+    PetscFunctionBegin;
+    PetscCall(vectors.take(const_cast<PetscScalar *>(b_entries), x_entries, ksp->guess_zero));
+    PetscCall(make_space_vec(b, const_cast<PetscScalar *>(b_entries), vectors.b(), &b_there));
+    PetscCall(make_space_vec(x, x_entries, vectors.x(), &x_there));
+    PetscCall(solve_with(ksp, b_there, x_there, solve));
+    PetscCall(vectors.x().on_host(VecUse::read, &entries));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  const PetscErrorCode code = solve_there();
+  for (Vec *there : {&b_there, &x_there}) {
+    if (*there) PetscCall(detach(*there)); // somebody may have kept a reference
+    PetscCall(VecDestroy(there));
+  }
+  PetscCall(VecRestoreArray(x, &x_entries));
+  PetscCall(VecRestoreArrayRead(b, &b_entries));
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode solve_beside(KSP ksp, std::unique_ptr<SolveVectors> &vectors, PetscErrorCode (*solve)(KSP))
+{
+  const bool any = on_cuda(ksp->vec_rhs) || on_cuda(ksp->vec_sol), both = on_cuda(ksp->vec_rhs) && on_cuda(ksp->vec_sol);
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(ksp, &A, nullptr));
+  if (on_cuda(A) && !both) {
+    PetscCall(solve_beside_operator(ksp, A, solve));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCSetUp(ksp->pc)); // which PETSc may leave to the first PCApply()
+  const Preconditioner *solver = !any && applies_by_kernels(ksp->pc) ? solver_of(ksp->pc) : nullptr;
+  if (!solver || !solver->apart()) {
+    PetscCall(solve(ksp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(make_vectors(ksp, *solver, vectors));
+  PetscCall(solve_in_space(ksp, *vectors, solve));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode drop_solve_vectors(std::unique_ptr<SolveVectors> &vectors)
+{
+  PetscFunctionBegin;
+  if (vectors) PetscCall(vectors->close());
+  vectors.reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode drop_work_vectors(KSP ksp)
 {
   PetscFunctionBegin;
+  for (PetscInt k = 0; ksp->work && k < ksp->nwork; k++) PetscCall(detach(ksp->work[k])); // somebody may have kept a reference
   PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
   ksp->nwork = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+namespace
+{
+// Like the solution. Collective where memory is not lacking.
+PetscErrorCode make_work_vector(KSP ksp, KrylovSteps &steps, Vec *out)
+{
+  SpaceVector *vector;
+
+  PetscFunctionBegin;
+  if (!space_vector_of(ksp->vec_sol)) {
+    PetscCall(VecDuplicate(ksp->vec_sol, out));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(steps.make_vector(&vector));
+  PetscCall(make_space_vec(ksp->vec_sol, nullptr, *vector, out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
 
 // One by one: KSPSetWorkVecs() leaves an array behind that ends where memory did.
 PetscErrorCode make_work_vectors(KSP ksp, PetscInt count, KrylovSteps &steps)
@@ -55,7 +160,7 @@ PetscErrorCode make_work_vectors(KSP ksp, PetscInt count, KrylovSteps &steps)
   auto make = [&] {
     PetscFunctionBegin;
     PetscCall(attempt(comm, [&] { return PetscCalloc1(count, &vectors); }));
-    for (PetscInt k = 0; k < count; k++) PetscCall(attempt(comm, [&] { return VecDuplicate(ksp->vec_sol, &vectors[k]); }));
+    for (PetscInt k = 0; k < count; k++) PetscCall(attempt(comm, [&] { return make_work_vector(ksp, steps, &vectors[k]); }));
     PetscCall(attempt(comm, [&] {
       PetscFunctionBegin;
       for (PetscInt k = 0; k < count; k++) PetscCall(steps.give_memory(vectors[k]));

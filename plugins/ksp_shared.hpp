@@ -1,14 +1,17 @@
 // What the KSP types share: PETSc's records and tests, and the product with the operator.
 #pragma once
+#include "krylov/solve_vectors.hpp"
 #include "krylov/steps.hpp"
 
 #include <petscksp.h>
 
 namespace amgkit
 {
-// solve(ksp) with b and x on the GPU where the operator is there and one of them is not, as PETSc's products need it: b goes up and x comes
-// down once. ksp has its own vectors again afterwards, also after an error.
-PetscErrorCode solve_beside_operator(KSP ksp, PetscErrorCode (*solve)(KSP));
+// solve(ksp) with b and x where they are needed and are not: b goes up and x comes down once. That is where the operator is, as PETSc's
+// products need it, or in the preconditioner's space, by vectors that stay for the next solve. Whoever asks ksp meanwhile gets the solution
+// as it is. ksp has its own vectors again afterwards, also after an error.
+PetscErrorCode solve_beside(KSP ksp, std::unique_ptr<SolveVectors> &, PetscErrorCode (*solve)(KSP));
+PetscErrorCode drop_solve_vectors(std::unique_ptr<SolveVectors> &);
 
 // Collective. ksp->work: so many vectors like the solution, or none: if a rank lacks the memory, all return PETSC_ERR_MEM.
 PetscErrorCode make_work_vectors(KSP ksp, PetscInt count, KrylovSteps &);

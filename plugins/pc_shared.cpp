@@ -22,6 +22,20 @@ Change change_under(const char *ksp_type)
   return is_among(neutral) ? Change::unknown : Change::forbidden;
 }
 
+namespace
+{
+// Of the options that all types share, which have no prefix
+PetscErrorCode print_common_help(OptionItems PetscOptionsObject)
+{
+  PetscFunctionBegin;
+  if (!PetscOptionsObject->printhelp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*PetscHelpPrintf)(PetscOptionsObject->comm,
+                               "  -amgkit_gpu: <no> Where a type's space is auto, run on a GPU (choose one of) yes no try\n"
+                               "  -amgkit_copy_threads: <4> Threads that copy between the CPU and a GPU, if there are cores for them\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
 PetscErrorCode set_from_options(OptionItems PetscOptionsObject, const std::string &type, const ParameterList &list)
 {
   const std::string head = "AMGKit " + type + " options";
@@ -29,6 +43,7 @@ PetscErrorCode set_from_options(OptionItems PetscOptionsObject, const std::strin
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, head.c_str());
   PetscCall(guarded([&] { return parameters_from_options(PetscOptionsObject, type, list); }));
+  PetscCall(print_common_help(PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,8 +14,8 @@ namespace
 {
 template <class Ex> class AmgSolver final : public PreconditionerIn<Ex, AmgPreconditioner>, public UserProduct<Ex> {
 public:
-  AmgSolver(const AmgParameters &parameters, const Method &method)
-      : PreconditionerIn<Ex, AmgPreconditioner>(parameters.space), parameters_(parameters), method_(method)
+  AmgSolver(const AmgParameters &parameters, SpaceKind choice, const Method &method)
+      : PreconditionerIn<Ex, AmgPreconditioner>(choice), parameters_(parameters), method_(method)
   {}
 
   PetscErrorCode setup(Mat A) override
@@ -221,6 +221,7 @@ private:
 PetscErrorCode make_amg_preconditioner(Mat A, const AmgParameters &parameters, const Method &method, std::unique_ptr<Preconditioner> &out)
 {
   return make_in_space_of(
-      A, parameters.space, [&](auto space) { return std::make_unique<AmgSolver<decltype(space)>>(parameters, method); }, out);
+      A, parameters.space,
+      [&](auto space, SpaceKind choice) { return std::make_unique<AmgSolver<decltype(space)>>(parameters, choice, method); }, out);
 }
 } // namespace amgkit

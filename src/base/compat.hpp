@@ -18,6 +18,9 @@
 
 namespace amgkit
 {
+// Whether PETSc itself has vectors and matrices on NVIDIA GPUs, streams for them, and an MPI that may be told of their memory.
+inline constexpr bool petsc_has_cuda = PetscDefined(HAVE_CUDA);
+
 // The handle that setfromoptions callbacks receive; a plain pointer until 3.22.
 #if PETSC_VERSION_LT(3, 23, 0)
 using OptionItems = PetscOptionItems *;

@@ -1,9 +1,7 @@
 // How kernels are launched.
 #pragma once
+#include "base/cuda.hpp"
 #include "base/space.hpp"
-
-#include <cuda_runtime.h>
-#include <petscdevice_cuda.h>
 
 namespace amgkit::detail
 {
@@ -32,7 +30,7 @@ PetscErrorCode launch(Cuda &ex, unsigned blocks, int threads_of_block, void (*ke
   config.stream = ex.stream;
   config.attrs = &overlap;
   config.numAttrs = ex.kernels_overlap && blocks <= few ? 1 : 0;
-  PetscCallCUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
+  AMGKIT_CALL_CUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit::detail

@@ -20,12 +20,16 @@ enum class Phase {
   ilu_symbolic,
   ilu_numeric,
   ilu_solve,
+  pattern_up, // of the user's matrix, to a space
+  values_up,
+  vector_up, // of the user's vectors
+  vector_down,
   count
 };
 
 // Registers the events with PETSc once per PetscInitialize/PetscFinalize; idempotent.
 PetscErrorCode log_register();
-// Logs the time from here to the end of the scope as this phase. Only halo stands inside other phases.
+// Logs the time from here to the end of the scope as this phase. Only halo and copies stand inside other phases.
 class LogPhase {
 public:
   explicit LogPhase(Phase phase) : phase_(phase) { begin(); }
@@ -41,5 +45,11 @@ private:
   Phase phase_;
 };
 // Floating-point operations, counted for the CPU or the GPU.
-template <class Ex> PetscErrorCode log_flops(Ex &, double flops) { return Ex::on_device ? PetscLogGpuFlops(flops) : PetscLogFlops(flops); }
+template <class Ex> PetscErrorCode log_flops(Ex &, double flops)
+{
+#if defined(PETSC_HAVE_DEVICE) // else PETSc has no count of a GPU's
+  if constexpr (Ex::on_device) return PetscLogGpuFlops(flops);
+#endif
+  return PetscLogFlops(flops);
+}
 } // namespace amgkit

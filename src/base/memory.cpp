@@ -77,4 +77,12 @@ std::array<unsigned char, posted_bytes> &posted()
 PetscErrorCode post_to_host(Host &ex, const void *from, std::size_t bytes) { return memory_copy(ex, posted().data(), from, bytes); }
 PetscErrorCode take_posted(Host &ex, void *to, std::size_t bytes) { return memory_copy(ex, to, posted().data(), bytes); }
 PetscErrorCode memory_from_host(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
+
+PetscErrorCode copy_in(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
+PetscErrorCode copy_out(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
+PetscErrorCode copy_in_narrow(Host &, int *to, const std::int64_t *from, std::int64_t n)
+{
+  for (std::int64_t k = 0; k < n; k++) to[k] = static_cast<int>(from[k]);
+  return PETSC_SUCCESS;
+}
 } // namespace amgkit

@@ -73,6 +73,15 @@ PetscErrorCode post_to_host(Host &, const void *from, std::size_t bytes);
 PetscErrorCode post_to_host(Cuda &, const void *from, std::size_t bytes);
 PetscErrorCode take_posted(Host &, void *to, std::size_t bytes);
 PetscErrorCode take_posted(Cuda &, void *to, std::size_t bytes);
+// The user's memory on the host, to a space that is apart and back. On return the user's memory may change, or is filled. What is large
+// goes in pieces through page-locked buffers, which several threads fill and empty: see copies_cuda.cu.
+PetscErrorCode copy_in(Host &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode copy_in(Cuda &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode copy_out(Host &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode copy_out(Cuda &, void *to, const void *from, std::size_t bytes);
+// Indices, made narrower on the way, for PetscInt of 64 bits.
+PetscErrorCode copy_in_narrow(Host &, int *to, const std::int64_t *from, std::int64_t n);
+PetscErrorCode copy_in_narrow(Cuda &, int *to, const std::int64_t *from, std::int64_t n);
 PetscErrorCode memory_from_host(Host &, void *to, const void *from, std::size_t bytes);
 PetscErrorCode memory_from_host(Cuda &, void *to, const void *from, std::size_t bytes);
 } // namespace amgkit

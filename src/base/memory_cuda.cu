@@ -1,14 +1,18 @@
 // The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very large.
+#include "base/gpu.hpp"
 #include "base/launch_cuda.hpp"
 #include "base/memory.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <cuda_runtime.h>
 #include <map>
-#include <petscdevice_cuda.h>
+#include <petscsys.h>
 #include <set>
+#include <string>
 #include <vector>
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
 
 namespace amgkit
 {
@@ -34,7 +38,7 @@ public:
   PetscErrorCode destroy()
   {
     PetscFunctionBegin;
-    for (void *chunk : chunks_) PetscCallCUDA(cudaFree(chunk));
+    for (void *chunk : chunks_) AMGKIT_CALL_CUDA(cudaFree(chunk));
     *this = CommunicatedMemory{};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -113,7 +117,7 @@ std::map<int, Pool> &pools()
 PetscErrorCode destroy_pools()
 {
   PetscFunctionBegin;
-  for (const auto &[device, pool] : pools()) PetscCallCUDA(cudaMemPoolDestroy(pool.handle));
+  for (const auto &[device, pool] : pools()) AMGKIT_CALL_CUDA(cudaMemPoolDestroy(pool.handle));
   pools().clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,10 +151,10 @@ PetscErrorCode pool_of_device(int device, cudaMemPool_t *pool)
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = device;
-  PetscCallCUDA(cudaMemPoolCreate(pool, &properties));
+  AMGKIT_CALL_CUDA(cudaMemPoolCreate(pool, &properties));
   if (pools().empty()) PetscCall(PetscRegisterFinalize(destroy_pools));
   pools()[device].handle = *pool;
-  PetscCallCUDA(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  AMGKIT_CALL_CUDA(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,8 +172,8 @@ HostScalars &host_scalars()
 PetscErrorCode destroy_host_scalars()
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaEventDestroy(host_scalars().posted));
-  PetscCallCUDA(cudaFreeHost(host_scalars().memory));
+  AMGKIT_CALL_CUDA(cudaEventDestroy(host_scalars().posted));
+  AMGKIT_CALL_CUDA(cudaFreeHost(host_scalars().memory));
   host_scalars() = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -178,14 +182,62 @@ PetscErrorCode create_host_scalars()
   HostScalars made;
 
   PetscFunctionBegin;
-  PetscCallCUDA(cudaEventCreateWithFlags(&made.posted, cudaEventDisableTiming));
+  AMGKIT_CALL_CUDA(cudaEventCreateWithFlags(&made.posted, cudaEventDisableTiming));
   const cudaError_t status = cudaMallocHost(&made.memory, Cuda::host_scalars_bytes + posted_bytes);
   if (status) static_cast<void>(cudaEventDestroy(made.posted));
-  PetscCallCUDA(status);
+  AMGKIT_CALL_CUDA(status);
   host_scalars() = made;
   PetscCall(PetscRegisterFinalize(destroy_host_scalars));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if defined(PETSC_HAVE_CUDA)
+PetscErrorCode choose_device() { return PetscDeviceInitialize(PETSC_DEVICE_CUDA); }
+PetscErrorCode stream_of_process(cudaStream_t *stream)
+{
+  PetscFunctionBegin;
+  PetscCall(choose_device());
+  PetscCall(PetscGetCurrentCUDAStream(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+// One for all spaces of the process, from the first use to PetscFinalize.
+cudaStream_t &own_stream()
+{
+  static cudaStream_t stream = nullptr;
+  return stream;
+}
+PetscErrorCode destroy_stream()
+{
+  PetscFunctionBegin;
+  AMGKIT_CALL_CUDA(cudaStreamDestroy(own_stream()));
+  own_stream() = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+// The processes take the devices in turn, as PETSc's do where it has CUDA; a device that the program has chosen is kept.
+PetscErrorCode choose_device()
+{
+  int chosen, devices, rank;
+
+  PetscFunctionBegin;
+  AMGKIT_CALL_CUDA(cudaGetDevice(&chosen));
+  AMGKIT_CALL_CUDA(cudaGetDeviceCount(&devices));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (chosen == 0) AMGKIT_CALL_CUDA(cudaSetDevice(rank % devices));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode stream_of_process(cudaStream_t *stream)
+{
+  PetscFunctionBegin;
+  if (!own_stream()) {
+    PetscCall(choose_device());
+    AMGKIT_CALL_CUDA(cudaStreamCreateWithFlags(&own_stream(), cudaStreamNonBlocking));
+    PetscCall(PetscRegisterFinalize(destroy_stream));
+  }
+  *stream = own_stream();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 // Kernels wait for those before them only in code for compute capability 9.0 or more, which is not what runs where older code is translated
 // for a newer device. Captured in graphs from CUDA 12.3 on.
@@ -196,21 +248,45 @@ PetscErrorCode find_overlap(int device, bool *overlap)
   cudaFuncAttributes code;
 
   PetscFunctionBegin;
-  PetscCallCUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  PetscCallCUDA(cudaDriverGetVersion(&driver));
-  PetscCallCUDA(cudaFuncGetAttributes(&code, probe_kernel));
+  AMGKIT_CALL_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  AMGKIT_CALL_CUDA(cudaDriverGetVersion(&driver));
+  AMGKIT_CALL_CUDA(cudaFuncGetAttributes(&code, probe_kernel));
   *overlap = major >= 9 && code.ptxVersion >= 90 && code.binaryVersion >= 90 && std::min(driver, CUDART_VERSION) >= 12030;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+std::string why_no_gpu()
+{
+  int driver = 0, devices = 0, device = 0, major = 0, minor = 0;
+  cudaFuncAttributes code;
+  const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
+
+  cudaError_t status = cudaDriverGetVersion(&driver);
+  if (status || driver == 0) return "there is no NVIDIA driver (libcuda.so.1)";
+  status = cudaGetDeviceCount(&devices);
+  if (status == cudaErrorNoDevice || (!status && devices == 0)) return "there is no NVIDIA GPU";
+  if (status == cudaErrorInsufficientDriver)
+    return "the NVIDIA driver is for CUDA " + version(driver) + " and this build needs one for CUDA " + version(CUDART_VERSION);
+  if (!status && choose_device()) return "no device could be chosen"; // before the next call takes the first one
+  if (!status) status = cudaGetDevice(&device);
+  if (!status) status = cudaFuncGetAttributes(&code, probe_kernel);
+  (void)cudaGetLastError();
+  if (!status) return "";
+  if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction) return cudaGetErrorString(status);
+  (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  return "this build has no code for the GPU's compute capability " + std::to_string(major) + "." + std::to_string(minor) +
+         ": see CMAKE_CUDA_ARCHITECTURES";
+}
 
 PetscErrorCode open(Cuda &ex)
 {
   int device;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&ex.stream));
-  PetscCallCUDA(cudaGetDevice(&device));
+  PetscCall(stream_of_process(&ex.stream));
+  AMGKIT_CALL_CUDA(cudaGetDevice(&device));
   PetscCall(pool_of_device(device, &ex.pool));
   PetscCall(find_overlap(device, &ex.kernels_overlap));
   if (!host_scalars().memory) PetscCall(create_host_scalars());
@@ -239,8 +315,8 @@ PetscErrorCode trim_to(Cuda &ex, std::size_t bytes)
 {
   PetscFunctionBegin;
   PetscCall(free_scratch(ex));
-  PetscCallCUDA(cudaStreamSynchronize(ex.stream));
-  PetscCallCUDA(cudaMemPoolTrimTo(ex.pool, bytes));
+  AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
+  AMGKIT_CALL_CUDA(cudaMemPoolTrimTo(ex.pool, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -274,7 +350,7 @@ PetscErrorCode trim(Cuda &ex)
   std::size_t free, total;
 
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMemGetInfo(&free, &total));
+  AMGKIT_CALL_CUDA(cudaMemGetInfo(&free, &total));
   for (auto &[device, pool] : pools()) {
     if (pool.handle != ex.pool) continue;
     PetscCall(trim_to(ex, pool.trimmed ? total / share : 0));
@@ -305,7 +381,7 @@ PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **
     *p = nullptr;
     PetscFunctionReturn(PETSC_ERR_MEM);
   }
-  PetscCallCUDA(status);
+  AMGKIT_CALL_CUDA(status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -315,9 +391,9 @@ PetscErrorCode memory_available(Cuda &ex, std::int64_t *bytes)
   std::uint64_t used, reserved;
 
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMemGetInfo(&free, &total));
-  PetscCallCUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrUsedMemCurrent, &used));
-  PetscCallCUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  AMGKIT_CALL_CUDA(cudaMemGetInfo(&free, &total));
+  AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
   *bytes = static_cast<std::int64_t>(free + reserved - used);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -330,23 +406,23 @@ PetscErrorCode memory_free(Cuda &ex, Memory kind, void *p)
   if (kind == Memory::communicated)
     communicated_memory().release(p);
   else if (large_blocks().erase(p))
-    PetscCallCUDA(cudaFree(p)); // waits for the device
+    AMGKIT_CALL_CUDA(cudaFree(p)); // waits for the device
   else
-    PetscCallCUDA(cudaFreeAsync(p, ex.stream));
+    AMGKIT_CALL_CUDA(cudaFreeAsync(p, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode memory_copy(Cuda &ex, void *to, const void *from, std::size_t bytes)
 {
   PetscFunctionBegin;
-  if (bytes) PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, ex.stream));
+  if (bytes) AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode memory_zero(Cuda &ex, void *p, std::size_t bytes)
 {
   PetscFunctionBegin;
-  if (bytes) PetscCallCUDA(cudaMemsetAsync(p, 0, bytes, ex.stream));
+  if (bytes) AMGKIT_CALL_CUDA(cudaMemsetAsync(p, 0, bytes, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -373,11 +449,11 @@ PetscErrorCode memory_to_host(Cuda &ex, void *to, const void *from, std::size_t 
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (bytes <= Cuda::host_scalars_bytes) {
     PetscCall(send_to_host(ex, ex.host_scalars, from, bytes));
-    PetscCallCUDA(cudaStreamSynchronize(ex.stream));
+    AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
     std::memcpy(to, ex.host_scalars, bytes);
   } else {
-    PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, ex.stream));
-    PetscCallCUDA(cudaStreamSynchronize(ex.stream));
+    AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, ex.stream));
+    AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
   }
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -387,14 +463,14 @@ PetscErrorCode post_to_host(Cuda &ex, const void *from, std::size_t bytes)
 {
   PetscFunctionBegin;
   PetscCall(send_to_host(ex, posted(ex), from, bytes));
-  PetscCallCUDA(cudaEventRecord(host_scalars().posted, ex.stream));
+  AMGKIT_CALL_CUDA(cudaEventRecord(host_scalars().posted, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode take_posted(Cuda &ex, void *to, std::size_t bytes)
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaEventSynchronize(host_scalars().posted));
+  AMGKIT_CALL_CUDA(cudaEventSynchronize(host_scalars().posted));
   std::memcpy(to, posted(ex), bytes);
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -404,8 +480,8 @@ PetscErrorCode memory_from_host(Cuda &ex, void *to, const void *from, std::size_
 {
   PetscFunctionBegin;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, ex.stream));
-  PetscCallCUDA(cudaStreamSynchronize(ex.stream));
+  AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, ex.stream));
+  AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
   PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

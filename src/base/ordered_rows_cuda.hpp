@@ -180,7 +180,7 @@ template <int Lanes, class S, class Work> PetscErrorCode for_rows_in_order_with(
     detail::in_order_kernel<Lanes, S>
         <<<detail::blocks(std::min(wanted, n * Lanes), detail::ordered_threads), detail::ordered_threads, 0, ex.stream>>>(n, work,
                                                                                                                           order.tickets);
-    PetscCallCUDA(cudaGetLastError());
+    AMGKIT_CALL_CUDA(cudaGetLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,7 +7,6 @@
 #include <cooperative_groups/reduce.h>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_select.cuh>
-#include <petscdevice_cuda.h>
 #include <thrust/iterator/counting_iterator.h>
 
 namespace amgkit
@@ -290,14 +289,14 @@ template <class Call> PetscErrorCode with_scratch(Cuda &ex, Call call)
   void *scratch;
 
   PetscFunctionBegin;
-  PetscCallCUDA(call(nullptr, bytes));
+  AMGKIT_CALL_CUDA(call(nullptr, bytes));
   if (bytes > most_kept) {
     PetscCall(large.allocate(ex, static_cast<std::int64_t>(bytes)));
     scratch = large.data();
   } else {
     PetscCall(scratch_memory(ex, std::max<std::size_t>(bytes, 1), &scratch));
   }
-  PetscCallCUDA(call(scratch, bytes));
+  AMGKIT_CALL_CUDA(call(scratch, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -310,7 +309,7 @@ template <class T> T *scalar_on_host(Cuda &ex)
 template <class T> PetscErrorCode read_scalar(Cuda &ex, T *result)
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaStreamSynchronize(ex.stream));
+  AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
   PetscCall(PetscLogGpuToCpuScalar(sizeof(T)));
   *result = *scalar_on_host<T>(ex);
   PetscFunctionReturn(PETSC_SUCCESS);

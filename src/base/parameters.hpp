@@ -70,7 +70,7 @@ using ParameterList = std::vector<Parameter>;
 ParameterList joined(ParameterList, ParameterList);
 
 // What -pc_<type>_space chooses, of every type.
-enum class SpaceKind { automatic, host, debug };
+enum class SpaceKind { automatic, host, gpu, debug };
 Parameter space_parameter(SpaceKind *);
 
 // Reads the options -pc_<type>_<name>, to be called between PetscOptionsHeadBegin and End. A value out of range or an unknown

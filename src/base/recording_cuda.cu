@@ -1,7 +1,7 @@
 #include "base/recording.hpp"
 
-#include <petscdevice_cuda.h>
-#include <petsclog.h>
+#include "base/cuda.hpp"
+#include "base/log.hpp"
 
 namespace amgkit
 {
@@ -14,15 +14,15 @@ PetscErrorCode capture(Cuda &ex, const std::function<PetscErrorCode()> &work, cu
 
   PetscFunctionBegin;
   *graph = nullptr;
-  PetscCallCUDA(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
-  PetscCallCUDA(cudaStreamBeginCapture(own, cudaStreamCaptureModeRelaxed));
+  AMGKIT_CALL_CUDA(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
+  AMGKIT_CALL_CUDA(cudaStreamBeginCapture(own, cudaStreamCaptureModeRelaxed));
   ex.stream = own;
   const PetscErrorCode code = work();
   ex.stream = users;
   const cudaError_t status = cudaStreamEndCapture(own, graph);
-  PetscCallCUDA(cudaStreamDestroy(own));
+  AMGKIT_CALL_CUDA(cudaStreamDestroy(own));
   PetscCall(code);
-  PetscCallCUDA(status);
+  AMGKIT_CALL_CUDA(status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -35,7 +35,7 @@ Recording<Cuda>::~Recording()
 PetscErrorCode Recording<Cuda>::forget()
 {
   PetscFunctionBegin;
-  if (graph_) PetscCallCUDA(cudaGraphExecDestroy(graph_));
+  if (graph_) AMGKIT_CALL_CUDA(cudaGraphExecDestroy(graph_));
   graph_ = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,8 +51,8 @@ PetscErrorCode Recording<Cuda>::record(Cuda &ex, const std::function<PetscErrorC
   PetscCall(PetscGetFlops(&after));
   flops_ = after - before;
   const cudaError_t status = cudaGraphInstantiate(&graph_, graph, 0);
-  PetscCallCUDA(cudaGraphDestroy(graph));
-  PetscCallCUDA(status);
+  AMGKIT_CALL_CUDA(cudaGraphDestroy(graph));
+  AMGKIT_CALL_CUDA(status);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -60,10 +60,10 @@ PetscErrorCode Recording<Cuda>::play(Cuda &ex, const std::function<PetscErrorCod
 {
   PetscFunctionBegin;
   if (graph_)
-    PetscCall(PetscLogGpuFlops(flops_));
+    PetscCall(log_flops(ex, flops_));
   else
     PetscCall(record(ex, work)); // in which work logs them
-  PetscCallCUDA(cudaGraphLaunch(graph_, ex.stream));
+  AMGKIT_CALL_CUDA(cudaGraphLaunch(graph_, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

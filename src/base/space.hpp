@@ -3,7 +3,7 @@
 //   Host   plain loops.
 //   Debug  Host, but for_each visits its indices in a shuffled order, teams visit their share backwards, fresh memory is
 //          poisoned, and an allocation can be made to fail: finds races, uninitialised reads and leaks without a GPU.
-//          Matrices are stored as on a GPU.
+//          Matrices are stored as on a GPU, and what the user has on the host is copied as to a GPU.
 //   Cuda   one stream of one NVIDIA GPU; scratch memory comes from a stream-ordered pool of the process.
 //
 // A space is passed by reference to everything that allocates or launches, and outlives the arrays it gave.
@@ -26,12 +26,14 @@ namespace amgkit
 struct Host {
   static constexpr const char *name = "host";
   static constexpr bool on_device = false;
+  static constexpr bool apart = false;       // whether its memory is another than that of the user's matrices and vectors on the host
   static constexpr bool sliced_rows = false; // whether the cycle's matrices are sliced ELL, and may then be in single precision
   static constexpr bool by_levels = false;   // whether rows that wait for one another are taken level by level, or in their sequence
 };
 
 struct Debug : Host {
   static constexpr const char *name = "debug";
+  static constexpr bool apart = true;
   static constexpr bool sliced_rows = true;
   static constexpr bool by_levels = true;
   std::uint64_t seed = 1;             // of the next shuffle
@@ -43,6 +45,7 @@ struct Debug : Host {
 struct Cuda {
   static constexpr const char *name = "cuda";
   static constexpr bool on_device = true;
+  static constexpr bool apart = true;
   static constexpr bool sliced_rows = true;
   static constexpr bool by_levels = true;
   CUstream_st *stream = nullptr;
@@ -55,7 +58,8 @@ struct Cuda {
   bool kernels_overlap = false; // whether a kernel may be launched before the one before it has ended; see launch()
 };
 
-// open: takes the resources of a space (Cuda: PETSc's current stream and the device's memory pool); close: gives them back.
+// open: takes the resources of a space (Cuda: PETSc's current stream, or where it has none a stream of the process, and the device's memory
+// pool); close: gives them back.
 inline PetscErrorCode open(Host &) { return PETSC_SUCCESS; }
 inline PetscErrorCode close(Host &) { return PETSC_SUCCESS; }
 PetscErrorCode open(Cuda &);

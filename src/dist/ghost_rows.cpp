@@ -88,15 +88,13 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::connect(MPI_Comm comm)
 }
 
 // Collective
-template <class Ex> PetscErrorCode GhostRows<Ex>::exchange()
+template <class Ex> PetscErrorCode GhostRows<Ex>::exchange(Ex &ex)
 {
-  const std::uint64_t *from = sent_.buffer.data();
-  std::uint64_t *to = arrived_.buffer.data();
-
   PetscFunctionBegin;
   const LogPhase logged(Phase::halo);
-  PetscCall(PetscSFBcastWithMemTypeBegin(sf_, block_, memory_type<Ex>, from, memory_type<Ex>, to, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf_, block_, from, to, MPI_REPLACE));
+  PetscCall(exchange_.begin(ex, sf_, block_, {sent_.buffer.data(), sent_.buffer.bytes()}, {arrived_.buffer.data(), arrived_.buffer.bytes()},
+                            false));
+  PetscCall(exchange_.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,7 +145,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, 
   PetscCall(attempt(comm, [&] { return pack_pattern(ex, length.data(), B); }));
   if (halo.active()) {
     PetscCall(connect(comm));
-    PetscCall(exchange());
+    PetscCall(exchange(ex));
   }
   PetscCall(attempt(comm, [&] { return number_columns(ex, B); }));
   PetscCall(update(ex, B));
@@ -161,7 +159,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::update(Ex &ex, const DistRows 
   const int before = ghosts_before(*B.ghosts, B.first);
   PetscCall(pack_values(ex, sent_.message(halo_->sent_rows().data()), {B.diag, B.offd, B.first, nullptr, before},
                         reinterpret_cast<double *>(sent_.buffer.data())));
-  PetscCall(exchange());
+  PetscCall(exchange(ex));
   PetscCall(unpack(ex, arrived_.message(nullptr), reinterpret_cast<const double *>(arrived_.buffer.data()), val_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

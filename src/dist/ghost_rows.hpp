@@ -57,7 +57,7 @@ private:
   };
   PetscErrorCode pack_pattern(Ex &, const int *length, const DistRows &B);
   PetscErrorCode connect(MPI_Comm);
-  PetscErrorCode exchange();
+  PetscErrorCode exchange(Ex &);
   PetscErrorCode number_columns(Ex &, const DistRows &B);
 
   Halo<Ex> *halo_ = nullptr;
@@ -68,5 +68,6 @@ private:
   std::vector<PetscInt> ghosts_;
   Array<int, Ex> col_, column_of_ghost_; // of rows(); of B's ghosts
   Array<double, Ex> val_;
+  SfExchange<Ex> exchange_;
 };
 } // namespace amgkit

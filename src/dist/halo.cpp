@@ -69,6 +69,7 @@ template <class Ex> PetscErrorCode Halo<Ex>::create(MPI_Comm comm, const std::ve
 template <class Ex> PetscErrorCode Halo<Ex>::allocate(Ex &ex)
 {
   PetscFunctionBegin;
+  ex_ = &ex;
   PetscCall(upload(ex, rows_to_send_, send_row_));
   PetscCall(send_.allocate(ex, send_row_.size(), Memory::communicated));
   PetscCall(ghost_.allocate(ex, ghosts_, Memory::communicated));
@@ -103,9 +104,8 @@ template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin(Ex
   if (!halo_.active()) PetscFunctionReturn(PETSC_SUCCESS);
   const LogPhase logged(Phase::halo);
   PetscCall(gather(ex, halo_.send_row_.size(), place, owned, packed));
-  PetscCall(
-      PetscSFBcastWithMemTypeBegin(halo_.sf_, mpi_type<T>(), memory_type<Ex>, packed, memory_type<Ex>, halo_.ghost_.data(), MPI_REPLACE));
-  type_ = mpi_type<T>();
+  PetscCall(halo_.exchange_.begin(ex, halo_.sf_, mpi_type<T>(), halo_.template sent<T>(), halo_.template ghosts<T>(), false));
+  begun_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,24 +113,19 @@ template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin_ba
 {
   PetscFunctionBegin;
   const LogPhase logged(Phase::halo);
-  PetscCall(PetscSFReduceWithMemTypeBegin(halo_.sf_, mpi_type<T>(), memory_type<Ex>, halo_.ghost_.data(), memory_type<Ex>,
-                                          halo_.send_.data(), MPI_REPLACE));
-  type_ = mpi_type<T>();
-  back_ = true;
+  PetscCall(halo_.exchange_.begin(*halo_.ex_, halo_.sf_, mpi_type<T>(), halo_.template sent<T>(), halo_.template ghosts<T>(), true));
+  begun_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode HaloExchange<Ex>::end()
 {
-  MPI_Datatype type = std::exchange(type_, MPI_DATATYPE_NULL);
+  const bool begun = std::exchange(begun_, false);
 
   PetscFunctionBegin;
-  if (type == MPI_DATATYPE_NULL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!begun) PetscFunctionReturn(PETSC_SUCCESS);
   const LogPhase logged(Phase::halo);
-  if (back_)
-    PetscCall(PetscSFReduceEnd(halo_.sf_, type, halo_.ghost_.data(), halo_.send_.data(), MPI_REPLACE));
-  else
-    PetscCall(PetscSFBcastEnd(halo_.sf_, type, halo_.send_.data(), halo_.ghost_.data(), MPI_REPLACE));
+  PetscCall(halo_.exchange_.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

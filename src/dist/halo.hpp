@@ -1,16 +1,12 @@
 // Values of other ranks' rows: the exchange of a matrix's ghost columns, by PetscSF.
 #pragma once
-#include "base/array.hpp"
+#include "dist/sf_exchange.hpp"
 
-#include <petscsf.h>
 #include <type_traits>
 #include <vector>
 
 namespace amgkit
 {
-// What PetscSF is told of a space's memory.
-template <class Ex> inline constexpr PetscMemType memory_type = Ex::on_device ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
-
 // What MPI is told of a double, a float, an int or a 64-bit word.
 template <class T> MPI_Datatype mpi_type()
 {
@@ -73,14 +69,18 @@ public:
 
 private:
   friend class HaloExchange<Ex>;
+  template <class T> Exchanged sent() { return {send_.data(), static_cast<std::size_t>(send_.size()) * sizeof(T)}; }
+  template <class T> Exchanged ghosts() { return {ghost_.data(), static_cast<std::size_t>(ghost_.size()) * sizeof(T)}; }
   PetscErrorCode exchange_requests(MPI_Comm, PetscInt first, const std::vector<PetscInt> &ghosts, const std::vector<PetscSFNode> &owners);
 
   PetscSF sf_ = nullptr;          // roots: entries of send_; leaves: ghosts
   std::vector<int> rows_to_send_; // row behind each entry of send_
   std::vector<int> ask_at_, give_at_;
   std::int64_t ghosts_ = 0;
+  Ex *ex_ = nullptr; // of the buffers
   Array<int, Ex> send_row_;
   Array<double, Ex> send_, ghost_;
+  SfExchange<Ex> exchange_;
 };
 
 // An exchange that other work goes on beside, from begin() or begin_back() to end(). Where an error leaves it under way, the destructor
@@ -101,7 +101,6 @@ public:
 
 private:
   Halo<Ex> &halo_;
-  MPI_Datatype type_ = MPI_DATATYPE_NULL; // of what is under way; MPI_DATATYPE_NULL: nothing is
-  bool back_ = false;
+  bool begun_ = false; // by this object
 };
 } // namespace amgkit

@@ -1,6 +1,8 @@
 #include "dist/mat_view.hpp"
 
+#include "base/log.hpp"
 #include "dist/attempt.hpp"
+#include "dist/object_state.hpp"
 
 #include <algorithm>
 #include <array>
@@ -78,7 +80,7 @@ PetscErrorCode raw_access(Host &, Mat block, RawCsr &raw)
 // Row and column indices need no release: they stay as long as the pattern does.
 PetscErrorCode raw_release(Host &, Mat block, const PetscScalar **val) { return MatSeqAIJRestoreArrayRead(block, val); }
 
-#if defined(AMGKIT_HAVE_CUDA)
+#if defined(AMGKIT_HAVE_CUDA) && defined(PETSC_HAVE_CUDA)
 PetscErrorCode raw_access(Cuda &, Mat block, RawCsr &raw)
 {
   PetscFunctionBegin;
@@ -89,7 +91,33 @@ PetscErrorCode raw_access(Cuda &, Mat block, RawCsr &raw)
 }
 
 PetscErrorCode raw_release(Cuda &, Mat block, const PetscScalar **val) { return MatSeqAIJCUSPARSERestoreArrayRead(block, val); }
+#elif defined(AMGKIT_HAVE_CUDA) // PETSc has no matrix there
+PetscErrorCode raw_access(Cuda &, Mat, RawCsr &) { return PETSC_ERR_SUP; }
+PetscErrorCode raw_release(Cuda &, Mat, const PetscScalar **) { return PETSC_ERR_SUP; }
 #endif
+
+// Sizes of a block
+PetscErrorCode set_sizes(Mat block, CsrView<double> &view)
+{
+  PetscInt rows, cols;
+  double entries;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(block, &rows, &cols));
+  PetscCall(local_entries(block, &entries));
+  view.rows = static_cast<int>(rows);
+  view.cols = static_cast<int>(cols);
+  view.nnz = static_cast<std::int64_t>(entries);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode copy_indices(Ex &ex, std::int64_t n, const PetscInt *from, int *to)
+{
+  if constexpr (sizeof(PetscInt) == sizeof(int))
+    return copy_in(ex, to, from, static_cast<std::size_t>(n) * sizeof(int));
+  else
+    return copy_in_narrow(ex, to, reinterpret_cast<const std::int64_t *>(from), n);
+}
 } // namespace
 
 PetscErrorCode check_type_and_size(Mat A)
@@ -139,52 +167,14 @@ bool on_cuda(Mat A)
 #endif
 }
 
-template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, int sought, double *a, const int *order, double *bound)
-{
-  RowCheck check;
-  constexpr PetscInt none = std::numeric_limits<PetscInt>::max();
-
-  PetscFunctionBegin;
-  PetscCall(attempt(A.comm, [&] { return check_rows(ex, A.diag, A.offd, a, &check, sought & row_faults); }));
-  for (int *row : {&check.first_fault, &check.first_negative}) {
-    if (order && *row >= 0) PetscCall(memory_to_host(ex, row, order + *row, sizeof(int)));
-  }
-  std::array<PetscInt, 2> first = {check.first_fault < 0 ? none : A.range.first() + check.first_fault,
-                                   check.first_negative < 0 ? none : A.range.first() + check.first_negative};
-  const PetscInt mine = first[0];
-  auto negative = static_cast<PetscInt>(check.negative);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, first.data(), 2, MPIU_INT, MPI_MIN, A.comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &negative, 1, MPIU_INT, MPI_SUM, A.comm));
-  std::array<double, 2> most = {mine == first[0] ? static_cast<double>(check.faults) : 0, check.bound};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, A.comm));
-  const int faults = static_cast<int>(most[0]);
-  if (bound) *bound = most[1];
-  if (first[0] != none) {
-    const char *what = faults & row_not_finite         ? "has an entry that is NaN or infinite"
-                       : faults & row_not_sorted       ? "has columns that are not in ascending order"
-                       : faults & row_without_diagonal ? "has no diagonal entry"
-                                                       : "has a zero on the diagonal";
-    SETERRQ(A.comm, faults & row_not_finite ? PETSC_ERR_FP : PETSC_ERR_ARG_WRONG, "Row %" PetscInt_FMT " of the matrix %s", first[0], what);
-  }
-  PetscCheck(!(sought & row_negative_diagonal) || negative == 0 || negative == A.global_rows(), A.comm, PETSC_ERR_ARG_WRONG,
-             "The diagonal has both signs (row %" PetscInt_FMT " is negative): multigrid needs a definite matrix", first[1]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <class Ex> PetscErrorCode MatView<Ex>::Block::access(Ex &ex, CsrView<double> &view)
 {
-  PetscInt rows, cols;
-  double entries;
   RawCsr raw;
 
   PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(mat, &rows, &cols));
-  PetscCall(local_entries(mat, &entries));
-  view.rows = static_cast<int>(rows);
-  view.cols = static_cast<int>(cols);
-  view.nnz = static_cast<std::int64_t>(entries);
+  PetscCall(set_sizes(mat, view));
   PetscCall(raw_access(ex, mat, raw));
-  val = raw.val;
+  theirs = raw.val;
   view.val = raw.val;
   if constexpr (sizeof(PetscInt) == sizeof(int)) {
     view.ptr = reinterpret_cast<const int *>(raw.ptr);
@@ -194,9 +184,9 @@ template <class Ex> PetscErrorCode MatView<Ex>::Block::access(Ex &ex, CsrView<do
     PetscCall(MatGetNonzeroState(mat, &now));
     if (!ptr.data() || now != pattern) { // MatEliminateZeros() changes blocks without a word of it in A's state
       pattern = now;
-      PetscCall(ptr.allocate(ex, rows + 1));
+      PetscCall(ptr.allocate(ex, std::int64_t{view.rows} + 1));
       PetscCall(col.allocate(ex, view.nnz));
-      PetscCall(narrow(ex, rows + 1, raw.ptr, ptr.data()));
+      PetscCall(narrow(ex, std::int64_t{view.rows} + 1, raw.ptr, ptr.data()));
       PetscCall(narrow(ex, view.nnz, raw.col, col.data()));
     }
     view.ptr = ptr.data();
@@ -205,12 +195,79 @@ template <class Ex> PetscErrorCode MatView<Ex>::Block::access(Ex &ex, CsrView<do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode MatView<Ex>::Block::copy_pattern(Ex &ex, const CsrView<double> &view)
+{
+  const PetscInt *their_ptr, *their_col;
+  PetscInt n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  const LogPhase logged(Phase::pattern_up);
+  PetscCall(MatGetRowIJ(mat, 0, PETSC_FALSE, PETSC_FALSE, &n, &their_ptr, &their_col, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ is not supported by this matrix");
+  PetscCall(ptr.allocate(ex, std::int64_t{view.rows} + 1));
+  PetscCall(col.allocate(ex, view.nnz));
+  PetscCall(val.allocate(ex, view.nnz));
+  PetscCall(copy_indices(ex, ptr.size(), their_ptr, ptr.data()));
+  PetscCall(copy_indices(ex, col.size(), their_col, col.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// From the host. Values may change by the matrix or by its blocks, each of which counts its own states.
+template <class Ex> PetscErrorCode MatView<Ex>::Block::copy(Ex &ex, Mat whole, CsrView<double> &view, MatCopies &copied)
+{
+  PetscObjectState now;
+  std::array<PetscObjectState, 2> values_now{};
+  const PetscScalar *from;
+
+  PetscFunctionBegin;
+  PetscCall(set_sizes(mat, view));
+  PetscCall(MatGetNonzeroState(mat, &now));
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(whole), &values_now[0]));
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(mat), &values_now[1]));
+  const bool new_pattern = !ptr.data() || now != pattern || val.size() != view.nnz;
+  if (new_pattern) {
+    PetscCall(copy_pattern(ex, view));
+    pattern = now;
+    copied.patterns++;
+    copied.bytes += static_cast<double>(ptr.bytes() + col.bytes());
+  }
+  if (new_pattern || values_now != values) {
+    const LogPhase logged(Phase::values_up);
+    PetscCall(MatSeqAIJGetArrayRead(mat, &from));
+    PetscCall(copy_in(ex, val.data(), from, val.bytes()));
+    PetscCall(MatSeqAIJRestoreArrayRead(mat, &from));
+    values = values_now;
+    copied.values++;
+    copied.bytes += static_cast<double>(val.bytes());
+  }
+  view.ptr = ptr.data();
+  view.col = col.data();
+  view.val = val.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode MatView<Ex>::access_block(Ex &ex, Block &block, CsrView<double> &view)
+{
+  MatCopies now;
+
+  PetscFunctionBegin;
+  if (in_place_)
+    PetscCall(block.access(ex, view));
+  else
+    PetscCall(block.copy(ex, mat_, view, now));
+  copied_.bytes += now.bytes;
+  if (&block == &diag_) copied_.patterns += now.patterns; // the other block goes with it
+  if (&block == &diag_) copied_.values += now.values;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode MatView<Ex>::Block::release()
 {
   Ex space{};
   PetscFunctionBegin;
-  if (mat && val) PetscCall(raw_release(space, mat, &val));
-  val = nullptr;
+  if (mat && theirs) PetscCall(raw_release(space, mat, &theirs));
+  theirs = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,6 +284,8 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
   diag_ = Block{};
   offd_ = Block{};
   renumbered_ = {};
+  in_place_ = in_place(A);
+  copied_ = {};
   PetscCall(get_blocks(A, &diag_.mat, &offd_.mat, &ghosts));
   PetscCall(MatGetLocalSize(A, &rows, nullptr));
   PetscCall(out.set_rows(PetscObjectComm(reinterpret_cast<PetscObject>(A)), static_cast<int>(rows)));
@@ -241,7 +300,7 @@ template <class Ex> PetscErrorCode MatView<Ex>::access_ghosts(Ex &ex, int rows, 
   PetscFunctionBegin;
   offd = {};
   if (offd_.mat) {
-    PetscCall(offd_.access(ex, offd));
+    PetscCall(access_block(ex, offd_, offd));
   } else {
     if (!offd_.ptr.data()) { // a sequential matrix: no entries
       PetscCall(offd_.ptr.allocate(ex, rows + 1));
@@ -258,7 +317,7 @@ template <class Ex> PetscErrorCode MatView<Ex>::access(Ex &ex, DistMatrix<Ex> &o
   CsrView<double> own = renumbered_.diag();
 
   PetscFunctionBegin;
-  if (!order()) PetscCall(diag_.access(ex, own));
+  if (!order()) PetscCall(access_block(ex, diag_, own));
   out.diag = own;
   out.offd = renumbered_.offd();
   if (!out.offd.ptr) PetscCall(access_ghosts(ex, out.rows, out.offd));
@@ -271,7 +330,7 @@ template <class Ex> PetscErrorCode MatView<Ex>::access_user(Ex &ex, DistMatrix<E
   CsrView<double> own;
 
   PetscFunctionBegin;
-  PetscCall(diag_.access(ex, own));
+  PetscCall(access_block(ex, diag_, own));
   user.diag = own;
   PetscCall(access_ghosts(ex, user.rows, user.offd));
   *out = &user;
@@ -412,7 +471,6 @@ PetscErrorCode rcm_order(const std::vector<int> &ptr, const std::vector<int> &co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-AMGKIT_INSTANTIATE(check_entries)
 AMGKIT_INSTANTIATE(download_rows)
 AMGKIT_INSTANTIATE_TYPE(class, MatView)
 } // namespace amgkit

@@ -1,4 +1,5 @@
-// The user's Mat as a DistMatrix, without a copy where its index type allows it, and the way back. The only file that knows MATAIJ and
+// The user's Mat as a DistMatrix and the way back: without a copy where the space can read it and its index type allows it. Of a matrix
+// that is apart from the space, the pattern is copied once, and the values when they have changed. The only file that knows MATAIJ and
 // MATAIJCUSPARSE.
 #pragma once
 #include "dist/renumbered_matrix.hpp"
@@ -28,6 +29,12 @@ struct MatIdentity {
   PetscObjectId id = 0;
   PetscObjectState pattern = 0;
   bool operator==(const MatIdentity &) const = default;
+};
+
+// What was copied to a space that is apart, by this process.
+struct MatCopies {
+  int patterns = 0, values = 0; // times, of the matrix
+  double bytes = 0;
 };
 
 // Keeps a reference to A; its memory is read only between access() and release(), which may follow when nothing was accessed, too.
@@ -63,26 +70,38 @@ public:
   // PETSC_ERR_ARG_WRONGSTATE, on all ranks, when the matrix that create() took no longer matches. Collective.
   PetscErrorCode check() const;
   Mat matrix() const { return mat_; }
-  // Bytes that this view holds: copies of the indices, where PetscInt is not int, and rows in another order.
+  // Whether A is still where access() finds it as create() did: read in place, or copied.
+  bool reaches(Mat A) const { return in_place(A) == in_place_; }
+  bool copies() const { return !in_place_; }
+  const MatCopies &copied() const { return copied_; }
+  // Bytes that this view holds: copies, and rows in another order.
   std::size_t bytes() const { return diag_.bytes() + offd_.bytes() + renumbered_.bytes(); }
 
 private:
-  // One sequential block; index arrays are copied only when PetscInt has 64 bits.
+  // One sequential block. Read in place, its index arrays are copied only when PetscInt has 64 bits.
   struct Block {
     Mat mat = nullptr;
     Array<int, Ex> ptr, col;
-    PetscObjectState pattern = 0; // of ptr and col
-    const PetscScalar *val = nullptr;
-    std::size_t bytes() const { return ptr.bytes() + col.bytes(); }
+    Array<double, Ex> val;
+    PetscObjectState pattern = 0;             // of ptr and col
+    std::array<PetscObjectState, 2> values{}; // of val: the matrix's, and the block's
+    const PetscScalar *theirs = nullptr;
+    std::size_t bytes() const { return ptr.bytes() + col.bytes() + val.bytes(); }
     PetscErrorCode access(Ex &, CsrView<double> &);
+    PetscErrorCode copy(Ex &, Mat whole, CsrView<double> &, MatCopies &);
+    PetscErrorCode copy_pattern(Ex &, const CsrView<double> &);
     PetscErrorCode release();
   };
+  static bool in_place(Mat A) { return !Ex::apart || (Ex::on_device && on_cuda(A)); }
+  PetscErrorCode access_block(Ex &, Block &, CsrView<double> &);
   PetscErrorCode access_ghosts(Ex &, int rows, CsrView<double> &offd);
 
   Mat mat_ = nullptr;
   std::array<MatIdentity, 3> identity_; // of A and its blocks
   RenumberedMatrix<Ex> renumbered_;
   Block diag_, offd_;
+  bool in_place_ = true;
+  MatCopies copied_;
 };
 
 // Releases the view's memory at the end of the scope, also after an error.

@@ -60,6 +60,11 @@ public:
   // Collective: what was set up and its memory, to an ASCII viewer.
   virtual PetscErrorCode view(PetscViewer) const = 0;
   virtual const char *space() const = 0;
+  // Whether the space's memory is apart from that of the user's vectors on the host.
+  virtual bool apart() const = 0;
+  // Which entries of the user's matrix were copied to the space; nullptr: it is read where it is.
+  virtual const MatCopies *copied() const = 0;
+  std::string why_not_on_gpu; // as SpaceChoice has it
   // Frees everything; to be called before the destructor.
   virtual PetscErrorCode close() = 0;
 };
@@ -72,6 +77,8 @@ public:
   UserProduct(const UserProduct &) = delete;
   UserProduct &operator=(const UserProduct &) = delete;
   virtual ~UserProduct() = default;
+  // Whether it is to be used. The same on all ranks.
+  virtual bool pays() const { return true; }
   // Collective: y = A x with the values that the matrix has now, on the pattern that was set up; as_set_up: these are the values that were
   // set up. y must not be x. sums: what is summed of this rank's rows, or nullptr.
   virtual PetscErrorCode multiply(const double *x, double *y, bool as_set_up, const ProductSums<2, double> *sums) = 0;
@@ -111,14 +118,23 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(user().view.matches(A, possible));
-    *possible = *possible && stands_where<Ex>(choice_, A);
+    *possible = *possible && stands_where<Ex>(choice_, A) && user().view.reaches(A);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   Mat matrix() const override { return user().view.matrix(); }
   PetscErrorCode check_matrix() const override { return user().view.check(); }
   PetscErrorCode check_layout(Vec x) const override { return amgkit::check_layout(user().A.range, x); }
-  bool reaches(Mat A, bool transposed) const override { return !this->reads_matrix(transposed) || stands_where<Ex>(choice_, A); }
+  bool reaches(Mat A, bool transposed) const override
+  {
+    return !this->reads_matrix(transposed) || (stands_where<Ex>(choice_, A) && user().view.reaches(A));
+  }
   const char *space() const override { return Ex::name; }
+  bool apart() const override { return Ex::apart; }
+  const MatCopies *copied() const override
+  {
+    const MatView<Ex> &view = user().view;
+    return view.copies() ? &view.copied() : nullptr;
+  }
   PetscErrorCode close() override
   {
     PetscFunctionBegin;
@@ -157,17 +173,25 @@ private:
   VecPair<Ex> vectors_;
 };
 
-// Collective: out <- the preconditioner that make(space) gives, in the space that the choice and the matrix's type call for, opened.
-template <class Interface, class Make> PetscErrorCode make_in_space_of(Mat A, SpaceKind choice, Make make, std::unique_ptr<Interface> &out)
+// Collective: out <- the preconditioner that make(space, choice) gives, in the space that the choice and the matrix's type call for,
+// opened.
+template <class Interface, class Make> PetscErrorCode make_in_space_of(Mat A, SpaceKind asked, Make make, std::unique_ptr<Interface> &out)
 {
-  return in_space_of(A, choice, [&](auto space) {
-    auto made = make(space);
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(A));
+  SpaceChoice choice;
+
+  PetscFunctionBegin;
+  PetscCall(choose_space(comm, asked, &choice));
+  PetscCall(in_space_of(A, choice.kind, [&](auto space) {
+    auto made = make(space, choice.kind);
     auto &ex = made->ex;
 
     PetscFunctionBegin;
+    made->why_not_on_gpu = choice.note;
     out = std::move(made); // whoever owns it closes it, also after an error
-    PetscCall(open_on_all(PetscObjectComm(reinterpret_cast<PetscObject>(A)), ex));
+    PetscCall(open_on_all(comm, ex));
     PetscFunctionReturn(PETSC_SUCCESS);
-  });
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

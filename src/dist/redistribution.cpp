@@ -116,15 +116,15 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::create(Ex &ex, const Dist
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class T> PetscErrorCode Redistribution<Ex>::send(const Array<T, Ex> &from, Array<T, Ex> &to) const
+template <class Ex> template <class T> PetscErrorCode Redistribution<Ex>::send(Ex &ex, Array<T, Ex> &from, Array<T, Ex> &to)
 {
   MPI_Datatype piece;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Type_contiguous(static_cast<int>(from.size()), mpi_type<T>(), &piece));
   PetscCallMPI(MPI_Type_commit(&piece));
-  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, piece, memory_type<Ex>, from.data(), memory_type<Ex>, to.data(), MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(sf_, piece, from.data(), to.data(), MPI_REPLACE));
+  PetscCall(exchange_.begin(ex, sf_, piece, {to.data(), to.bytes()}, {from.data(), from.bytes()}, true));
+  PetscCall(exchange_.end());
   PetscCallMPI(MPI_Type_free(&piece));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,9 +184,9 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const
   PetscCall(largest(A.comm, std::max<std::int64_t>(A.diag.nnz + A.offd.nnz, 1), &message.most_entries));
   if (anew) PetscCall(to->set_rows(heads_, rows_));
   PetscCall(attempt(A.comm, [&] { return pack(ex, A, message); }));
-  PetscCall(send(message.length, message.lengths));
-  PetscCall(send(message.col, message.cols));
-  PetscCall(send(message.val, message.vals));
+  PetscCall(send(ex, message.length, message.lengths));
+  PetscCall(send(ex, message.col, message.cols));
+  PetscCall(send(ex, message.val, message.vals));
   PetscCall(attempt(A.comm, [&] { return receives() ? unpack(ex, message, *to) : PETSC_SUCCESS; }));
   if (anew) PetscCall(to->halo.create(heads_, to->range, to->ghosts));
   PetscCall(attempt(A.comm, [&] { return anew ? to->allocate(ex) : PETSC_SUCCESS; }));
@@ -195,12 +195,10 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const
 
 template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::collect(Ex &ex, V *all)
 {
-  V *mine = part<V>(), *pieces = pieces_.template as<V>();
-
   PetscFunctionBegin;
-  PetscCall(PetscSFReduceWithMemTypeBegin(sf_, piece<V>(), memory_type<Ex>, mine, memory_type<Ex>, pieces, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(sf_, piece<V>(), mine, pieces, MPI_REPLACE));
-  if (receives()) PetscCall(gather(ex, rows_, slot_.data(), pieces, all));
+  PetscCall(exchange_.begin(ex, sf_, piece<V>(), pieces<V>(), mine<V>(), true));
+  PetscCall(exchange_.end());
+  if (receives()) PetscCall(gather(ex, rows_, slot_.data(), static_cast<const V *>(pieces<V>().data), all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,12 +237,10 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::move_vectors(Ex &ex, int 
 
 template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::spread(Ex &ex, const V *all)
 {
-  V *mine = part<V>(), *pieces = pieces_.template as<V>();
-
   PetscFunctionBegin;
-  if (receives() && rows_ > 0) PetscCall(gather(ex, row_.size(), row_.data(), all, pieces));
-  PetscCall(PetscSFBcastWithMemTypeBegin(sf_, piece<V>(), memory_type<Ex>, pieces, memory_type<Ex>, mine, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf_, piece<V>(), pieces, mine, MPI_REPLACE));
+  if (receives() && rows_ > 0) PetscCall(gather(ex, row_.size(), row_.data(), all, static_cast<V *>(pieces<V>().data)));
+  PetscCall(exchange_.begin(ex, sf_, piece<V>(), pieces<V>(), mine<V>(), false));
+  PetscCall(exchange_.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

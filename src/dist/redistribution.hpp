@@ -42,7 +42,9 @@ private:
   PetscErrorCode pack(Ex &, const DistMatrix<Ex> &A, Message &) const;
   PetscErrorCode unpack(Ex &, const Message &, DistMatrix<Ex> &to) const;
   template <class V> MPI_Datatype piece() const { return sizeof(V) == sizeof(double) ? piece_of_doubles_ : piece_of_floats_; }
-  template <class T> PetscErrorCode send(const Array<T, Ex> &from, Array<T, Ex> &to) const;
+  template <class T> PetscErrorCode send(Ex &, Array<T, Ex> &from, Array<T, Ex> &to);
+  template <class V> Exchanged mine() { return {part_.data(), static_cast<std::size_t>(part_.size()) * sizeof(V)}; }
+  template <class V> Exchanged pieces() { return {pieces_.data(), static_cast<std::size_t>(pieces_.size()) * sizeof(V)}; }
 
   MPI_Comm comm_ = MPI_COMM_NULL; // of all ranks
   MPI_Comm group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;
@@ -52,6 +54,7 @@ private:
   int most_rows_ = 0;                                                                       // of a member of any group
   int rows_ = 0;                                                                            // of this rank's group
   Array<double, Ex> part_, pieces_;                                                         // most_rows_ doubles; as many a member
+  SfExchange<Ex> exchange_;
   Array<int, Ex> slot_;      // of each row of the group, its place in pieces_
   Array<int, Ex> row_;       // the inverse; row 0 where the room is not used
   Array<int, Ex> first_row_; // of each piece

@@ -1,5 +1,8 @@
 #include "dist/vec_view.hpp"
 
+#include "base/log.hpp"
+#include "dist/object_state.hpp"
+
 #include <algorithm>
 
 namespace amgkit
@@ -44,15 +47,22 @@ template <class Ex> PetscErrorCode VecReader<Ex>::access(Ex &ex, Vec x, const do
   PetscInt n;
 
   PetscFunctionBegin;
+  if (SpaceVectorIn<Ex> *vector = space_vector<Ex>(x)) {
+    double *here;
+    PetscCall(vector->in_space(VecUse::read, &here));
+    *entries = here;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetLocalSize(x, &n));
   if constexpr (Ex::on_device)
     PetscCall(VecGetArrayReadAndMemType(x, &theirs_, &where));
   else
     PetscCall(VecGetArrayRead(x, &theirs_));
   *entries = theirs_;
-  if (Ex::on_device && PetscMemTypeHost(where)) {
+  if (Ex::apart && PetscMemTypeHost(where)) {
+    const LogPhase logged(Phase::vector_up);
     PetscCall(resize(ex, n, copy_));
-    PetscCall(memory_from_host(ex, copy_.data(), theirs_, copy_.bytes()));
+    PetscCall(copy_in(ex, copy_.data(), theirs_, copy_.bytes()));
     *entries = copy_.data();
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -61,10 +71,12 @@ template <class Ex> PetscErrorCode VecReader<Ex>::access(Ex &ex, Vec x, const do
 template <class Ex> PetscErrorCode VecReader<Ex>::release(Vec x)
 {
   PetscFunctionBegin;
+  if (!theirs_) PetscFunctionReturn(PETSC_SUCCESS);
   if constexpr (Ex::on_device)
     PetscCall(VecRestoreArrayReadAndMemType(x, &theirs_));
   else
     PetscCall(VecRestoreArrayRead(x, &theirs_));
+  theirs_ = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,26 +86,42 @@ template <class Ex> PetscErrorCode VecWriter<Ex>::access(Ex &ex, Vec y, double *
   PetscInt n;
 
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(y, &n));
   use_ = use;
+  elsewhere_ = false;
+  vector_ = space_vector<Ex>(y);
+  if (vector_) {
+    PetscCall(vector_->in_space(use, entries));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(y, &n));
   if constexpr (Ex::on_device)
     PetscCall((use == VecUse::change ? VecGetArrayAndMemType : VecGetArrayWriteAndMemType)(y, &theirs_, &where));
   else
     PetscCall((use == VecUse::change ? VecGetArray : VecGetArrayWrite)(y, &theirs_));
   *entries = theirs_;
-  elsewhere_ = Ex::on_device && PetscMemTypeHost(where);
-  if (elsewhere_) {
-    PetscCall(resize(ex, n, copy_));
-    if (use == VecUse::change) PetscCall(memory_from_host(ex, copy_.data(), theirs_, copy_.bytes()));
-    *entries = copy_.data();
+  elsewhere_ = Ex::apart && PetscMemTypeHost(where);
+  if (!elsewhere_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(resize(ex, n, copy_));
+  if (use == VecUse::change) {
+    const LogPhase logged(Phase::vector_up);
+    PetscCall(copy_in(ex, copy_.data(), theirs_, copy_.bytes()));
   }
+  *entries = copy_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode VecWriter<Ex>::release(Ex &ex, Vec y)
 {
   PetscFunctionBegin;
-  if (elsewhere_) PetscCall(memory_to_host(ex, theirs_, copy_.data(), copy_.bytes()));
+  if (vector_) {
+    PetscCall(next_state(reinterpret_cast<PetscObject>(y))); // what PETSc knew of its norms is old
+    vector_ = nullptr;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (elsewhere_) {
+    const LogPhase logged(Phase::vector_down);
+    PetscCall(copy_out(ex, theirs_, copy_.data(), copy_.bytes()));
+  }
   if constexpr (Ex::on_device)
     PetscCall((use_ == VecUse::change ? VecRestoreArrayAndMemType : VecRestoreArrayWriteAndMemType)(y, &theirs_));
   else

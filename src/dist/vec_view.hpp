@@ -1,8 +1,7 @@
 // The memory of the user's vectors, where a space can read and write it.
 #pragma once
-#include "base/array.hpp"
+#include "dist/space_vector.hpp"
 
-#include <petscvec.h>
 #include <vector>
 
 namespace amgkit
@@ -11,7 +10,8 @@ namespace amgkit
 // communication: all know all ranks' shares.
 PetscErrorCode check_layout(const std::vector<PetscInt> &range, Vec x);
 
-// x's entries for reading, between access() and release(). A vector that lives elsewhere is copied to this object's own array.
+// x's entries for reading, between access() and release(). A vector that lives elsewhere is copied to this object's own array, unless it
+// has its entries in the space: see space_vector.hpp.
 template <class Ex> class VecReader {
 public:
   PetscErrorCode access(Ex &, Vec x, const double **entries);
@@ -26,7 +26,6 @@ private:
 bool on_cuda(Vec x);
 
 // y's entries for overwriting all of them, or for changing them; release() brings them to where y lives.
-enum class VecUse { overwrite, change };
 template <class Ex> class VecWriter {
 public:
   PetscErrorCode access(Ex &, Vec y, double **entries, VecUse = VecUse::overwrite);
@@ -35,6 +34,7 @@ public:
 private:
   PetscScalar *theirs_ = nullptr;
   bool elsewhere_ = false;
+  SpaceVectorIn<Ex> *vector_ = nullptr;
   VecUse use_ = VecUse::overwrite;
   Array<double, Ex> copy_;
 };

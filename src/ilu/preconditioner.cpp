@@ -17,10 +17,23 @@ template <class Ex> std::unique_ptr<IluMethod<Ex>> make_method(const IluParamete
   return std::make_unique<OneLevelIlu<Ex>>(parameters);
 }
 
-template <class Ex> class IluSolver final : public PreconditionerIn<Ex> {
+// A product in double precision: with the user's matrix where it was copied, as MatMult() would take the vectors to the host.
+template <class Ex> class RowsProduct : public UserProduct<Ex> {
 public:
-  IluSolver(const IluParameters &parameters, const char *prefix)
-      : PreconditionerIn<Ex>(parameters.space), parameters_(parameters), prefix_(prefix ? prefix : "")
+  bool in_single() const override { return false; }
+  const int *order() const override { return nullptr; }
+  bool reordered() const override { return false; }
+  bool floats_pay() const override { return false; }
+  PetscErrorCode multiply(const float *, float *, const ProductSums<2, float> *) override { return PETSC_ERR_SUP; }
+  bool applies_in_single() const override { return false; }
+  FirstStep<float> first_step(float *) override { return {}; }
+  PetscErrorCode apply_in_single(const float *, float *, bool) override { return PETSC_ERR_SUP; }
+};
+
+template <class Ex> class IluSolver final : public PreconditionerIn<Ex>, public RowsProduct<Ex> {
+public:
+  IluSolver(const IluParameters &parameters, SpaceKind choice, const char *prefix)
+      : PreconditionerIn<Ex>(choice), parameters_(parameters), prefix_(prefix ? prefix : "")
   {}
 
   PetscErrorCode setup(Mat) override;
@@ -39,6 +52,13 @@ public:
                              [&](const double *b, double *u) { return system_->method->apply_transpose(this->ex, system_->A, b, u); });
   }
   PetscErrorCode view(PetscViewer) const override;
+  using RowsProduct<Ex>::multiply;
+  bool pays() const override { return system_->matrix.copies(); }
+  PetscErrorCode multiply(const double *x, double *y, bool, const ProductSums<2, double> *sums) override
+  {
+    return this->with_matrix(
+        [&](DistMatrix<Ex> &A) { return sums ? A.multiply_rows(this->ex, x, y, *sums) : A.multiply_rows(this->ex, x, y); });
+  }
 
 private:
   struct System {
@@ -132,6 +152,7 @@ template <class Ex> PetscErrorCode IluSolver<Ex>::view(PetscViewer viewer) const
 PetscErrorCode make_ilu_preconditioner(Mat A, const IluParameters &parameters, const char *prefix, std::unique_ptr<Preconditioner> &out)
 {
   return make_in_space_of(
-      A, parameters.space, [&](auto space) { return std::make_unique<IluSolver<decltype(space)>>(parameters, prefix); }, out);
+      A, parameters.space,
+      [&](auto space, SpaceKind choice) { return std::make_unique<IluSolver<decltype(space)>>(parameters, choice, prefix); }, out);
 }
 } // namespace amgkit

@@ -62,7 +62,7 @@ template <class Ex> PetscErrorCode TwoLevelIlu<Ex>::create_solver(MPI_Comm comm)
   PetscCall(destroy_solver());
   PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, this, &S_));
   PetscCall(set_operation(S_, MATOP_MULT, multiply, MatShellSetOperation));
-  PetscCall(MatShellSetVecType(S_, Ex::on_device ? VECCUDA : VECSTANDARD));
+  PetscCall(MatShellSetVecType(S_, Ex::on_device && petsc_has_cuda ? VECCUDA : VECSTANDARD));
   PetscCall(MatCreateVecs(S_, &y_, &g_));
   PetscCall(KSPCreate(comm, &ksp_));
   PetscCall(KSPSetOptionsPrefix(ksp_, prefix.c_str()));

@@ -22,6 +22,23 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode remove_mean(Vec w) override
+  {
+    PetscInt rows;
+
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::krylov);
+    PetscCall(VecGetSize(w, &rows));
+    PetscCall(this->template with<0, 1>({}, {w}, [&](auto, auto out) {
+      PetscFunctionBegin;
+      PetscCall(fcg_sum(ex_, n_, static_cast<const double *>(out[0]), work(), s()));
+      PetscCall(this->sum(1, &s()->w_r, 2));
+      PetscCall(fcg_remove_mean(ex_, n_, static_cast<double>(rows), s(), out[0]));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   PetscErrorCode residual(bool, const FcgVectors &v, Vec b, PetscReal *norm) override { return subtract(v, b, 1, nullptr, norm); }
 
   bool runs_alone() const override { return Ex::sliced_rows; }

@@ -31,6 +31,9 @@ struct FcgScalars {
 //
 // s->r_r
 template <class Ex> PetscErrorCode fcg_norm(Ex &, std::int64_t n, const double *r, double *work, FcgScalars *s);
+// s->w_r = the sum of w; then w <- w without its mean, of so many rows on all ranks
+template <class Ex> PetscErrorCode fcg_sum(Ex &, std::int64_t n, const double *w, double *work, FcgScalars *s);
+template <class Ex> PetscErrorCode fcg_remove_mean(Ex &, std::int64_t n, double rows, const FcgScalars *s, double *w);
 // s->w_r and s->w_q, 0 without q
 template <class Ex, class W, class V>
 PetscErrorCode fcg_projections(Ex &, std::int64_t n, const int *order, const W *w, const V *r, const V *q, double *work, FcgScalars *s);
@@ -72,6 +75,8 @@ public:
   // r = b - w in double precision and, unless nullptr, its norm, for which the host waits; in mixed precision a residual that is not the
   // first one of a solve is taken at once.
   virtual PetscErrorCode residual(bool first, const FcgVectors &, Vec b, PetscReal *norm) = 0;
+  // w without its mean, before project()
+  virtual PetscErrorCode remove_mean(Vec w) = 0;
   // w·r and w·q
   virtual PetscErrorCode project(bool first, const FcgVectors &) = 0;
   // d from w

@@ -24,6 +24,17 @@ template <class Ex> PetscErrorCode fcg_norm(Ex &ex, std::int64_t n, const double
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{r[i] * r[i]}}; }, work, &s->r_r);
 }
 
+template <class Ex> PetscErrorCode fcg_sum(Ex &ex, std::int64_t n, const double *w, double *work, FcgScalars *s)
+{
+  return sum_into<1>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return Sums<1>{{w[i]}}; }, work, &s->w_r);
+}
+
+template <class Ex> PetscErrorCode fcg_remove_mean(Ex &ex, std::int64_t n, double rows, const FcgScalars *s, double *w)
+{
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { w[i] -= s->w_r / rows; });
+}
+
 template <class Ex, class W, class V>
 PetscErrorCode fcg_projections(Ex &ex, std::int64_t n, const int *order, const W *w, const V *r, const V *q, double *work, FcgScalars *s)
 {
@@ -140,6 +151,8 @@ template <class Ex> PetscErrorCode fcg_take_residual(Ex &ex, std::int64_t n, con
 
 using Space = AMGKIT_SPACE;
 AMGKIT_INSTANTIATE(fcg_norm)
+AMGKIT_INSTANTIATE(fcg_sum)
+AMGKIT_INSTANTIATE(fcg_remove_mean)
 AMGKIT_INSTANTIATE(fcg_step)
 AMGKIT_INSTANTIATE(fcg_step_in_mixed)
 AMGKIT_INSTANTIATE(fcg_add_in_order)

@@ -74,7 +74,7 @@ public:
     bool plain;
 
     PetscFunctionBegin;
-    PetscCall(is_plain(z, &plain));
+    PetscCall(can_place(z, &plain));
     plain = plain && n_ > 0; // or there is no memory to place it in
     if (plain) PetscCall(place(z, to));
     const PetscErrorCode code = f();
@@ -174,10 +174,22 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  // Where z's entries are those of this space.
+  PetscErrorCode can_place(Vec z, bool *can)
+  {
+    PetscFunctionBegin;
+    *can = space_vector<Ex>(z) != nullptr;
+    if (!*can && (!Ex::apart || (Ex::on_device && on_cuda(z)))) PetscCall(is_plain(z, can));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode place(Vec z, double *entries)
   {
     PetscFunctionBegin;
-#if defined(AMGKIT_HAVE_CUDA)
+    if (SpaceVectorIn<Ex> *vector = space_vector<Ex>(z)) {
+      vector->place(entries);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#if defined(AMGKIT_HAVE_CUDA) && defined(PETSC_HAVE_CUDA)
     if constexpr (Ex::on_device)
       PetscCall(VecCUDAPlaceArray(z, entries));
     else
@@ -188,7 +200,11 @@ private:
   PetscErrorCode take_back(Vec z)
   {
     PetscFunctionBegin;
-#if defined(AMGKIT_HAVE_CUDA)
+    if (SpaceVectorIn<Ex> *vector = space_vector<Ex>(z)) {
+      PetscCall(vector->take_back());
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#if defined(AMGKIT_HAVE_CUDA) && defined(PETSC_HAVE_CUDA)
     if constexpr (Ex::on_device)
       PetscCall(VecCUDAResetArray(z));
     else

@@ -12,18 +12,18 @@ namespace amgkit
 // The product to take in a space, if there is one: on a host MatMult() is as fast.
 template <class Ex> UserProduct<Ex> *product_in(Preconditioner *solver)
 {
-  return Ex::sliced_rows ? dynamic_cast<UserProduct<Ex> *>(solver) : nullptr;
+  auto *product = Ex::sliced_rows ? dynamic_cast<UserProduct<Ex> *>(solver) : nullptr;
+  return product && product->pays() ? product : nullptr;
 }
 
 // f(space) for steps on x: see krylov_space().
 template <class F> auto in_krylov_space(Vec x, Preconditioner *solver, F f)
 {
 #if defined(AMGKIT_HAVE_CUDA)
-  if (on_cuda(x)) return f(Cuda{});
-#else
-  static_cast<void>(x);
+  if (on_cuda(x) || space_vector<Cuda>(x)) return f(Cuda{});
 #endif
-  return product_in<Debug>(solver) ? f(Debug{}) : f(Host{});
+  if (space_vector<Debug>(x) || product_in<Debug>(solver)) return f(Debug{});
+  return f(Host{});
 }
 
 // Interface: the steps of a method.
@@ -44,12 +44,13 @@ public:
   PetscErrorCode give_memory(Vec x) override
   {
     PetscFunctionBegin;
-#if defined(AMGKIT_HAVE_CUDA)
+#if defined(AMGKIT_HAVE_CUDA) && defined(PETSC_HAVE_CUDA)
     if constexpr (Ex::on_device) {
       constexpr std::size_t much = std::size_t{1} << 29; // half of what is no longer taken from the pool
       PetscInt n;
       PetscMPIInt size;
       void *memory;
+      if (!on_cuda(x)) PetscFunctionReturn(PETSC_SUCCESS);
       PetscCallMPI(MPI_Comm_size(comm_, &size));
       PetscCall(VecGetLocalSize(x, &n));
       const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(PetscScalar);
@@ -68,9 +69,23 @@ public:
     release();
     readers_ = {};
     writers_ = {};
+    vectors_.clear();
     return amgkit::close(ex_);
   }
   const char *space() const override { return Ex::name; }
+  PetscErrorCode make_vector(SpaceVector **vector) override
+  {
+    PetscFunctionBegin;
+    vectors_.push_back(std::make_unique<SpaceVectorIn<Ex>>());
+    PetscCall(vectors_.back()->create(ex_, n_));
+    *vector = vectors_.back().get();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode copy(Vec from, Vec to) override
+  {
+    return with<1, 1>({from}, {to},
+                      [&](auto in, auto out) { return memory_copy(ex_, out[0], in[0], static_cast<std::size_t>(n_) * sizeof(double)); });
+  }
   bool has_product(Preconditioner &preconditioner) const override { return product_in<Ex>(&preconditioner); }
   PetscErrorCode multiply_exactly(Preconditioner &preconditioner, Vec x, Vec y, bool as_set_up) override
   {
@@ -117,5 +132,6 @@ private:
   const char *method_;
   std::array<VecReader<Ex>, 3> readers_;
   std::array<VecWriter<Ex>, 3> writers_;
+  std::vector<std::unique_ptr<SpaceVectorIn<Ex>>> vectors_;
 };
 } // namespace amgkit

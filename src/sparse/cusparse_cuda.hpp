@@ -1,10 +1,9 @@
 // What the back ends by cuSPARSE share; included by *_cusparse_cuda.cu only.
 #pragma once
 #include "base/array.hpp"
+#include "base/libraries_cuda.hpp"
 
 #include <algorithm>
-#include <cusparse.h>
-#include <petscdevice_cuda.h>
 
 namespace amgkit
 {
@@ -17,20 +16,20 @@ struct SparseDescription {
   SparseDescription &operator=(const SparseDescription &) = delete;
   ~SparseDescription()
   {
-    if (of) static_cast<void>(cusparseDestroySpMat(of));
+    if (of) static_cast<void>(cusparse().DestroySpMat(of));
   }
   PetscErrorCode create(const CsrView<double> &A)
   {
     PetscFunctionBegin;
-    PetscCallCUSPARSE(cusparseCreateCsr(&of, A.rows, A.cols, A.nnz, const_cast<int *>(A.ptr), const_cast<int *>(A.col),
-                                        const_cast<double *>(A.val), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-                                        CUDA_R_64F));
+    AMGKIT_CALL_CUSPARSE(cusparse().CreateCsr(&of, A.rows, A.cols, A.nnz, const_cast<int *>(A.ptr), const_cast<int *>(A.col),
+                                              const_cast<double *>(A.val), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                                              CUDA_R_64F));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode point_to(const CsrView<double> &A)
   {
     PetscFunctionBegin;
-    PetscCallCUSPARSE(cusparseCsrSetPointers(of, const_cast<int *>(A.ptr), const_cast<int *>(A.col), const_cast<double *>(A.val)));
+    AMGKIT_CALL_CUSPARSE(cusparse().CsrSetPointers(of, const_cast<int *>(A.ptr), const_cast<int *>(A.col), const_cast<double *>(A.val)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

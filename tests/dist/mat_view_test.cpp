@@ -126,6 +126,42 @@ TYPED_TEST(MatViewTest, AChangeOnOneRankIsSeenOnAll)
   OK(view.check());
 }
 
+// Where the space is apart from the host: the pattern once, the values when the matrix or its blocks say that they have changed.
+TYPED_TEST(MatViewTest, CopiesWhatHasChanged)
+{
+  OwnedMat A;
+  Mat block;
+  MatView<TypeParam> view;
+  DistMatrix<TypeParam> D;
+  PetscScalar *entries, *kept;
+  OK(distribute(grid7(8, 4, 2), false, A.out()));
+  OK(own_block(A, &block));
+  OK(view.create(A, D));
+  EXPECT_EQ(view.copies(), TypeParam::apart);
+  const auto first_entry = [&](int patterns, int values) {
+    EXPECT_EQ(static_cast<int>(view.access(this->ex, D)), 0);
+    EXPECT_EQ(view.copied().patterns, TypeParam::apart ? patterns : 0);
+    EXPECT_EQ(view.copied().values, TypeParam::apart ? values : 0);
+    const double entry = D.rows > 0 ? this->to_host(D.diag.view().val, 1)[0] : NAN;
+    EXPECT_EQ(static_cast<int>(view.release()), 0);
+    return entry;
+  };
+  const double size = first_entry(1, 1);
+  EXPECT_EQ(first_entry(1, 1), size);
+  OK(MatScale(A, 2));
+  EXPECT_EQ(first_entry(1, 2), 2 * size);
+  OK(MatSeqAIJGetArray(block, &entries)); // by a block alone
+  entries[0] = 5;
+  kept = entries;
+  OK(MatSeqAIJRestoreArray(block, &entries));
+  EXPECT_EQ(first_entry(1, 3), 5);
+  kept[0] = 7; // of which nobody is told
+  EXPECT_EQ(first_entry(1, 3), TypeParam::apart ? 5 : 7);
+  OK(add_entry(block, 3));
+  first_entry(2, 4);
+  EXPECT_EQ(view.copied().bytes > 0, TypeParam::apart);
+}
+
 // As after MatEliminateZeros(), which PETSc 3.26 does to blocks alone: no setup follows.
 TYPED_TEST(MatViewTest, ReadsThePatternThatBlocksHaveNow)
 {

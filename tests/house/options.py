@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Every option of AMGKit's that a page, an options file or a tutorial names exists, and takes the value that is given to it.
 
-What exists is what the sections "## Options" of share/amgkit/doc say, which are made from the source, and the options -ksp_amgfcg...
-and -ksp_amgfgmres... that the source reads. options.py checks the repository; options.py --self-test checks the check.
+What exists is what the sections "## Options" of share/amgkit/doc say, which are made from the source, and the options -ksp_amgfcg...,
+-ksp_amgfgmres... and -amgkit_... that the source reads. options.py checks the repository; options.py --self-test checks the check.
 """
 
 import re
@@ -12,10 +12,10 @@ from source import CODE, files, report
 
 PAGES = ["share/amgkit/doc"]
 # -pc_amgx is PETSc's. TYPE and ... stand for any type, a name that ends in _ for all options that begin so.
-NAME = r"(?:pc_(?!amgx)(?:amg|ilu2level|TYPE_|\.\.\._)|ksp_amgf(?:cg|gmres))\w*"
+NAME = r"(?:pc_(?!amgx)(?:amg|ilu2level|TYPE_|\.\.\._)|ksp_amgf(?:cg|gmres)|amgkit_)\w*"
 NAMED = re.compile(r"(?<![\w-])-(?:[a-z]\w*?_)??(" + NAME + r")(?: (?!-[a-z])([^\s`\"'(),;|<$][^\s`\"'(),;|]*))?")
 STATED = re.compile(r"^- `-(pc_\w+)`: (.*?)[,;] default ", re.M)
-READ = re.compile(r'"-(ksp_amgf(?:cg|gmres)\w*)"')
+READ = re.compile(r'"-((?:ksp_amgf(?:cg|gmres)|amgkit_)\w*)"')
 
 
 def takes(kind, value):
@@ -71,13 +71,13 @@ def self_test():
 - `-pc_amgsa_mis_k`: integer in [1, 4], default 2. Roots.
 - `-pc_amgsa_smoother`: one of jacobi, ilu0; default jacobi. S.
 """
-    known, complaints = known_options([page], ['PetscOptionsInt("-ksp_amgfcg_lag", 1)', 'PetscOptionsInt("-ksp_amgfgmres_lead", 1)'])
+    known, complaints = known_options([page], ['PetscOptionsInt("-ksp_amgfcg_lag", 1)', 'f("-amgkit_gpu")', 'PetscOptionsInt("-ksp_amgfgmres_lead", 1)'])
     bad = ["-pc_amgsa_mis", "-pc_amgsa_mis_k 5", "-pc_amgsa_mis_k -1", "-pc_amgsa_mis_k two", "# -pc_amgsa_mis_k 0.", "-pc_..._mis_k 9"]
     bad += ["`-pc_amgsa_smoother ilu`", "-my_pc_amgsa_mi_k 2", "-pc_TYPE_smoothers", "-pc_amgsa_mis_k -pc_amgsa_mi", "-pc_amgclassical_*"]
-    bad += ["-pc_amgmatching_kappa 60", "-ksp_amgfcg_lags 1", "-ksp_amgfgmres_leads 1"]
+    bad += ["-pc_amgmatching_kappa 60", "-ksp_amgfcg_lags 1", "-ksp_amgfgmres_leads 1", "-amgkit_gpus"]
     good = ["-pc_amgsa_mis_k 2.", "`-pc_amgsa_mis_k` 9", "-pc_amgsa_smoother ilu0 -pc_amgsa_mis_k 1", "-pc_..._mis_k 3", "-pc_TYPE_smoother"]
     good += ["-pc_amgsa_*", "`-pc_amgsa_...`", "-my_pc_amgsa_mis_k 4", "-pc_amgx_selector PMIS", "-pc_type amgsa", "libpc_amgsa_x", page]
-    good += ["-pc_amgsa_mis_k <n>", "-ksp_amgfcg_lag 3", "-ksp_amgfgmres_lead 3"]
+    good += ["-pc_amgsa_mis_k <n>", "-ksp_amgfcg_lag 3", "-ksp_amgfgmres_lead 3", "-amgkit_gpu try", "build/amgkit_bench"]
     complaints += [f"no complaint: {text}" for text in bad if not check("a.md", text, known)]
     complaints += [c for text in good for c in check("a.md", text, known)]
     if not known_options([page.replace("integer in", "a number in")], [])[1]:

@@ -177,16 +177,16 @@ PetscErrorCode fail_to_duplicate(Vec x, Vec *out)
 }
 } // namespace
 
-// Neither work vectors that one rank could not make, nor a part of them.
+// Neither work vectors that one rank could not make, nor a part of them. They are duplicates of the solution where that is not copied to
+// another space; there the steps make them, whose allocations fail above.
 TEST_F(FailingSolves, LeaveNoHalfOfTheWorkVectors)
 {
   duplicate = static_cast<Vec>(x)->ops->duplicate;
-  for (const auto &[type, count] : {std::pair{"amgfgmres", 3}, std::pair{"amgfcg -ksp_amgfcg_precision mixed", 2},
-                                    std::pair{"amgfcg -ksp_amgfcg_precision double", 4}}) {
+  for (const auto &[type, count] : {std::pair{"amgfgmres", 3}, std::pair{"amgfcg -ksp_amgfcg_precision double", 4}}) {
     for (int k = 0; k < count; k++) {
       OwnedKSP ksp;
       Solution solution;
-      create("-pc_type " + with_levels + " -ksp_type " + type, ksp.out());
+      create("-pc_type amgmatching -pc_amgmatching_coarse_eq_limit 20 -ksp_type " + std::string(type), ksp.out());
       OK(KSPSetUp(ksp));
       OK(VecSet(x, 0));
       duplicates_left = k;

@@ -239,7 +239,7 @@ TEST_F(PCTest, PhasesAreLogged)
 // Once the matrix is on the device, neither setup nor apply moves anything of the size of a matrix or a vector.
 TEST_F(PCTest, NothingLargeLeavesTheDevice)
 {
-#if defined(AMGKIT_HAVE_CUDA)
+#if defined(AMGKIT_HAVE_CUDA) && defined(PETSC_HAVE_CUDA)
   if (!have_gpu()) GTEST_SKIP() << "no GPU here";
   if (size_of_world() > 1) GTEST_SKIP() << "halos are staged through the host where MPI is not GPU-aware";
   OwnedMat A;

@@ -1,23 +1,23 @@
 // gtest under MPI: every rank runs every test, rank 0 prints, and a failure on any rank fails the program.
+#include "base/gpu.hpp"
 #include "support/options.hpp"
 #include "support/spaces.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <petscksp.h>
-#if defined(AMGKIT_HAVE_CUDA)
-  #include <cuda_runtime_api.h>
+#if defined(PETSC_HAVE_CUDA)
   #include <petscdevice.h>
 #endif
 
 namespace amgkit::test
 {
+bool have_cuda_space() { return why_no_gpu().empty(); }
+
 bool have_gpu()
 {
-#if defined(AMGKIT_HAVE_CUDA)
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return false;
-  return PetscDeviceInitialize(PETSC_DEVICE_CUDA) == PETSC_SUCCESS;
+#if defined(PETSC_HAVE_CUDA)
+  return have_cuda_space() && PetscDeviceInitialize(PETSC_DEVICE_CUDA) == PETSC_SUCCESS;
 #else
   return false;
 #endif

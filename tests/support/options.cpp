@@ -13,7 +13,7 @@ std::string of_command_line;
 
 PetscErrorCode append_unread(std::vector<std::string> &out)
 {
-  static const std::regex ours("(.*_)?(pc_amg|pc_ilu2level|ilu2level_schur|ksp_amgf(cg|gmres)).*");
+  static const std::regex ours("(.*_)?(pc_amg|amgkit_gpu|pc_ilu2level|ilu2level_schur|ksp_amgf(cg|gmres)).*");
   PetscInt count;
   char **names, **values;
 

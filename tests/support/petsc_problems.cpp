@@ -36,7 +36,7 @@ PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt l
   if (local_rows < 0) local_rows = PETSC_DECIDE;
   PetscCall(MatCreate(PETSC_COMM_WORLD, out));
   PetscCall(MatSetSizes(*out, local_rows, local_rows, A.rows, A.cols));
-  PetscCall(MatSetType(*out, on_device ? MATAIJCUSPARSE : MATAIJ));
+  PetscCall(MatSetType(*out, on_device && petsc_has_cuda ? MATAIJCUSPARSE : MATAIJ));
   for (int i = 0; i < A.rows; i++) longest = std::max(longest, static_cast<PetscInt>(A.ptr[i + 1] - A.ptr[i]));
   PetscCall(MatSeqAIJSetPreallocation(*out, longest, nullptr));
   PetscCall(MatMPIAIJSetPreallocation(*out, longest, nullptr, longest, nullptr));
@@ -69,7 +69,8 @@ std::vector<Use> uses()
 {
   std::vector<Use> all = {{"host", false, "-pc_amgmatching_space auto"}, {"debug", false, "-pc_amgmatching_space debug"}};
   if (have_gpu()) all.push_back({"cuda", true, "-pc_amgmatching_space auto"});
-  if (have_gpu()) all.push_back({"host", true, "-pc_amgmatching_space host"}); // a matrix on the device, worked on by the CPU
+  if (have_gpu()) all.push_back({"host", true, "-pc_amgmatching_space host"});        // a matrix on the device, worked on by the CPU
+  if (have_cuda_space()) all.push_back({"cuda", false, "-pc_amgmatching_space gpu"}); // a matrix on the host, worked on by the GPU
   return all;
 }
 

@@ -8,7 +8,7 @@
 
 namespace amgkit::test
 {
-// Each rank inserts the rows it owns of A; local_rows < 0: PETSc decides how many. A device type when on_device.
+// Each rank inserts the rows it owns of A; local_rows < 0: PETSc decides how many. A device type when on_device, if PETSc has one.
 PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows = -1);
 // b such that the solution of A x = b is a wave; x zero
 PetscErrorCode make_system(Mat A, Vec *x, Vec *b);

@@ -18,6 +18,8 @@ struct SpaceName {
   template <class Ex> static std::string GetName(int) { return Ex::on_device ? "Cuda" : std::is_same_v<Ex, Debug> ? "Debug" : "Host"; }
 };
 
+// Whether the Cuda space can run here; and whether PETSc has matrices and vectors there, too.
+bool have_cuda_space();
 bool have_gpu();
 // Whether every check is asked for, by the environment's AMGKIT_FULL, and not the gate's selection of them.
 bool full_run();
@@ -28,7 +30,7 @@ template <class Ex> class SpaceTest : public ::testing::Test {
 protected:
   void SetUp() override
   {
-    if (Ex::on_device && !have_gpu()) GTEST_SKIP() << "no GPU here";
+    if (Ex::on_device && !have_cuda_space()) GTEST_SKIP() << "no GPU here";
     OK(open(ex));
   }
   void TearDown() override { OK(close(ex)); }

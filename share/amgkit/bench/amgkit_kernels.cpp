@@ -479,7 +479,7 @@ PetscErrorCode run()
 #if defined(AMGKIT_HAVE_CUDA)
   int devices = 0;
   if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {
-    PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+    if (petsc_has_cuda) PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
     PetscCall(time_grids<Cuda>(options));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,3 +1,4 @@
+#include "base/libraries_cuda.hpp"
 #include "base/parallel.hpp"
 #include "sparse/dense/dense.hpp"
 #include "sparse/dense/gauss_jordan_cuda.hpp"
@@ -6,6 +7,31 @@ namespace amgkit
 {
 namespace
 {
+// One for the process, from its first use to PetscFinalize: it takes milliseconds to create.
+cusolverDnHandle_t &handle_of_process()
+{
+  static cusolverDnHandle_t handle = nullptr;
+  return handle;
+}
+PetscErrorCode destroy_handle()
+{
+  PetscFunctionBegin;
+  AMGKIT_CALL_CUSOLVER(cusolver().Destroy(handle_of_process()));
+  handle_of_process() = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode get_handle(cusolverDnHandle_t *handle)
+{
+  PetscFunctionBegin;
+  if (!handle_of_process()) {
+    PetscCall(load_cusolver());
+    AMGKIT_CALL_CUSOLVER(cusolver().Create(&handle_of_process()));
+    PetscCall(PetscRegisterFinalize(destroy_handle));
+  }
+  *handle = handle_of_process();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // cuSOLVER reads the rows of A as the columns of Aᵀ: the solution of Aᵀ X = I, read by rows, is A⁻¹. All is queued before the outcome of
 // the factorisation is known, so that the host waits once.
 PetscErrorCode invert_by_lu(Cuda &ex, int n, double *A, bool *done)
@@ -16,9 +42,9 @@ PetscErrorCode invert_by_lu(Cuda &ex, int n, double *A, bool *done)
   int size = 0, status = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscCUSOLVERDnGetHandle(&solver));
-  PetscCallCUSOLVER(cusolverDnSetStream(solver, ex.stream));
-  PetscCallCUSOLVER(cusolverDnDgetrf_bufferSize(solver, n, n, A, n, &size));
+  PetscCall(get_handle(&solver));
+  AMGKIT_CALL_CUSOLVER(cusolver().SetStream(solver, ex.stream));
+  AMGKIT_CALL_CUSOLVER(cusolver().Dgetrf_bufferSize(solver, n, n, A, n, &size));
   PetscCall(infos.allocate(ex, 2));
   PetscCall(pivots.allocate(ex, n));
   PetscCall(work.allocate(ex, size));
@@ -26,8 +52,8 @@ PetscErrorCode invert_by_lu(Cuda &ex, int n, double *A, bool *done)
   double *X = copy.data();
   int *info = infos.data();
   PetscCall(for_each(ex, copy.size(), [=] __device__(std::int64_t k) { X[k] = k / n == k % n; }));
-  PetscCallCUSOLVER(cusolverDnDgetrf(solver, n, n, A, n, work.data(), pivots.data(), info));
-  PetscCallCUSOLVER(cusolverDnDgetrs(solver, CUBLAS_OP_N, n, n, A, n, pivots.data(), X, n, info + 1));
+  AMGKIT_CALL_CUSOLVER(cusolver().Dgetrf(solver, n, n, A, n, work.data(), pivots.data(), info));
+  AMGKIT_CALL_CUSOLVER(cusolver().Dgetrs(solver, CUBLAS_OP_N, n, n, A, n, pivots.data(), X, n, info + 1));
   PetscCall(memory_copy(ex, A, X, copy.bytes()));
   PetscCall(memory_to_host(ex, &status, info, sizeof status));
   PetscCheck(status >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER: argument %d of a factorisation", -status);

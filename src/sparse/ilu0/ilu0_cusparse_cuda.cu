@@ -1,5 +1,4 @@
 // ILU(0) by cuSPARSE's csrilu02, which CUDA 13 still has but calls deprecated without naming another, and solves by its SpSV.
-#define DISABLE_CUSPARSE_DEPRECATED
 #include "base/parallel.hpp"
 #include "sparse/cusparse_cuda.hpp"
 #include "sparse/ilu0/ilu0_backends.hpp"
@@ -22,7 +21,7 @@ struct CusparseTriangle {
   CusparseTriangle &operator=(const CusparseTriangle &) = delete;
   ~CusparseTriangle()
   {
-    if (solve) static_cast<void>(cusparseSpSV_destroyDescr(solve));
+    if (solve) static_cast<void>(cusparse().SpSV_destroyDescr(solve));
   }
 };
 
@@ -46,11 +45,11 @@ struct CusparseIlu : IluState {
   CusparseIlu &operator=(const CusparseIlu &) = delete;
   ~CusparseIlu() override
   {
-    if (x) static_cast<void>(cusparseDestroyDnVec(x));
-    if (b) static_cast<void>(cusparseDestroyDnVec(b));
-    if (info) static_cast<void>(cusparseDestroyCsrilu02Info(info));
-    if (general) static_cast<void>(cusparseDestroyMatDescr(general));
-    if (handle) static_cast<void>(cusparseDestroy(handle));
+    if (x) static_cast<void>(cusparse().DestroyDnVec(x));
+    if (b) static_cast<void>(cusparse().DestroyDnVec(b));
+    if (info) static_cast<void>(cusparse().DestroyCsrilu02Info(info));
+    if (general) static_cast<void>(cusparse().DestroyMatDescr(general));
+    if (handle) static_cast<void>(cusparse().Destroy(handle));
   }
 };
 
@@ -59,8 +58,8 @@ PetscErrorCode describe(const CsrView<double> &A, cusparseFillMode_t fill, cuspa
 {
   PetscFunctionBegin;
   PetscCall(out.create(A));
-  PetscCallCUSPARSE(cusparseSpMatSetAttribute(out.of, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)));
-  PetscCallCUSPARSE(cusparseSpMatSetAttribute(out.of, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpMatSetAttribute(out.of, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpMatSetAttribute(out.of, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,13 +72,14 @@ PetscErrorCode analyse(Cuda &ex, CusparseIlu &s, cusparseSpMatDescr_t matrix, cu
 
   PetscFunctionBegin;
   if (T.analysed) {
-    PetscCallCUSPARSE(cusparseSpSV_updateMatrix(s.handle, T.solve, lu, CUSPARSE_SPSV_UPDATE_GENERAL));
+    AMGKIT_CALL_CUSPARSE(cusparse().SpSV_updateMatrix(s.handle, T.solve, lu, CUSPARSE_SPSV_UPDATE_GENERAL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCallCUSPARSE(cusparseSpSV_createDescr(&T.solve));
-  PetscCallCUSPARSE(cusparseSpSV_bufferSize(s.handle, operation, &one, matrix, s.b, s.x, CUDA_R_64F, algorithm, T.solve, &bytes));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpSV_createDescr(&T.solve));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpSV_bufferSize(s.handle, operation, &one, matrix, s.b, s.x, CUDA_R_64F, algorithm, T.solve, &bytes));
   PetscCall(allocate_bytes(ex, bytes, T.work));
-  PetscCallCUSPARSE(cusparseSpSV_analysis(s.handle, operation, &one, matrix, s.b, s.x, CUDA_R_64F, algorithm, T.solve, T.work.data()));
+  AMGKIT_CALL_CUSPARSE(
+      cusparse().SpSV_analysis(s.handle, operation, &one, matrix, s.b, s.x, CUDA_R_64F, algorithm, T.solve, T.work.data()));
   T.analysed = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,9 +90,9 @@ PetscErrorCode solve(CusparseIlu &s, cusparseSpMatDescr_t matrix, cusparseOperat
   const double one = 1;
 
   PetscFunctionBegin;
-  PetscCallCUSPARSE(cusparseDnVecSetValues(s.b, const_cast<double *>(b)));
-  PetscCallCUSPARSE(cusparseDnVecSetValues(s.x, x));
-  PetscCallCUSPARSE(cusparseSpSV_solve(s.handle, operation, &one, matrix, s.b, s.x, CUDA_R_64F, algorithm, T.solve));
+  AMGKIT_CALL_CUSPARSE(cusparse().DnVecSetValues(s.b, const_cast<double *>(b)));
+  AMGKIT_CALL_CUSPARSE(cusparse().DnVecSetValues(s.x, x));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpSV_solve(s.handle, operation, &one, matrix, s.b, s.x, CUDA_R_64F, algorithm, T.solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -112,20 +112,22 @@ PetscErrorCode cusparse_ilu_symbolic(Cuda &ex, CsrView<double> A, Ilu0<Cuda> &f)
   A.ptr = s.ptr.data();
   A.col = s.col.data();
   A.val = lu;
-  PetscCallCUSPARSE(cusparseCreate(&s.handle));
-  PetscCallCUSPARSE(cusparseSetStream(s.handle, ex.stream));
-  PetscCallCUSPARSE(cusparseCreateMatDescr(&s.general));
-  PetscCallCUSPARSE(cusparseCreateCsrilu02Info(&s.info));
-  PetscCallCUSPARSE(cusparseDcsrilu02_bufferSize(s.handle, A.rows, static_cast<int>(A.nnz), s.general, lu, A.ptr, A.col, s.info, &bytes));
+  PetscCall(load_cusparse());
+  AMGKIT_CALL_CUSPARSE(cusparse().Create(&s.handle));
+  AMGKIT_CALL_CUSPARSE(cusparse().SetStream(s.handle, ex.stream));
+  AMGKIT_CALL_CUSPARSE(cusparse().CreateMatDescr(&s.general));
+  AMGKIT_CALL_CUSPARSE(cusparse().CreateCsrilu02Info(&s.info));
+  AMGKIT_CALL_CUSPARSE(
+      cusparse().Dcsrilu02_bufferSize(s.handle, A.rows, static_cast<int>(A.nnz), s.general, lu, A.ptr, A.col, s.info, &bytes));
   PetscCall(allocate_bytes(ex, static_cast<std::size_t>(bytes), s.work));
   // values are not looked at, but must be there
   PetscCall(memory_zero(ex, lu, f.val.bytes()));
-  PetscCallCUSPARSE(
-      cusparseDcsrilu02_analysis(s.handle, A.rows, static_cast<int>(A.nnz), s.general, lu, A.ptr, A.col, s.info, policy, s.work.data()));
+  AMGKIT_CALL_CUSPARSE(
+      cusparse().Dcsrilu02_analysis(s.handle, A.rows, static_cast<int>(A.nnz), s.general, lu, A.ptr, A.col, s.info, policy, s.work.data()));
   PetscCall(describe(A, CUSPARSE_FILL_MODE_LOWER, CUSPARSE_DIAG_TYPE_UNIT, s.lower));
   PetscCall(describe(A, CUSPARSE_FILL_MODE_UPPER, CUSPARSE_DIAG_TYPE_NON_UNIT, s.upper));
-  PetscCallCUSPARSE(cusparseCreateDnVec(&s.b, A.rows, f.between.data(), CUDA_R_64F));
-  PetscCallCUSPARSE(cusparseCreateDnVec(&s.x, A.rows, f.inverse.data(), CUDA_R_64F));
+  AMGKIT_CALL_CUSPARSE(cusparse().CreateDnVec(&s.b, A.rows, f.between.data(), CUDA_R_64F));
+  AMGKIT_CALL_CUSPARSE(cusparse().CreateDnVec(&s.x, A.rows, f.inverse.data(), CUDA_R_64F));
   f.state = std::move(owner);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -135,8 +137,8 @@ PetscErrorCode cusparse_ilu_factor(Cuda &, Ilu0<Cuda> &f)
   auto &s = static_cast<CusparseIlu &>(*f.state);
 
   PetscFunctionBegin;
-  PetscCallCUSPARSE(cusparseDcsrilu02(s.handle, f.rows, static_cast<int>(f.nnz), s.general, f.val.data(), s.ptr.data(), s.col.data(),
-                                      s.info, policy, s.work.data()));
+  AMGKIT_CALL_CUSPARSE(cusparse().Dcsrilu02(s.handle, f.rows, static_cast<int>(f.nnz), s.general, f.val.data(), s.ptr.data(), s.col.data(),
+                                            s.info, policy, s.work.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

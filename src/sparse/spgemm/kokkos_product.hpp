@@ -9,7 +9,9 @@
 #include <new>
 #include <string>
 #if defined(KOKKOS_ENABLE_CUDA)
-  #include <petscdevice_cuda.h>
+  #include "base/cuda.hpp"
+
+  #include <petscdevice.h>
 #endif
 
 namespace amgkit::kokkos
@@ -55,8 +57,8 @@ inline PetscErrorCode initialize()
 #endif
 #if defined(KOKKOS_ENABLE_CUDA)
   int device;
-  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-  PetscCallCUDA(cudaGetDevice(&device));
+  if (petsc_has_cuda) PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  AMGKIT_CALL_CUDA(cudaGetDevice(&device));
   PetscCall(without_exceptions([&] { Kokkos::initialize(Kokkos::InitializationSettings().set_device_id(device)); }));
 #else
   PetscCall(without_exceptions([] { Kokkos::initialize(); }));

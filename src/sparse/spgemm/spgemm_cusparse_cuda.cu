@@ -25,8 +25,8 @@ struct CusparseState : SpgemmState {
   CusparseState &operator=(const CusparseState &) = delete;
   ~CusparseState() override
   {
-    if (product) static_cast<void>(cusparseSpGEMM_destroyDescr(product));
-    if (handle) static_cast<void>(cusparseDestroy(handle));
+    if (product) static_cast<void>(cusparse().SpGEMM_destroyDescr(product));
+    if (handle) static_cast<void>(cusparse().Destroy(handle));
   }
 };
 
@@ -37,19 +37,19 @@ PetscErrorCode count_entries(Cuda &ex, CusparseState &s, Bytes &for_copy, std::i
   std::int64_t rows = 0, cols = 0;
 
   PetscFunctionBegin;
-  PetscCallCUSPARSE(
-      cusparseSpGEMMreuse_workEstimation(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &bytes, nullptr));
+  AMGKIT_CALL_CUSPARSE(
+      cusparse().SpGEMMreuse_workEstimation(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &bytes, nullptr));
   PetscCall(allocate_bytes(ex, bytes, for_estimate));
-  PetscCallCUSPARSE(cusparseSpGEMMreuse_workEstimation(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &bytes,
-                                                       for_estimate.data()));
-  PetscCallCUSPARSE(cusparseSpGEMMreuse_nnz(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &nnz_bytes, nullptr,
-                                            &copy_bytes, nullptr, &kept_bytes, nullptr));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpGEMMreuse_workEstimation(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &bytes,
+                                                             for_estimate.data()));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpGEMMreuse_nnz(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &nnz_bytes, nullptr,
+                                                  &copy_bytes, nullptr, &kept_bytes, nullptr));
   PetscCall(allocate_bytes(ex, nnz_bytes, for_nnz));
   PetscCall(allocate_bytes(ex, copy_bytes, for_copy));
   PetscCall(allocate_bytes(ex, kept_bytes, s.nnz_kept));
-  PetscCallCUSPARSE(cusparseSpGEMMreuse_nnz(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &nnz_bytes,
-                                            for_nnz.data(), &copy_bytes, for_copy.data(), &kept_bytes, s.nnz_kept.data()));
-  PetscCallCUSPARSE(cusparseSpMatGetSize(s.C.of, &rows, &cols, nnz));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpGEMMreuse_nnz(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &nnz_bytes,
+                                                  for_nnz.data(), &copy_bytes, for_copy.data(), &kept_bytes, s.nnz_kept.data()));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpMatGetSize(s.C.of, &rows, &cols, nnz));
   PetscCheck(*nnz >= 0 && *nnz <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries on one process: use more processes");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -61,10 +61,10 @@ PetscErrorCode copy_pattern(Cuda &ex, CusparseState &s, Csr<double, Cuda> &C)
 
   PetscFunctionBegin;
   PetscCall(s.C.point_to(C.view()));
-  PetscCallCUSPARSE(cusparseSpGEMMreuse_copy(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &bytes, nullptr));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpGEMMreuse_copy(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &bytes, nullptr));
   PetscCall(allocate_bytes(ex, bytes, s.copy_kept));
-  PetscCallCUSPARSE(
-      cusparseSpGEMMreuse_copy(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &bytes, s.copy_kept.data()));
+  AMGKIT_CALL_CUSPARSE(
+      cusparse().SpGEMMreuse_copy(s.handle, plain, plain, s.A.of, s.B.of, s.C.of, algorithm, s.product, &bytes, s.copy_kept.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,9 +104,10 @@ PetscErrorCode cusparse_symbolic(Cuda &ex, CsrView<double> A, CsrView<double> B,
 
   PetscFunctionBegin;
   PetscCall(C.ptr.allocate(ex, std::int64_t{C.rows} + 1));
-  PetscCallCUSPARSE(cusparseCreate(&s.handle));
-  PetscCallCUSPARSE(cusparseSetStream(s.handle, ex.stream));
-  PetscCallCUSPARSE(cusparseSpGEMM_createDescr(&s.product));
+  PetscCall(load_cusparse());
+  AMGKIT_CALL_CUSPARSE(cusparse().Create(&s.handle));
+  AMGKIT_CALL_CUSPARSE(cusparse().SetStream(s.handle, ex.stream));
+  AMGKIT_CALL_CUSPARSE(cusparse().SpGEMM_createDescr(&s.product));
   PetscCall(s.A.create(A));
   PetscCall(s.B.create(B));
   PetscCall(s.C.create(C.view()));
@@ -136,8 +137,8 @@ PetscErrorCode cusparse_numeric(Cuda &ex, SpgemmState &state, CsrView<double> A,
   PetscCall(s.C.point_to(sorted ? C.view() : own));
   // 0 times what memory holds is not always 0
   PetscCall(memory_zero(ex, sorted ? C.val.data() : s.val.data(), C.val.bytes()));
-  PetscCallCUSPARSE(
-      cusparseSpGEMMreuse_compute(s.handle, plain, plain, &one, s.A.of, s.B.of, &zero, s.C.of, CUDA_R_64F, algorithm, s.product));
+  AMGKIT_CALL_CUSPARSE(
+      cusparse().SpGEMMreuse_compute(s.handle, plain, plain, &one, s.A.of, s.B.of, &zero, s.C.of, CUDA_R_64F, algorithm, s.product));
   if (sorted) PetscFunctionReturn(PETSC_SUCCESS);
   const int *position = s.position.data();
   const double *from = s.val.data();

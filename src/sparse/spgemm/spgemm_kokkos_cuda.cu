@@ -23,7 +23,7 @@ PetscErrorCode initialize_on_device()
 
   PetscFunctionBegin;
   PetscCall(kokkos::initialize());
-  PetscCallCUDA(cudaGetDevice(&device));
+  AMGKIT_CALL_CUDA(cudaGetDevice(&device));
   PetscCheck(Kokkos::device_id() == device, PETSC_COMM_SELF, PETSC_ERR_SUP, "Kokkos uses the device %d, PETSc %d", Kokkos::device_id(),
              device);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -33,7 +33,7 @@ PetscErrorCode initialize_on_device()
 template <class F> PetscErrorCode by_kokkos(Cuda &ex, F f)
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaStreamSynchronize(ex.stream));
+  AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
   PetscCall(kokkos::without_exceptions([&] {
     f();
     Kokkos::Cuda().fence();

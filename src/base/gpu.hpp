@@ -1,0 +1,15 @@
+// Whether there is a GPU that this build can use.
+#pragma once
+#include "base/compat.hpp"
+
+#include <string>
+
+namespace amgkit
+{
+// What is missing for that, as part of a sentence; empty: nothing. Local. The first call starts the driver.
+#if defined(AMGKIT_HAVE_CUDA)
+std::string why_no_gpu();
+#else
+inline std::string why_no_gpu() { return "this build of AMGKit has no CUDA: configure it with -DAMGKIT_CUDA=ON"; }
+#endif
+} // namespace amgkit

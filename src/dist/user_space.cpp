@@ -1,0 +1,75 @@
+#include "dist/user_space.hpp"
+
+#include "base/gpu.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace amgkit
+{
+namespace
+{
+enum class Gpu { no, yes, attempted };
+
+// -amgkit_gpu [yes|no|try], for all preconditioners of a program
+PetscErrorCode option_gpu(Gpu *gpu)
+{
+  std::array<char, 16> given{};
+  const std::array<std::pair<const char *, Gpu>, 4> words = {{{"", Gpu::yes}, {"yes", Gpu::yes}, {"no", Gpu::no}, {"try", Gpu::attempted}}};
+  PetscBool set, same;
+  bool known = false;
+
+  PetscFunctionBegin;
+  *gpu = Gpu::no;
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-amgkit_gpu", given.data(), given.size(), &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const auto &[word, meaning] : words) {
+    PetscCall(PetscStrcasecmp(given.data(), word, &same));
+    if (same) *gpu = meaning;
+    known = known || same;
+  }
+  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-amgkit_gpu must be one of yes, no, try, and not %s", given.data());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: what the first rank lacks that lacks anything; empty: no rank does.
+PetscErrorCode why_no_gpu_on_all(MPI_Comm comm, std::string *why)
+{
+  std::array<char, 256> text{};
+  int rank, size;
+
+  PetscFunctionBegin;
+  const std::string mine = why_no_gpu();
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  int first = mine.empty() ? size : rank;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm));
+  std::copy_n(mine.begin(), std::min(mine.size(), text.size() - 1), text.begin());
+  if (first < size) PetscCallMPI(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, first, comm));
+  *why = first < size ? text.data() : "";
+  if (first < size && size > 1) *why = "on process " + std::to_string(first) + " " + *why;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode choose_space(MPI_Comm comm, SpaceKind asked, SpaceChoice *choice)
+{
+  Gpu option = Gpu::no;
+  std::string why;
+
+  PetscFunctionBegin;
+  *choice = {asked, ""};
+  PetscCall(option_gpu(&option));
+  if (asked != SpaceKind::automatic) option = Gpu::no;
+  if (asked != SpaceKind::gpu && option == Gpu::no) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(why_no_gpu_on_all(comm, &why));
+  PetscCheck(why.empty() || option == Gpu::attempted, comm, PETSC_ERR_SUP,
+             "No GPU to run on, as %s asks: %s. With -amgkit_gpu try it would be the CPU",
+             option == Gpu::yes ? "-amgkit_gpu" : "-pc_<type>_space gpu", why.c_str());
+  if (why.empty())
+    choice->kind = SpaceKind::gpu;
+  else
+    choice->note = why;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit
