@@ -1,6 +1,7 @@
 #include "plugins/pc_plugin.hpp"
 
 #include "dist/attempt.hpp"
+#include "plugins/pc_consolidated.hpp"
 
 #include <limits>
 
@@ -33,7 +34,8 @@ PetscErrorCode build(PC pc, PluginPC &data)
   if (refresh) PetscCall(data.solver->refresh(&fits));
   if (!fits) {
     PetscCall(close_solver(data));
-    PetscCall(data.make(pc));
+    PetscCall(make_consolidated(pc, &data.solver, &data.why_on_all_processes));
+    if (!data.solver) PetscCall(data.make(pc));
     data.number = ++solvers_made;
     data.built_with = parameters;
     PetscCall(data.solver->setup(pc->pmat));
@@ -136,6 +138,8 @@ PetscErrorCode view_ascii(const PluginPC &data, PetscViewer viewer)
   if (!fault.none()) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", fault.description.c_str()));
   if (!data.solver) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "runs in the %s space\n", data.solver->space()));
+  if (!data.why_on_all_processes.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not consolidated: %s\n", data.why_on_all_processes.c_str()));
   if (fault.none()) PetscCall(data.solver->view(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

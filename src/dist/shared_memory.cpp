@@ -1,0 +1,73 @@
+#include "dist/shared_memory.hpp"
+
+#include <chrono>
+#include <sched.h>
+#include <thread>
+
+namespace amgkit
+{
+// All of it is the first process's, so that it is in one piece.
+PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes)
+{
+  MPI_Aint size = 0;
+  MPI_Errhandler handler;
+  int rank, unit = 1;
+  void *mine = nullptr;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(group, &rank));
+  PetscCallMPI(MPI_Comm_get_errhandler(group, &handler));
+  PetscCallMPI(MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN));
+  const int code = MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(bytes) : 0, unit, MPI_INFO_NULL, group,
+                                           static_cast<void *>(&mine), &window_);
+  PetscCallMPI(MPI_Comm_set_errhandler(group, handler));
+  PetscCallMPI(MPI_Errhandler_free(&handler));
+  int any = code == MPI_SUCCESS ? 0 : 1;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, group));
+  if (any) window_ = MPI_WIN_NULL; // what others lack cannot be freed
+  PetscCheck(any == 0, PETSC_COMM_SELF, PETSC_ERR_SYS,
+             "No %.1f MB of memory that the processes of this node can share: give /dev/shm more room, or do not consolidate",
+             static_cast<double>(bytes) / 1e6);
+  PetscCallMPI(MPI_Win_shared_query(window_, 0, &size, &unit, static_cast<void *>(&base_)));
+  PetscCallMPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void SharedMemory::release()
+{
+  if (window_ == MPI_WIN_NULL) return;
+  if (base_) static_cast<void>(MPI_Win_unlock_all(window_));
+  static_cast<void>(MPI_Win_free(&window_));
+  base_ = nullptr;
+}
+
+PetscErrorCode SharedMemory::synchronise() const
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Win_sync(window_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A step of a cycle takes about a millisecond, a setup up to seconds. Who sleeps wakes about 60 microseconds late.
+PetscErrorCode wait_patiently(MPI_Comm comm, const std::function<bool()> &over)
+{
+  using namespace std::chrono_literals;
+  constexpr int at_once = 200, calls_a_look = 16;
+  constexpr std::chrono::nanoseconds wide_awake = 300us, dozing = 20ms, nap = 10us, sleep = 200us;
+  const auto began = std::chrono::steady_clock::now();
+
+  PetscFunctionBegin;
+  for (int k = 1; !over(); k++) {
+    if (k % calls_a_look == 0) { // makes MPI's progress
+      int flag;
+      PetscCallMPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE));
+    }
+    const std::chrono::nanoseconds waited = k < at_once ? 0ns : std::chrono::steady_clock::now() - began;
+    if (waited < wide_awake)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(waited < dozing ? nap : sleep);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit

@@ -1,0 +1,333 @@
+// Processes that hand their rows to one of them, or to two.
+#include "plugins/pc_consolidated.hpp"
+
+#include "support/convection.hpp"
+#include "support/elasticity.hpp"
+#include "support/every_type.hpp"
+#include "support/shared_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace amgkit::test
+{
+namespace
+{
+const std::string small = " -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_kcycle_levels 1";
+
+class Consolidated : public EveryType {
+protected:
+  static std::string consolidate(int heads)
+  {
+    return " -pc_amgmatching_consolidate yes -pc_amgmatching_consolidate_to " + std::to_string(heads);
+  }
+  static bool consolidated(KSP ksp)
+  {
+    PC pc;
+    EXPECT_EQ(static_cast<int>(KSPGetPC(ksp, &pc)), 0);
+    return consolidated_solver_of(pc) != nullptr;
+  }
+  // The solution and what was said on the way
+  static void run(KSP ksp, Vec b, Left *left)
+  {
+    OwnedVec x;
+    PetscInt count;
+    const PetscReal *norms;
+    KSPConvergedReason reason;
+    OK(VecDuplicate(b, x.out()));
+    OK(KSPSetResidualHistory(ksp, nullptr, PETSC_DECIDE, PETSC_TRUE));
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPGetConvergedReason(ksp, &reason));
+    OK(KSPGetIterationNumber(ksp, &left->iterations));
+    OK(KSPGetResidualHistory(ksp, &norms, &count));
+    left->reason = reason;
+    left->norms.assign(norms, norms + count);
+    const PetscScalar *entries;
+    PetscInt n;
+    OK(VecGetLocalSize(x, &n));
+    OK(VecGetArrayRead(x, &entries));
+    left->solution.assign(entries, entries + n);
+    OK(VecRestoreArrayRead(x, &entries));
+  }
+  // b of the rows from `first` on
+  static PetscErrorCode right_hand_side(Mat A, Vec *b)
+  {
+    PetscInt first, last;
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(A, nullptr, b));
+    PetscCall(VecGetOwnershipRange(*b, &first, &last));
+    for (PetscInt i = first; i < last; i++) PetscCall(VecSetValue(*b, i, std::sin(0.3 * static_cast<double>(i)) + 0.2, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(*b));
+    PetscCall(VecAssemblyEnd(*b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  static void expect_same(const Left &one, const Left &other, const std::string &name)
+  {
+    EXPECT_EQ(one.reason, other.reason) << name;
+    EXPECT_EQ(one.iterations, other.iterations) << name;
+    ASSERT_EQ(one.norms.size(), other.norms.size()) << name;
+    for (std::size_t k = 0; k < one.norms.size(); k++) EXPECT_NEAR(one.norms[k], other.norms[k], 1e-5 * one.norms[0]) << name << ' ' << k;
+  }
+
+  // f(matrix on this communicator, its options), by which the matrix may change: on all processes that share, and on heads alone
+  void compare(const HostCsr &matrix, int bs, const std::string &how, int heads, const std::string &options,
+               const std::function<void(Mat, KSP, std::vector<Left> *)> &f)
+  {
+    const std::string name = options + " on " + std::to_string(heads) + ", " + how;
+    const std::vector<PetscInt> share = shares(matrix.rows, bs, how);
+    const int rank = rank_of_world();
+    std::vector<Left> together, alone;
+    MPI_Comm comm;
+    {
+      OwnedMat A;
+      OwnedKSP ksp;
+      OK(rows_on(PETSC_COMM_WORLD, matrix, share[rank], bs, A.out()));
+      OK(make_ksp(A, options + consolidate(heads), ksp.out()));
+      f(A, ksp, &together);
+      EXPECT_EQ(consolidated(ksp), size_of_world() > heads) << name;
+    }
+    MPI_Comm_split(PETSC_COMM_WORLD, rank < heads ? 0 : MPI_UNDEFINED, rank, &comm);
+    if (rank < heads) {
+      OwnedMat A;
+      OwnedKSP ksp;
+      PetscInt rows = 0;
+      for (int r = 0; r < size_of_world(); r++) rows += head_of(r, std::min(heads, size_of_world())) == rank ? share[r] : 0;
+      OK(rows_on(comm, matrix, rows, bs, A.out()));
+      OK(make_ksp(A, options, ksp.out()));
+      f(A, ksp, &alone);
+      ASSERT_EQ(together.size(), alone.size());
+      for (std::size_t k = 0; k < alone.size(); k++) expect_same(alone[k], together[k], name + ", solve " + std::to_string(k));
+    }
+    MPI_Barrier(PETSC_COMM_WORLD);
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  }
+  static void solve_once(Mat A, KSP ksp, std::vector<Left> *all)
+  {
+    OwnedVec b;
+    OK(right_hand_side(A, b.out()));
+    all->emplace_back();
+    run(ksp, b, &all->back());
+    EXPECT_GT(all->back().reason, 0);
+  }
+  static int most_heads() { return std::max(1, std::min(2, size_of_world() - 1)); }
+};
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Types, Consolidated, all_types());
+
+TEST_P(Consolidated, SolvesAsTheHeadsAlone)
+{
+  for (const char *space : {"host", "debug"}) {
+    for (int heads = 1; heads <= most_heads(); heads++) {
+      for (const char *krylov : {"amgfcg", "amgfgmres", "cg", "gmres"}) {
+        for (const char *how : {"even", "first empty", "last has all"})
+          compare(grid7(9, 8, 11, 1, 1, 0.3), 1, how, heads,
+                  std::string("-ksp_type ") + krylov + " -ksp_norm_type unpreconditioned -ksp_pc_side " +
+                      (std::string(krylov) == "gmres" || std::string(krylov) == "amgfgmres" ? "right" : "left") +
+                      " -pc_amgmatching_space " + space + small,
+                  solve_once);
+      }
+    }
+  }
+}
+
+TEST_P(Consolidated, TakesNewValuesAndPatterns)
+{
+  for (int heads = 1; heads <= most_heads(); heads++) {
+    for (const char *krylov : {"amgfcg", "cg -ksp_norm_type unpreconditioned"})
+      compare(grid7(9, 8, 11), 1, "even", heads, std::string("-ksp_type ") + krylov + small, [](Mat A, KSP ksp, std::vector<Left> *all) {
+        PetscInt first, last, n;
+        solve_once(A, ksp, all);
+        OK(MatScale(A, 3));
+        OK(MatShift(A, 0.5));
+        solve_once(A, ksp, all);
+        OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+        OK(MatShift(A, 0.1)); // the operator is new, the preconditioner is not
+        solve_once(A, ksp, all);
+        OK(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
+        solve_once(A, ksp, all);
+        OK(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+        OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+        OK(MatGetOwnershipRange(A, &first, &last));
+        OK(MatGetSize(A, &n, nullptr));
+        for (PetscInt i = first; i < last; i++) {
+          OK(MatSetValue(A, i, i, 0.25, ADD_VALUES));
+          OK(MatSetValue(A, i, n - 1 - i, 0.2, ADD_VALUES));
+        }
+        OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+        OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+        solve_once(A, ksp, all);
+        OK(KSPReset(ksp));
+        OK(KSPSetOperators(ksp, A, A));
+        solve_once(A, ksp, all);
+      });
+  }
+}
+
+TEST_P(Consolidated, SolvesUnsymmetricSystems)
+{
+  for (int heads = 1; heads <= most_heads(); heads++) {
+    for (const char *krylov : {"amgfgmres", "gmres -ksp_pc_side right"})
+      compare(convection_diffusion(2, 25, 0.5, Wind::constant), 1, "even", heads, std::string("-ksp_type ") + krylov + small, solve_once);
+  }
+}
+
+TEST_P(Consolidated, AppliesTheTranspose)
+{
+  if (size_of_world() == 1) GTEST_SKIP();
+  OwnedMat A;
+  OwnedPC pc;
+  OwnedVec x, y, Bx, Bty;
+  PetscScalar one, other;
+  OK(rows_on(PETSC_COMM_WORLD, convection_diffusion(2, 20, 0.5, Wind::constant), PETSC_DECIDE, 1, A.out()));
+  OK(make_pc(A, small + consolidate(1), pc.out()));
+  OK(PCSetUp(pc));
+  OK(right_hand_side(A, x.out()));
+  for (OwnedVec *v : {&y, &Bx, &Bty}) OK(VecDuplicate(x, v->out()));
+  OK(VecSetRandom(y, nullptr));
+  OK(PCApply(pc, x, Bx));
+  OK(PCApplyTranspose(pc, y, Bty));
+  OK(VecDot(Bx, y, &one));
+  OK(VecDot(Bty, x, &other));
+  EXPECT_NEAR(one, other, 1e-10 * std::abs(one));
+}
+
+// The user's monitors and tests run on all ranks, and may ask for the solution.
+TEST_P(Consolidated, AsksTheUsersMonitorsAndTests)
+{
+  static int monitored, tested;
+  for (const char *krylov : {"amgfcg", "amgfgmres"}) {
+    compare(grid7(9, 8, 11), 1, "even", 1, std::string("-ksp_type ") + krylov + small, [](Mat A, KSP ksp, std::vector<Left> *all) {
+      monitored = tested = 0;
+      OK(KSPMonitorSet(
+          ksp,
+          [](KSP of, PetscInt, PetscReal norm, void *) -> PetscErrorCode {
+            Vec r;
+            PetscReal truly;
+            PetscFunctionBegin;
+            PetscCall(KSPBuildResidual(of, nullptr, nullptr, &r));
+            PetscCall(VecNorm(r, NORM_2, &truly));
+            EXPECT_NEAR(truly, norm, 1e-6 + 1e-6 * norm);
+            PetscCall(VecDestroy(&r));
+            monitored++;
+            PetscFunctionReturn(PETSC_SUCCESS);
+          },
+          nullptr, nullptr));
+      solve_once(A, ksp, all);
+      EXPECT_EQ(monitored, all->back().iterations + 1);
+      OK(KSPSetConvergenceTest(
+          ksp,
+          [](KSP, PetscInt its, PetscReal, KSPConvergedReason *reason, void *) -> PetscErrorCode {
+            tested++;
+            *reason = its == 5 ? KSP_CONVERGED_ITS : KSP_CONVERGED_ITERATING;
+            return PETSC_SUCCESS;
+          },
+          nullptr, nullptr));
+      solve_once(A, ksp, all);
+      EXPECT_EQ(all->back().iterations, 5);
+      EXPECT_GE(tested, 6);
+      OK(KSPMonitorCancel(ksp));
+      solve_once(A, ksp, all);
+      EXPECT_EQ(all->back().iterations, 5);
+    });
+  }
+}
+
+TEST_P(Consolidated, TheViewSaysWhoSharesWhat)
+{
+  OwnedMat A;
+  OwnedVec b;
+  OwnedKSP ksp;
+  Left left;
+  OK(rows_on(PETSC_COMM_WORLD, grid7(9, 8, 11), PETSC_DECIDE, 1, A.out()));
+  OK(right_hand_side(A, b.out()));
+  OK(make_ksp(A, "-ksp_type amgfcg -pc_amgmatching_space debug" + small + consolidate(1), ksp.out()));
+  run(ksp, b, &left);
+  const std::string view = view_of(ksp);
+  if (size_of_world() == 1) {
+    EXPECT_EQ(view.find("processes"), std::string::npos) << view;
+    return;
+  }
+  EXPECT_NE(view.find(std::to_string(size_of_world()) + " processes: 1 of them has the rows of all"), std::string::npos) << view;
+  EXPECT_NE(view.find("runs in the debug space"), std::string::npos) << view;
+  EXPECT_NE(view.find("the last solve was in"), std::string::npos) << view;
+  EXPECT_NE(view.find(std::string(type()) == PCILU2LEVEL ? "memory:" : "grid complexity"), std::string::npos) << view;
+}
+
+// Errors are the same on every rank, and the PC is of use afterwards.
+TEST_P(Consolidated, ErrorsReachEveryRank)
+{
+  OwnedMat A, B;
+  OwnedKSP ksp;
+  OwnedVec b;
+  PC pc;
+  HostCsr matrix = grid7(9, 8, 7);
+  matrix.val[static_cast<std::size_t>(matrix.ptr[300])] = std::numeric_limits<double>::quiet_NaN();
+  keep_no_watch_on_memory();
+  OK(rows_on(PETSC_COMM_WORLD, matrix, PETSC_DECIDE, 1, A.out()));
+  OK(make_ksp(A, "-ksp_type amgfcg" + small + consolidate(1), ksp.out()));
+  OK(KSPGetPC(ksp, &pc));
+  Refusal refusal = refusal_of([&] { return PCSetUp(pc); });
+  const bool fault = std::string(type()) == PCILU2LEVEL; // which makes an outcome of it
+  if (!fault) {
+    EXPECT_EQ(static_cast<int>(refusal.code), PETSC_ERR_FP);
+    EXPECT_NE(refusal.message.find("Row 300"), std::string::npos) << refusal.message;
+  }
+  OK(right_hand_side(A, b.out()));
+  if (fault) {
+    Left left;
+    run(ksp, b, &left);
+    EXPECT_EQ(left.reason, KSP_DIVERGED_PC_FAILED);
+  }
+  OK(rows_on(PETSC_COMM_WORLD, grid7(9, 8, 7), PETSC_DECIDE, 1, B.out()));
+  OK(KSPSetOperators(ksp, B, B));
+  Left left;
+  run(ksp, b, &left);
+  EXPECT_GT(left.reason, 0);
+}
+
+TEST_P(Consolidated, AnErrorOfAMonitorEndsTheSolveOnEveryRank)
+{
+  for (int culprit = 0; culprit < size_of_world(); culprit++) {
+    OwnedMat A;
+    OwnedKSP ksp;
+    OwnedVec b, x;
+    keep_no_watch_on_memory();
+    OK(rows_on(PETSC_COMM_WORLD, grid7(9, 8, 7), PETSC_DECIDE, 1, A.out()));
+    OK(make_ksp(A, "-ksp_type amgfcg" + small + consolidate(1), ksp.out()));
+    OK(right_hand_side(A, b.out()));
+    OK(VecDuplicate(b, x.out()));
+    if (size_of_world() == 1) return;
+    OK(KSPMonitorSet(
+        ksp,
+        [](KSP, PetscInt its, PetscReal, void *who) -> PetscErrorCode {
+          PetscCheck(its < 2 || rank_of_world() != *static_cast<int *>(who), PETSC_COMM_SELF, PETSC_ERR_USER, "enough");
+          return PETSC_SUCCESS;
+        },
+        &culprit, nullptr));
+    const Refusal refusal = refusal_of([&] { return KSPSolve(ksp, b, x); });
+    EXPECT_EQ(static_cast<int>(refusal.code), PETSC_ERR_USER) << culprit;
+    EXPECT_NE(refusal.message.find("enough"), std::string::npos) << refusal.message;
+    OK(KSPMonitorCancel(ksp));
+  }
+}
+
+TEST_P(Consolidated, WhereTheUsersObjectsNeedAllProcessesItSaysSo)
+{
+  if (std::string(type()) == PCILU2LEVEL || size_of_world() == 1) GTEST_SKIP();
+  OwnedMat A;
+  OwnedPC pc;
+  PetscInt levels;
+  Mat *mats;
+  OK(rows_on(PETSC_COMM_WORLD, grid7(9, 8, 7), PETSC_DECIDE, 1, A.out()));
+  OK(make_pc(A, small + consolidate(1) + " -pc_amgmatching_export_mg", pc.out()));
+  OK(PCSetUp(pc));
+  EXPECT_NE(view_of(pc).find("not consolidated: "), std::string::npos);
+  OK(make_pc(A, small + consolidate(1), pc.out()));
+  OK(PCSetUp(pc));
+  EXPECT_EQ(static_cast<int>(quietly([&] { return PCGetCoarseOperators(pc, &levels, &mats); })), PETSC_ERR_SUP);
+  OK(make_pc(A, small, pc.out())); // auto, on a CPU
+  OK(PCSetUp(pc));
+  EXPECT_EQ(consolidated_solver_of(pc), nullptr);
+}
+} // namespace amgkit::test
