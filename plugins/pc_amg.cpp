@@ -86,7 +86,7 @@ PetscErrorCode PCPostSolve_AMG(PC pc, KSP, Vec, Vec)
 {
   AmgPC &data = amg_of(pc);
   PetscFunctionBegin;
-  data.fixed_steps = false;
+  data.fixed_steps = data.flexible = false;
   if (data.solver) data.solver->set_flexible(false);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -39,6 +39,7 @@ PetscErrorCode build(PC pc, PluginPC &data)
     data.number = ++solvers_made;
     data.built_with = parameters;
     PetscCall(data.solver->setup(pc->pmat));
+    data.solver->set_flexible(data.flexible); // PETSc may set up after PCPreSolve()
   }
   PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(pc->pmat), &data.seen));
   data.set_up_in = data.seen;
@@ -187,7 +188,7 @@ PetscErrorCode PCApply_Plugin(PC pc, Vec x, Vec y) { return apply(pc, false, x, 
 // With others than a flexible method a preconditioner that changes gives wrong answers, and the method would not notice.
 PetscErrorCode PCPreSolve_Plugin(PC pc, KSP ksp, Vec, Vec)
 {
-  const PluginPC &data = data_of(pc);
+  PluginPC &data = data_of(pc);
   KSPType type;
 
   PetscFunctionBegin;
@@ -196,7 +197,8 @@ PetscErrorCode PCPreSolve_Plugin(PC pc, KSP ksp, Vec, Vec)
   const Change change = change_under(type);
   PetscCheck(!data.usable() || !data.changes() || change != Change::forbidden, comm_of(pc), PETSC_ERR_ARG_INCOMP,
              "%s from one application to the next, which KSP %s does not allow: use %s", data.what_changes(), type, data.instead().c_str());
-  if (data.solver) data.solver->set_flexible(change == Change::allowed);
+  data.flexible = change == Change::allowed;
+  if (data.solver) data.solver->set_flexible(data.flexible);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,6 +26,7 @@ public:
   PetscObjectState seen = 0;               // the state of solver's matrix when it was last found to be what was set up
   PetscObjectState set_up_in = 0;          // the state of the matrix at the last setup
   PetscInt number = 0;                     // of solver, among all that this process has made
+  bool flexible = false;                   // what PCPreSolve() said of the solve that is under way
   std::string built_with;                  // the parameters that solver was set up with
   SetupStatus status = SetupStatus::ready; // of the last setup
   std::string why_on_all_processes;        // where solver is, though it should be on fewer; empty: it should not, or is not
