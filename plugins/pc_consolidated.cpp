@@ -232,7 +232,7 @@ PetscErrorCode ConsolidatedSolver::view(PetscViewer viewer) const
   PetscViewer of_heads;
 
   PetscFunctionBegin;
-  if (space_ == std::string(Cuda::name))
+  if (groups.devices() > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "%d processes share %d GPU%s: %d of them have the rows of all\n", groups.processes(),
                                      groups.devices(), groups.devices() == 1 ? "" : "s", groups.count()));
   else

@@ -21,4 +21,16 @@ PetscErrorCode name_of_device(std::string *name)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+bool lock_pages(void *p, std::size_t bytes)
+{
+  const bool locked = cudaHostRegister(p, bytes, cudaHostRegisterDefault) == cudaSuccess;
+  if (!locked) static_cast<void>(cudaGetLastError()); // which is not to be found by somebody else
+  return locked;
+}
+
+void unlock_pages(void *p)
+{
+  if (cudaHostUnregister(p) != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
 } // namespace amgkit

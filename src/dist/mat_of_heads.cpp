@@ -233,12 +233,14 @@ PetscErrorCode MatOfHeads::create(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Values that have come twice may come again.
 PetscErrorCode MatOfHeads::take_values()
 {
   Mat own, others;
   const PetscInt *ghosts;
 
   PetscFunctionBegin;
+  if (groups_.is_head() && groups_.devices() > 0) memory_.lock_pages();
   PetscCall(write(false));
   if (!matrix_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(get_blocks(matrix_, &own, &others, &ghosts));

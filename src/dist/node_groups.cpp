@@ -105,7 +105,7 @@ PetscErrorCode NodeGroups::create_groups(MPI_Comm node, int groups, const std::s
   std::array<int, 2> sums = {head, rank == 0 ? devices_ : 0};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_INT, MPI_SUM, all_));
   count_ = sums[0];
-  devices_ = sums[1];
+  devices_ = device.empty() ? 0 : sums[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -37,8 +37,8 @@ public:
   bool is_head() const { return heads_ != MPI_COMM_NULL; }
   int head_of_group() const { return head_; } // its rank in the group
   int processes() const { return processes_; }
-  int count() const { return count_; } // of heads
-  int devices() const { return devices_; }
+  int count() const { return count_; }     // of heads
+  int devices() const { return devices_; } // of all nodes; 0: create() has had no names of them
 
   // Members say that their part is done; the head waits for all of them. Collective over the group; no other order between members.
   PetscErrorCode gather() const;

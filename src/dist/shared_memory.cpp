@@ -1,5 +1,7 @@
 #include "dist/shared_memory.hpp"
 
+#include "base/device.hpp"
+
 #include <chrono>
 #include <sched.h>
 #include <thread>
@@ -30,12 +32,20 @@ PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes)
              static_cast<double>(bytes) / 1e6);
   PetscCallMPI(MPI_Win_shared_query(window_, 0, &size, &unit, static_cast<void *>(&base_)));
   PetscCallMPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_));
+  bytes_ = bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void SharedMemory::lock_pages()
+{
+  if (!locked_ && base_) locked_ = amgkit::lock_pages(base_, bytes_);
 }
 
 void SharedMemory::release()
 {
   if (window_ == MPI_WIN_NULL) return;
+  if (locked_) unlock_pages(base_);
+  locked_ = false;
   if (base_) static_cast<void>(MPI_Win_unlock_all(window_));
   static_cast<void>(MPI_Win_free(&window_));
   base_ = nullptr;

@@ -23,6 +23,8 @@ public:
   void release();
   // What others have written before a signal that this process has seen is read afterwards, and the other way round. Local.
   PetscErrorCode synchronise() const;
+  // Local: from here on copies between all of it and this process's GPU are as fast as they can be, if the system allows it.
+  void lock_pages();
   // Local: `bytes` from the beginning
   template <class T> T *at(std::size_t bytes) const { return reinterpret_cast<T *>(base_ + bytes); }
   explicit operator bool() const { return base_ != nullptr; }
@@ -30,6 +32,8 @@ public:
 private:
   MPI_Win window_ = MPI_WIN_NULL;
   char *base_ = nullptr;
+  std::size_t bytes_ = 0;
+  bool locked_ = false;
 };
 
 // Waits until over() is true. The process first lets others have its core at once, and soon sleeps; MPI goes on with messages of the

@@ -46,11 +46,10 @@ TEST(NodeGroups, WordsArriveInOrderAndOnce)
     EXPECT_EQ(groups.processes(), size_of_world());
     for (int k = 0; k < 300; k++) {
       Word word = {k, 2 * k, 0.5 * k, 0};
-      if (k % 7 == 0) OK(groups.gather());
-      if (groups.is_head())
-        OK(groups.tell(word));
-      else
-        OK(groups.hear(&word));
+      if (k % 7 == 0) {
+        OK(groups.gather());
+      }
+      OK(groups.is_head() ? groups.tell(word) : groups.hear(&word));
       ASSERT_EQ(word.what, k);
       ASSERT_EQ(word.number, 2 * k);
       ASSERT_EQ(word.value, 0.5 * k);
