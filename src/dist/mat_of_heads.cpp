@@ -3,6 +3,7 @@
 #include "dist/attempt.hpp"
 
 #include <algorithm>
+#include <cinttypes>
 #include <limits>
 
 namespace amgkit
@@ -181,20 +182,33 @@ PetscErrorCode MatOfHeads::write(bool pattern)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// On the heads
+// On the heads. PETSc looks for equal rows, which makes its own products on hosts faster, and takes longer than all the rest.
 PetscErrorCode MatOfHeads::make_matrix()
 {
-  PetscInt bs, all_rows;
-  Csr &own = own_, &others = others_;
+  const auto make = [&] {
+    PetscInt all_rows;
+
+    PetscFunctionBegin;
+    PetscCall(MatGetSize(user_, &all_rows, nullptr));
+    if (groups_.count() == 1)
+      PetscCall(MatCreateSeqAIJWithArrays(groups_.heads(), rows_, rows_, own_.ptr, own_.col, own_.val, &matrix_));
+    else
+      PetscCall(MatCreateMPIAIJWithSplitArrays(groups_.heads(), rows_, rows_, all_rows, all_rows, own_.ptr, own_.col, own_.val, others_.ptr,
+                                               others_.col, others_.val, &matrix_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscOptions options;
+  PetscInt bs;
 
   PetscFunctionBegin;
-  PetscCall(MatGetSize(user_, &all_rows, nullptr));
-  if (rows_ == 0) own.ptr[0] = others.ptr[0] = 0;
-  if (groups_.count() == 1)
-    PetscCall(MatCreateSeqAIJWithArrays(groups_.heads(), rows_, rows_, own.ptr, own.col, own.val, &matrix_));
-  else
-    PetscCall(MatCreateMPIAIJWithSplitArrays(groups_.heads(), rows_, rows_, all_rows, all_rows, own.ptr, own.col, own.val, others.ptr,
-                                             others.col, others.val, &matrix_));
+  if (rows_ == 0) own_.ptr[0] = others_.ptr[0] = 0;
+  PetscCall(PetscOptionsCreate(&options));
+  if (groups_.devices() > 0) PetscCall(PetscOptionsSetValue(options, "-mat_no_inode", "true"));
+  PetscCall(PetscOptionsPush(options));
+  const PetscErrorCode code = make();
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&options));
+  PetscCall(code);
   PetscCall(MatGetBlockSize(user_, &bs));
   PetscCall(MatSetBlockSize(matrix_, bs));
   PetscCall(MatPropagateSymmetryOptions(user_, matrix_));
