@@ -34,6 +34,7 @@ PetscErrorCode KspOfHeads::reset()
 {
   PetscFunctionBegin;
   PetscCall(KSPDestroy(&inner_));
+  vectors_.reset();
   system_of_inner_.reset();
   solved_last_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,7 +86,6 @@ PetscErrorCode KspOfHeads::make_inner()
   KSPType type;
 
   PetscFunctionBegin;
-  PetscCall(KSPDestroy(&inner_));
   PetscCall(KSPGetType(outer_, &type));
   PetscCall(KSPCreate(system_->groups.heads(), &inner_));
   PetscCall(KSPSetOptionsPrefix(inner_, "amgkit_of_heads_"));
@@ -137,10 +137,8 @@ PetscErrorCode KspOfHeads::copy_settings()
 // On the heads; members hear how it ended, whatever happens.
 PetscErrorCode KspOfHeads::lead()
 {
-  const VecsOfHeads &vectors = system_->vectors;
-
   PetscFunctionBegin;
-  const PetscErrorCode code = KSPSolve(inner_, vectors.on_heads(0), vectors.on_heads(1));
+  const PetscErrorCode code = KSPSolve(inner_, vectors_->on_heads(0), vectors_->on_heads(1));
   last_ = {done_with, static_cast<int>(inner_->its), inner_->rnorm};
   last_.more = code ? 0 : static_cast<int>(inner_->reason);
   PetscCall(system_->groups.tell(last_));
@@ -202,16 +200,42 @@ PetscErrorCode KspOfHeads::ask(std::string *text, const std::function<std::strin
 
 PetscErrorCode KspOfHeads::build_solution(Vec to) const
 {
+  VecsOfHeads &vectors = system_->vectors;
+
   PetscFunctionBegin;
+  PetscCall(check_layout(system_->matrix.user_range(), to));
+  PetscCall(vectors.create());
   PetscCall(system_->groups.gather()); // all have what was asked for before
   PetscCall(system_->groups.on_heads([&] {
     Vec solution;
     PetscFunctionBegin;
     PetscCall(KSPBuildSolution(inner_, nullptr, &solution));
-    PetscCall(VecCopy(solution, system_->vectors.on_heads(2)));
+    PetscCall(VecCopy(solution, vectors.on_heads(1)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(system_->vectors.get(2, to));
+  PetscCall(vectors.get(1, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective
+PetscErrorCode KspOfHeads::prepare(const std::function<PetscErrorCode(KSP)> &configure)
+{
+  const bool new_system = system_of_inner_.lock() != system_;
+
+  PetscFunctionBegin;
+  if (new_system) {
+    PetscCall(reset());
+    vectors_ = std::make_unique<VecsOfHeads>(system_->groups, system_->matrix);
+    system_of_inner_ = system_;
+  }
+  PetscCall(vectors_->create());
+  PetscCall(system_->groups.on_heads([&] {
+    PetscFunctionBegin;
+    if (new_system) PetscCall(make_inner());
+    PetscCall(copy_settings());
+    PetscCall(configure(inner_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,25 +252,16 @@ PetscErrorCode KspOfHeads::solve(KSP ksp, const std::function<PetscErrorCode(KSP
   outer_ = ksp;
   system_ = solver->system();
   pc_ = solver->inner();
-  const bool new_system = system_of_inner_.lock() != system_;
-  system_of_inner_ = system_;
   const auto work = [&] {
-    VecsOfHeads &vectors = system_->vectors;
-
     PetscFunctionBegin;
-    PetscCall(system_->groups.on_heads([&] {
-      PetscFunctionBegin;
-      if (new_system) PetscCall(make_inner());
-      PetscCall(copy_settings());
-      PetscCall(configure(inner_));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }));
-    PetscCall(vectors.put(0, ksp->vec_rhs));
-    if (!ksp->guess_zero) PetscCall(vectors.put(1, ksp->vec_sol));
+    PetscCall(prepare(configure));
+    for (Vec v : {ksp->vec_rhs, ksp->vec_sol}) PetscCall(check_layout(system_->matrix.user_range(), v));
+    PetscCall(vectors_->put(0, ksp->vec_rhs));
+    if (!ksp->guess_zero) PetscCall(vectors_->put(1, ksp->vec_sol));
     PetscCall(system_->groups.gather());
-    for (const int which : {0, 1}) PetscCall(vectors.arrived(which));
+    for (const int which : {0, 1}) PetscCall(vectors_->arrived(which));
     PetscCall(attempt(system_->groups.all(), [&] { return inner_ ? lead() : follow(); }));
-    PetscCall(vectors.get(1, ksp->vec_sol));
+    PetscCall(vectors_->get(1, ksp->vec_sol));
     PetscCall(conclude());
     PetscFunctionReturn(PETSC_SUCCESS);
   };

@@ -34,6 +34,7 @@ private:
   enum What { show_norm, test_norm, done_with };
   static PetscErrorCode monitor(KSP inner, PetscInt its, PetscReal norm, void *self);
   static PetscErrorCode test(KSP inner, PetscInt its, PetscReal norm, KSPConvergedReason *reason, void *self);
+  PetscErrorCode prepare(const std::function<PetscErrorCode(KSP)> &configure);
   PetscErrorCode make_inner();
   PetscErrorCode copy_settings();
   PetscErrorCode copy_test();
@@ -47,6 +48,7 @@ private:
   PC pc_ = nullptr;                              // of the heads, during a solve
   std::shared_ptr<SystemOfHeads> system_;        // during a solve, whatever happens to the preconditioner meanwhile
   std::weak_ptr<SystemOfHeads> system_of_inner_; // whose communicator inner_ has
+  std::unique_ptr<VecsOfHeads> vectors_;         // its b and x
   Word last_;                                    // with which the last solve ended
   bool solved_last_ = false;
 };

@@ -53,6 +53,7 @@ PetscErrorCode null_space_of_heads(SystemOfHeads &system, MatNullSpace from, Mat
   PetscFunctionBegin;
   *to = nullptr;
   if (!from) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(system.vectors.create());
   PetscCall(MatNullSpaceGetVecs(from, &constant, &count, &vectors));
   for (PetscInt k = 0; k < count; k++) {
     PetscCall(attempt(groups.all(), [&] {
@@ -134,7 +135,6 @@ PetscErrorCode ConsolidatedSolver::setup(Mat A)
   PetscFunctionBegin;
   PetscCall(system_->matrix.create(A));
   PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &taken_));
-  PetscCall(system_->vectors.create());
   PetscCall(system_->groups.on_heads([&] { return make_inner(); }));
   PetscCall(give_null_spaces(*system_));
   PetscCall(data_of(owner_).give(owner_, *system_, inner_));
@@ -199,6 +199,7 @@ PetscErrorCode ConsolidatedSolver::apply_on_heads(bool transposed, Vec x, Vec y)
   Word word;
 
   PetscFunctionBegin;
+  PetscCall(system.vectors.create());
   if (reads_matrix(transposed)) PetscCall(take_values());
   PetscCall(system.vectors.put(0, x));
   PetscCall(system.groups.gather());

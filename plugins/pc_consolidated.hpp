@@ -9,7 +9,7 @@ namespace amgkit
 struct SystemOfHeads {
   NodeGroups groups;
   MatOfHeads matrix{groups};
-  VecsOfHeads vectors{groups, matrix};
+  VecsOfHeads vectors{groups, matrix}; // of what is done at once; who goes on with them has its own
 };
 
 class ConsolidatedSolver final : public Preconditioner {

@@ -15,8 +15,8 @@ public:
   VecsOfHeads &operator=(VecsOfHeads &&) = delete;
   ~VecsOfHeads();
 
-  static constexpr int count = 3;
-  // Collective, once the rows are known.
+  static constexpr int count = 2;
+  // Collective, once the rows are known. The second time nothing happens.
   PetscErrorCode create();
   Vec on_heads(int which) const { return vecs_[which]; } // nullptr on members
   // Local: this process's part of the shared vector becomes its part of x. The head may read it after groups.gather(), and arrived().

@@ -126,6 +126,53 @@ TEST_P(Consolidated, AsksTheUsersMonitorsAndTests)
   }
 }
 
+// A monitor that applies the preconditioner, and solves with it, does not disturb the solve that it watches.
+TEST_P(Consolidated, OtherSolvesMayRunInAMonitor)
+{
+  struct Others {
+    KSP ksp;
+    Vec b, x, y;
+  };
+  for (const char *krylov : {"amgfcg", "amgfgmres"}) {
+    compare(grid7(9, 8, 11), 1, "even", 1, std::string("-ksp_type ") + krylov + small, [&](Mat A, KSP ksp, std::vector<Left> *all) {
+      OwnedKSP other;
+      OwnedVec b, x, y;
+      PC pc;
+      OK(right_hand_side(A, b.out()));
+      OK(VecScale(b, 3));
+      OK(VecDuplicate(b, x.out()));
+      OK(VecDuplicate(b, y.out()));
+      OK(KSPGetPC(ksp, &pc));
+      OK(KSPCreate(PetscObjectComm(reinterpret_cast<PetscObject>(A)), other.out()));
+      OK(KSPSetType(other, krylov));
+      OK(KSPSetPC(other, pc));
+      Others others = {other, b, x, y};
+      OK(KSPMonitorSet(
+          ksp,
+          [](KSP of, PetscInt its, PetscReal, void *context) -> PetscErrorCode {
+            const Others &with = *static_cast<Others *>(context);
+            PC inside;
+            KSPConvergedReason reason;
+            PetscFunctionBegin;
+            if (its != 2) PetscFunctionReturn(PETSC_SUCCESS);
+            PetscCall(KSPGetPC(of, &inside));
+            PetscCall(PCApply(inside, with.b, with.y));
+            PetscCall(KSPSolve(with.ksp, with.b, with.x));
+            PetscCall(KSPGetConvergedReason(with.ksp, &reason));
+            EXPECT_GT(reason, 0);
+            PetscFunctionReturn(PETSC_SUCCESS);
+          },
+          &others, nullptr));
+      solve_once(A, ksp, all);
+      OK(KSPMonitorCancel(ksp));
+      OwnedVec r;
+      PetscReal residual;
+      OK(true_residual(A, b, x, &residual));
+      EXPECT_LE(residual, 2e-5);
+    });
+  }
+}
+
 TEST_P(Consolidated, TheViewSaysWhoSharesWhat)
 {
   OwnedMat A;
