@@ -148,6 +148,7 @@ PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(check_there(ksp, solve, solver));
+  if (!solver) PetscFunctionReturn(PETSC_ERR_PLIB); // as check_there() has found
   PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up));

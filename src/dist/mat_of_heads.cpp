@@ -144,7 +144,7 @@ PetscErrorCode MatOfHeads::allocate()
       bytes_ += rounded(bytes);
     }
   }
-  PetscCall(attempt(groups_.all(), [&] { return memory_.allocate(groups_.group(), bytes_); }));
+  PetscCall(attempt(groups_.all(), [&] { return memory_.allocate(groups_.group(), bytes_, groups_.on_node()); }));
   place = at.begin();
   for (Csr *csr : {&own_, &others_}) {
     csr->ptr = memory_.at<PetscInt>(*place++);

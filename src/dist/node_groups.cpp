@@ -95,6 +95,7 @@ PetscErrorCode NodeGroups::create_groups(MPI_Comm node, int groups, const std::s
   devices_ = *std::max_element(devices.begin(), devices.end()) + 1;
   const Blocks blocks = blocks_of(devices, std::min(size, groups > 0 ? groups : devices_));
   const int group = blocks.groups[rank];
+  on_node_ = static_cast<int>(blocks.heads.size());
   const bool head = blocks.heads[group] == rank;
   PetscCallMPI(MPI_Comm_split(node, group, rank, &group_));
   PetscCallMPI(MPI_Comm_rank(group_, &rank_));

@@ -38,6 +38,7 @@ public:
   int head_of_group() const { return head_; } // its rank in the group
   int processes() const { return processes_; }
   int count() const { return count_; }     // of heads
+  int on_node() const { return on_node_; } // of heads of this node
   int devices() const { return devices_; } // of all nodes; 0: create() has had no names of them
 
   // Members say that their part is done; the head waits for all of them. Collective over the group; no other order between members.
@@ -61,7 +62,7 @@ private:
 
   MPI_Comm all_ = MPI_COMM_NULL, group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;
   int head_ = 0, rank_ = 0, size_ = 0; // in the group
-  int processes_ = 0, count_ = 0, devices_ = 0;
+  int processes_ = 0, count_ = 0, on_node_ = 0, devices_ = 0;
   SharedMemory memory_;
   Signals *signals_ = nullptr; // in memory_, of each process of the group
   mutable std::uint64_t gathered_ = 0, words_ = 0;

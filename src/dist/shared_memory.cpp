@@ -4,19 +4,40 @@
 
 #include <chrono>
 #include <sched.h>
+#include <sys/statvfs.h>
 #include <thread>
+#include <unistd.h>
 
 namespace amgkit
 {
-// All of it is the first process's, so that it is in one piece.
-PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes)
+namespace
 {
+// Whether so many bytes can be shared, as far as the system tells. An MPI may wait for ever where they cannot, and memory that is there in
+// name alone ends a process when it is written.
+bool is_there(double bytes)
+{
+  constexpr const char *where = "/dev/shm";
+  struct statvfs room;
+  if (access(where, W_OK) || statvfs(where, &room)) return true;
+  return bytes <= static_cast<double>(room.f_bavail) * static_cast<double>(room.f_frsize);
+}
+} // namespace
+
+// All of it is the first process's, so that it is in one piece.
+PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes, int groups)
+{
+  constexpr const char *message =
+      "No %.1f MB of memory that the processes of this node can share: give /dev/shm more room, or do not consolidate";
+  const double megabytes = static_cast<double>(bytes) * groups / 1e6;
   MPI_Aint size = 0;
   MPI_Errhandler handler;
   int rank, unit = 1;
   void *mine = nullptr;
 
   PetscFunctionBegin;
+  int any = is_there(1e6 * megabytes) ? 0 : 1;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, group));
+  PetscCheck(any == 0, PETSC_COMM_SELF, PETSC_ERR_SYS, message, megabytes);
   PetscCallMPI(MPI_Comm_rank(group, &rank));
   PetscCallMPI(MPI_Comm_get_errhandler(group, &handler));
   PetscCallMPI(MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN));
@@ -24,12 +45,10 @@ PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes)
                                            static_cast<void *>(&mine), &window_);
   PetscCallMPI(MPI_Comm_set_errhandler(group, handler));
   PetscCallMPI(MPI_Errhandler_free(&handler));
-  int any = code == MPI_SUCCESS ? 0 : 1;
+  any = code == MPI_SUCCESS ? 0 : 1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, group));
   if (any) window_ = MPI_WIN_NULL; // what others lack cannot be freed
-  PetscCheck(any == 0, PETSC_COMM_SELF, PETSC_ERR_SYS,
-             "No %.1f MB of memory that the processes of this node can share: give /dev/shm more room, or do not consolidate",
-             static_cast<double>(bytes) / 1e6);
+  PetscCheck(any == 0, PETSC_COMM_SELF, PETSC_ERR_SYS, message, megabytes);
   PetscCallMPI(MPI_Win_shared_query(window_, 0, &size, &unit, static_cast<void *>(&base_)));
   PetscCallMPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_));
   bytes_ = bytes;

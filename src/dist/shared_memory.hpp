@@ -17,8 +17,9 @@ public:
   SharedMemory &operator=(SharedMemory &&) = delete;
   ~SharedMemory() { release(); }
 
-  // Collective, once: memory not set. PETSC_ERR_SYS, on all ranks of the group, where the node has too little that can be shared.
-  PetscErrorCode allocate(MPI_Comm group, std::size_t bytes);
+  // Collective, once: memory not set. PETSC_ERR_SYS, on all ranks of the group, where the node has too little that can be shared by so many
+  // groups that ask for as much.
+  PetscErrorCode allocate(MPI_Comm group, std::size_t bytes, int groups = 1);
   // Collective
   void release();
   // What others have written before a signal that this process has seen is read afterwards, and the other way round. Local.

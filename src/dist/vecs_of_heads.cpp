@@ -32,7 +32,8 @@ PetscErrorCode VecsOfHeads::create()
 
   PetscFunctionBegin;
   if (memory_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(groups_.all(), [&] { return memory_.allocate(groups_.group(), std::max(count * bytes, std::size_t{1})); }));
+  PetscCall(attempt(groups_.all(),
+                    [&] { return memory_.allocate(groups_.group(), std::max(count * bytes, std::size_t{1}), groups_.on_node()); }));
   for (int k = 0; k < count; k++) entries_[k] = memory_.at<PetscScalar>(static_cast<std::size_t>(k) * bytes);
   if (groups_.is_head() && groups_.devices() > 0) memory_.lock_pages();
   PetscCall(groups_.on_heads(make));

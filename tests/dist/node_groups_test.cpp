@@ -74,6 +74,17 @@ TEST(NodeGroups, AllKnowOfAnErrorOfOne)
   OK(groups.on_heads([] { return PETSC_SUCCESS; }));
 }
 
+TEST(NodeGroups, AllKnowWhereTheNodeHasTooLittleToShare)
+{
+  SharedMemory memory;
+  const Refusal refusal = refusal_of([&] { return memory.allocate(PETSC_COMM_WORLD, std::size_t{1} << 45); });
+  EXPECT_EQ(static_cast<int>(refusal.code), PETSC_ERR_SYS);
+  EXPECT_NE(refusal.message.find("/dev/shm"), std::string::npos) << refusal.message;
+  SharedMemory little;
+  OK(little.allocate(PETSC_COMM_WORLD, 8));
+  EXPECT_NE(little.at<double>(0), nullptr);
+}
+
 TEST(NodeGroups, OneProcessAloneSharesNothing)
 {
   NodeGroups groups;
