@@ -272,10 +272,13 @@ PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver,
   *why_not = data.why_on_all();
   if (why_not->empty()) {
     auto system = std::make_shared<SystemOfHeads>();
+    PetscCall(check_type_and_size(pc->pmat));
     PetscCall(attempt(comm, [&] { return name_device(on_gpu, &device); }));
     PetscCall(system->groups.create(comm, static_cast<int>(wanted.processes), device, why_not));
+    if (why_not->empty()) PetscCall(why_not_on_heads(system->groups, pc->pmat, why_not));
     if (why_not->empty()) *solver = std::make_unique<ConsolidatedSolver>(pc, std::move(system));
   }
+  if (!why_not->empty()) PetscCall(PetscInfo(pc, "not consolidated: %s\n", why_not->c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <limits>
 
 namespace amgkit
@@ -75,6 +76,28 @@ template <class F> PetscErrorCode with_rows(Mat A, F f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+// A vector's worth is left for each of b and x, and for others.
+PetscErrorCode why_not_on_heads(const NodeGroups &groups, Mat A, std::string *why_not)
+{
+  constexpr double vectors = 4, most_entries = std::numeric_limits<int>::max() - 64;
+  MatInfo info;
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  PetscCall(MatGetLocalSize(A, &rows, nullptr));
+  std::array<double, 2> sums = {info.nz_used, static_cast<double>(rows)};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, groups.group()));
+  const double bytes = groups.on_node() * (sums[0] * (sizeof(PetscInt) + sizeof(PetscScalar)) +
+                                           sums[1] * (2 * sizeof(PetscInt) + vectors * sizeof(PetscScalar)));
+  std::array<double, 2> lacks = {can_share(bytes) ? 0 : bytes, std::max(sums[0], sums[1])};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lacks.data(), 2, MPI_DOUBLE, MPI_MAX, groups.all()));
+  *why_not = "";
+  if (lacks[0] > 0) *why_not = "/dev/shm has no room for " + std::to_string(std::llround(lacks[0] / 1e6)) + " MB on a node";
+  if (lacks[1] >= most_entries) *why_not = "one process would have more than 2^31 - 66 entries";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 MatOfHeads::~MatOfHeads()
 {

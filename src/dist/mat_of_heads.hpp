@@ -5,6 +5,10 @@
 
 namespace amgkit
 {
+// Collective over A's processes, those of the groups, for a matrix that check_type_and_size() has taken: "", or why its rows cannot be on
+// the heads, the same on all ranks.
+PetscErrorCode why_not_on_heads(const NodeGroups &, Mat A, std::string *why_not);
+
 class MatOfHeads {
 public:
   explicit MatOfHeads(const NodeGroups &groups) : groups_(groups) {}

@@ -10,18 +10,14 @@
 
 namespace amgkit
 {
-namespace
-{
-// Whether so many bytes can be shared, as far as the system tells. An MPI may wait for ever where they cannot, and memory that is there in
-// name alone ends a process when it is written.
-bool is_there(double bytes)
+// An MPI may wait for ever where there is too little, and memory that is there in name alone ends a process when it is written.
+bool can_share(double bytes)
 {
   constexpr const char *where = "/dev/shm";
   struct statvfs room;
   if (access(where, W_OK) || statvfs(where, &room)) return true;
   return bytes <= static_cast<double>(room.f_bavail) * static_cast<double>(room.f_frsize);
 }
-} // namespace
 
 // All of it is the first process's, so that it is in one piece.
 PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes, int groups)
@@ -35,7 +31,7 @@ PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes, int gro
   void *mine = nullptr;
 
   PetscFunctionBegin;
-  int any = is_there(1e6 * megabytes) ? 0 : 1;
+  int any = can_share(1e6 * megabytes) ? 0 : 1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, group));
   PetscCheck(any == 0, PETSC_COMM_SELF, PETSC_ERR_SYS, message, megabytes);
   PetscCallMPI(MPI_Comm_rank(group, &rank));

@@ -7,6 +7,9 @@
 
 namespace amgkit
 {
+// Whether this node can share so many bytes, as far as the system tells. Local
+bool can_share(double bytes);
+
 // One piece of memory of a group of processes of a node.
 class SharedMemory {
 public:

@@ -77,6 +77,8 @@ TEST(NodeGroups, AllKnowOfAnErrorOfOne)
 TEST(NodeGroups, AllKnowWhereTheNodeHasTooLittleToShare)
 {
   SharedMemory memory;
+  EXPECT_TRUE(can_share(8));
+  EXPECT_FALSE(can_share(1e15));
   const Refusal refusal = refusal_of([&] { return memory.allocate(PETSC_COMM_WORLD, std::size_t{1} << 45); });
   EXPECT_EQ(static_cast<int>(refusal.code), PETSC_ERR_SYS);
   EXPECT_NE(refusal.message.find("/dev/shm"), std::string::npos) << refusal.message;
