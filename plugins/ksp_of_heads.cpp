@@ -249,6 +249,7 @@ PetscErrorCode KspOfHeads::solve(KSP ksp, const std::function<PetscErrorCode(KSP
   PetscCall(can_solve(ksp, &solver));
   if (!solver) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(solver->take_values());
+  PetscCall(solver->follow_null_space());
   outer_ = ksp;
   system_ = solver->system();
   pc_ = solver->inner();

@@ -26,20 +26,6 @@ PetscErrorCode name_device(bool on_gpu, std::string *device)
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-// Collective: the matrix's null spaces for the matrix of the heads.
-PetscErrorCode give_null_spaces(SystemOfHeads &system)
-{
-  PetscFunctionBegin;
-  for (const auto &[get, set] : {std::pair(&MatGetNearNullSpace, &MatSetNearNullSpace), {&MatGetNullSpace, &MatSetNullSpace}}) {
-    MatNullSpace from, to;
-    PetscCall(get(system.matrix.user(), &from));
-    PetscCall(null_space_of_heads(system, from, &to));
-    if (to) PetscCall(set(system.matrix.matrix(), to));
-    PetscCall(MatNullSpaceDestroy(&to));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 } // namespace
 
 PetscErrorCode null_space_of_heads(SystemOfHeads &system, MatNullSpace from, MatNullSpace *to)
@@ -130,13 +116,36 @@ PetscErrorCode ConsolidatedSolver::set_up_inner()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The null space may be attached to the matrix, or taken off, at any time.
+PetscErrorCode ConsolidatedSolver::follow_null_space()
+{
+  MatNullSpace present, of_heads;
+  PetscObjectId id = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(matrix(), &present));
+  if (present) PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(present), &id));
+  if (id == null_space_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(null_space_of_heads(*system_, present, &of_heads));
+  if (system_->matrix.matrix()) PetscCall(MatSetNullSpace(system_->matrix.matrix(), of_heads));
+  PetscCall(MatNullSpaceDestroy(&of_heads));
+  null_space_ = id;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ConsolidatedSolver::setup(Mat A)
 {
+  MatNullSpace near, of_heads;
+
   PetscFunctionBegin;
   PetscCall(system_->matrix.create(A));
   PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &taken_));
   PetscCall(system_->groups.on_heads([&] { return make_inner(); }));
-  PetscCall(give_null_spaces(*system_));
+  PetscCall(MatGetNearNullSpace(A, &near));
+  PetscCall(null_space_of_heads(*system_, near, &of_heads));
+  if (of_heads) PetscCall(MatSetNearNullSpace(system_->matrix.matrix(), of_heads));
+  PetscCall(MatNullSpaceDestroy(&of_heads));
+  PetscCall(follow_null_space());
   PetscCall(data_of(owner_).give(owner_, *system_, inner_));
   PetscCall(set_up_inner());
   PetscFunctionReturn(PETSC_SUCCESS);

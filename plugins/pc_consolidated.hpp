@@ -40,6 +40,7 @@ public:
   const std::shared_ptr<SystemOfHeads> &system() const { return system_; }
   // Collective: the values that the matrix has now, on the pattern that was set up, for products on the heads.
   PetscErrorCode take_values();
+  PetscErrorCode follow_null_space(); // that it has now
   PC inner() const { return inner_; } // nullptr on members
 
 private:
@@ -50,7 +51,8 @@ private:
 
   PC owner_, inner_ = nullptr;
   std::shared_ptr<SystemOfHeads> system_;
-  PetscObjectState taken_ = 0; // of the matrix, when its values were taken
+  PetscObjectState taken_ = 0;   // of the matrix, when its values were taken
+  PetscObjectId null_space_ = 0; // the matrix's, that the heads' has; 0: none
   SetupFault fault_;
   std::string space_;
   bool linear_ = true, reads_matrix_ = false, transpose_reads_matrix_ = false;

@@ -107,6 +107,13 @@ TEST_P(ConsolidatedSystem, TheNullSpaceReachesTheHeads)
                 all->emplace_back();
                 run(ksp, b, &all->back());
                 EXPECT_GT(all->back().reason, 0);
+                OK(MatSetNullSpace(A, nullptr)); // later the null space goes, and comes again
+                OK(MatShift(A, 0.1));
+                solve_once(A, ksp, all);
+                OK(MatShift(A, -0.1));
+                OK(MatSetNullSpace(A, space));
+                all->emplace_back();
+                run(ksp, b, &all->back());
               });
   }
 }
