@@ -287,6 +287,7 @@ PetscErrorCode MatOfHeads::take_values()
     PetscCall(MatSeqAIJGetArray(block, &values));
     PetscCall(MatSeqAIJRestoreArray(block, &values));
   }
+  PetscCall(MatPropagateSymmetryOptions(user_, matrix_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -194,6 +194,39 @@ TEST_P(Consolidated, TheViewSaysWhoSharesWhat)
   EXPECT_NE(view.find(std::string(type()) == PCILU2LEVEL ? "memory:" : "grid complexity"), std::string::npos) << view;
 }
 
+// With GPUs whose processes are in another order than the ranks, the head of a group is not its first process.
+TEST_P(Consolidated, AHeadNeedNotBeTheFirstOfItsGroup)
+{
+  if (size_of_world() != 3) GTEST_SKIP();
+  OwnedMat A;
+  OwnedPC pc;
+  OwnedVec b, x, y;
+  std::string why_not;
+  PetscReal difference, size;
+  auto system = std::make_shared<SystemOfHeads>();
+  OK(rows_on(PETSC_COMM_WORLD, grid7(9, 8, 11), PETSC_DECIDE, 1, A.out()));
+  OK(make_pc(A, small + consolidate(2), pc.out()));
+  OK(right_hand_side(A, b.out()));
+  OK(VecDuplicate(b, x.out()));
+  OK(VecDuplicate(b, y.out()));
+  OK(PCApply(pc, b, x));
+  OK(system->groups.create(PETSC_COMM_WORLD, 0, rank_of_world() == 1 ? "second" : "first", &why_not));
+  EXPECT_EQ(system->groups.is_head(), rank_of_world() > 0);
+  EXPECT_EQ(system->groups.count(), 2);
+  ConsolidatedSolver solver(pc, system);
+  system.reset();
+  OK(solver.setup(A));
+  OK(solver.apply(b, y));
+  const std::string view = printed([&](PetscViewer viewer) { return solver.view(viewer); });
+  EXPECT_NE(view.find("3 processes share 2 GPUs: 2 of them have the rows of all"), std::string::npos) << view;
+  EXPECT_NE(view.find(std::string(type()) == PCILU2LEVEL ? "memory:" : "grid complexity"), std::string::npos) << view;
+  OK(solver.close());
+  OK(VecNorm(x, NORM_2, &size));
+  OK(VecAXPY(y, -1, x));
+  OK(VecNorm(y, NORM_2, &difference));
+  EXPECT_LE(difference, 1e-12 * size);
+}
+
 // Errors are the same on every rank, and the PC is of use afterwards.
 TEST_P(Consolidated, ErrorsReachEveryRank)
 {
