@@ -1,6 +1,7 @@
 #include "plugins/ksp_fcg.hpp"
 
 #include "krylov/fcg.hpp"
+#include "plugins/ksp_of_heads.hpp"
 #include "plugins/ksp_shared.hpp"
 #include "plugins/pc_plugin.hpp"
 
@@ -26,6 +27,7 @@ struct FcgData {
   PetscInt precision = where_it_pays; // what the options say
   std::unique_ptr<FcgSteps> steps;    // from the first solve on, in the space of the solution vector
   std::unique_ptr<SolveVectors> beside;
+  KspOfHeads heads;                   // solves where the preconditioner is consolidated
 };
 FcgData &fcg_data(KSP ksp) { return *static_cast<FcgData *>(ksp->data); }
 
@@ -58,6 +60,7 @@ PetscErrorCode drop_steps(KSP ksp)
   PetscCall(drop_work_vectors(ksp)); // in KSPSetUp(), another type's; before close(), which gives back what is free
   if (data.steps) PetscCall(data.steps->close());
   data.steps.reset();
+  PetscCall(data.heads.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,19 +95,36 @@ PetscErrorCode KSPSetFromOptions_AMGFCG(KSP ksp, OptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What the view says of the last solve
+std::string last_solve(KSP ksp)
+{
+  const FcgSteps *steps = fcg_data(ksp).steps.get();
+  if (!steps) return "";
+  return std::string("; the last solve was in ") + (steps->mixed() ? "mixed" : "double") + " precision, in the " + steps->space() +
+         " space";
+}
+
 PetscErrorCode KSPView_AMGFCG(KSP ksp, PetscViewer viewer)
 {
   const FcgData &data = fcg_data(ksp);
+  std::string last = last_solve(ksp);
   PetscBool ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  precision: %s", precisions[data.precision]));
-  if (data.steps)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "; the last solve was in %s precision, in the %s space",
-                                     data.steps->mixed() ? "mixed" : "double", data.steps->space()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  if (data.heads.has_solved()) PetscCall(data.heads.ask(&last, last_solve));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  precision: %s%s\n", precisions[data.precision], last.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPBuildSolution_AMGFCG(KSP ksp, Vec v, Vec *out)
+{
+  const KspOfHeads &heads = fcg_data(ksp).heads;
+
+  PetscFunctionBegin;
+  if (heads.under_way()) PetscCall(heads.build_solution(ksp->vec_sol));
+  PetscCall(KSPBuildSolutionDefault(ksp, v, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,6 +157,7 @@ PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(check_there(ksp, solve, solver));
+  if (!solver) PetscFunctionReturn(PETSC_ERR_PLIB); // as check_there() has found
   PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   if (solver) PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up)); // check_there() has seen it
@@ -404,7 +425,22 @@ PetscErrorCode solve_fcg(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPSolve_AMGFCG(KSP ksp) { return solve_beside(ksp, fcg_data(ksp).beside, solve_fcg); }
+PetscErrorCode KSPSolve_AMGFCG(KSP ksp)
+{
+  FcgData &data = fcg_data(ksp);
+  bool done;
+
+  PetscFunctionBegin;
+  PetscCall(data.heads.solve(
+      ksp,
+      [&](KSP inner) {
+        fcg_data(inner).precision = data.precision;
+        return PETSC_SUCCESS;
+      },
+      &done));
+  if (!done) PetscCall(solve_beside(ksp, data.beside, solve_fcg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode KSPCreate_AMGFCG(KSP ksp)
@@ -420,7 +456,7 @@ PetscErrorCode KSPCreate_AMGFCG(KSP ksp)
   ksp->ops->view = KSPView_AMGFCG;
   ksp->ops->reset = KSPReset_AMGFCG;
   ksp->ops->destroy = KSPDestroy_AMGFCG;
-  ksp->ops->buildsolution = KSPBuildSolutionDefault;
+  ksp->ops->buildsolution = KSPBuildSolution_AMGFCG;
   ksp->ops->buildresidual = KSPBuildResidualDefault;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

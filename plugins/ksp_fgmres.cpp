@@ -1,6 +1,7 @@
 #include "plugins/ksp_fgmres.hpp"
 
 #include "krylov/fgmres.hpp"
+#include "plugins/ksp_of_heads.hpp"
 #include "plugins/ksp_shared.hpp"
 
 #include <cstring>
@@ -28,6 +29,7 @@ struct FgmresData {
   std::unique_ptr<SolveVectors> beside;
   HessenbergProblem problem; // of the last cycle
   bool under_way = false;    // it is not at its end: ksp->vec_sol is the solution of its beginning
+  KspOfHeads heads; // solves where the preconditioner is consolidated
 };
 FgmresData &fgmres_data(KSP ksp) { return *static_cast<FgmresData *>(ksp->data); }
 
@@ -52,6 +54,7 @@ PetscErrorCode drop_steps(KSP ksp)
   data.steps.reset();
   data.problem = {};
   data.under_way = false;
+  PetscCall(data.heads.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,17 +127,24 @@ PetscErrorCode KSPSetFromOptions_AMGFGMRES(KSP ksp, OptionItems PetscOptionsObje
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What the view says of the last solve
+std::string last_solve(KSP ksp)
+{
+  const FgmresSteps *steps = fgmres_data(ksp).steps.get();
+  return steps ? std::string("; the last solve was in the ") + steps->space() + " space" : "";
+}
+
 PetscErrorCode KSPView_AMGFGMRES(KSP ksp, PetscViewer viewer)
 {
   const FgmresData &data = fgmres_data(ksp);
+  std::string last = last_solve(ksp);
   PetscBool ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  restart: %" PetscInt_FMT, data.restart));
-  if (data.steps) PetscCall(PetscViewerASCIIPrintf(viewer, "; the last solve was in the %s space", data.steps->space()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  if (data.heads.has_solved()) PetscCall(data.heads.ask(&last, last_solve));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  restart: %" PetscInt_FMT "%s\n", data.restart, last.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,6 +152,12 @@ PetscErrorCode KSPView_AMGFGMRES(KSP ksp, PetscViewer viewer)
 PetscErrorCode KSPBuildSolution_AMGFGMRES(KSP ksp, Vec v, Vec *out)
 {
   const FgmresData &data = fgmres_data(ksp);
+  if (data.heads.under_way()) {
+    PetscFunctionBegin;
+    PetscCall(data.heads.build_solution(v ? v : ksp->vec_sol));
+    if (out) *out = v ? v : ksp->vec_sol;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const bool under_way = data.under_way && data.problem.columns() > 0;
   Vec to = v ? v : under_way ? ksp->work[2] : ksp->vec_sol;
 
@@ -154,26 +170,53 @@ PetscErrorCode KSPBuildSolution_AMGFGMRES(KSP ksp, Vec v, Vec *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Of the cycle under way, or the last one
+// Of the cycle under way, or the last one: what f says of its columns, where these are
+PetscErrorCode ask_columns(KSP ksp, std::vector<double> *numbers,
+                           const std::function<PetscErrorCode(const HessenbergProblem &, std::vector<double> *)> &f)
+{
+  const FgmresData &data = fgmres_data(ksp);
+
+  PetscFunctionBegin;
+  if (data.heads.has_solved())
+    PetscCall(data.heads.ask(numbers, [&](KSP inner, std::vector<double> *of_heads) { return f(fgmres_data(inner).problem, of_heads); }));
+  else
+    PetscCall(f(data.problem, numbers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPComputeExtremeSingularValues_AMGFGMRES(KSP ksp, PetscReal *most, PetscReal *least)
 {
-  return fgmres_data(ksp).problem.extreme_singular_values(most, least);
+  std::vector<double> extremes;
+
+  PetscFunctionBegin;
+  PetscCall(ask_columns(ksp, &extremes, [](const HessenbergProblem &problem, std::vector<double> *numbers) {
+    numbers->resize(2);
+    return problem.extreme_singular_values(&numbers->front(), &numbers->back());
+  }));
+  *most = extremes.front();
+  *least = extremes.back();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPComputeEigenvalues_AMGFGMRES(KSP ksp, PetscInt room, PetscReal *real, PetscReal *imaginary, PetscInt *count)
 {
-  const HessenbergProblem &problem = fgmres_data(ksp).problem;
-  std::vector<std::complex<double>> values;
+  std::vector<double> parts;
 
   PetscFunctionBegin;
-  PetscCheck(room >= problem.columns(), PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_SIZ,
-             "There are %d eigenvalues, and room for %" PetscInt_FMT, problem.columns(), room);
-  PetscCall(problem.eigenvalues(&values));
-  for (const auto &value : values) {
-    *real++ = value.real();
-    *imaginary++ = value.imag();
+  PetscCall(ask_columns(ksp, &parts, [](const HessenbergProblem &problem, std::vector<double> *numbers) {
+    std::vector<std::complex<double>> values;
+    PetscFunctionBegin;
+    PetscCall(problem.eigenvalues(&values));
+    for (const auto &value : values) numbers->insert(numbers->end(), {value.real(), value.imag()});
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  *count = static_cast<PetscInt>(parts.size() / 2);
+  PetscCheck(room >= *count, PetscObjectComm(reinterpret_cast<PetscObject>(ksp)), PETSC_ERR_ARG_SIZ,
+             "There are %" PetscInt_FMT " eigenvalues, and room for %" PetscInt_FMT, *count, room);
+  for (std::size_t k = 0; k < parts.size(); k += 2) {
+    *real++ = parts[k];
+    *imaginary++ = parts[k + 1];
   }
-  *count = problem.columns();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,7 +348,19 @@ PetscErrorCode solve_fgmres(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp) { return solve_beside(ksp, fgmres_data(ksp).beside, solve_fgmres); }
+// A user's function that changes the preconditioner runs beside it: the heads' is no other's business.
+PetscErrorCode KSPSolve_AMGFGMRES(KSP ksp)
+{
+  FgmresData &data = fgmres_data(ksp);
+  bool done = false;
+
+  PetscFunctionBegin;
+  if (!data.modify.call)
+    PetscCall(data.heads.solve(
+        ksp, [&](KSP inner) { return set_restart(inner, data.restart); }, &done));
+  if (!done) PetscCall(solve_beside(ksp, data.beside, solve_fgmres));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode KSPCreate_AMGFGMRES(KSP ksp)

@@ -1,6 +1,9 @@
 #include "plugins/pc_amg.hpp"
 
 #include "plugins/pc_amg_mg.hpp"
+#include "plugins/pc_consolidated.hpp"
+
+#include <array>
 
 namespace amgkit
 {
@@ -83,7 +86,7 @@ PetscErrorCode PCPostSolve_AMG(PC pc, KSP, Vec, Vec)
 {
   AmgPC &data = amg_of(pc);
   PetscFunctionBegin;
-  data.fixed_steps = false;
+  data.fixed_steps = data.flexible = false;
   if (data.solver) data.solver->set_flexible(false);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,6 +133,36 @@ PetscErrorCode AmgPC::make(PC pc)
   PetscFunctionBegin;
   PetscCall(PCGetDM(pc, &coordinates.dm));
   PetscCall(make_amg_preconditioner(pc->pmat, parameters, method, solver));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The nodes' coordinates, of all processes of a group in their order; and what the discretisation says where nothing is attached.
+PetscErrorCode AmgPC::give(PC from, SystemOfHeads &system, PC inner) const
+{
+  const NodeGroups &groups = system.groups;
+  std::array<int, 2> dims = {coordinates.dim, -coordinates.dim};
+  MatNullSpace attached, of_field = nullptr, of_heads;
+  DM dm;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, dims.data(), 2, MPI_INT, MPI_MAX, groups.all()));
+  PetscCheck(dims[0] == -dims[1], groups.all(), PETSC_ERR_ARG_WRONG, "Coordinates have %d dimensions on some ranks, %d on others", -dims[1],
+             dims[0]);
+  if (dims[0] > 0) {
+    std::vector<double> of_group;
+    PetscCall(groups.collect(coordinates.of_nodes, &of_group));
+    if (inner) amg_of(inner).coordinates.dim = dims[0];
+    if (inner) amg_of(inner).coordinates.of_nodes = std::move(of_group);
+  }
+  PetscCall(PCGetDM(from, &dm));
+  PetscCall(MatGetNearNullSpace(from->pmat, &attached));
+  if (!attached) PetscCall(near_null_space_of_field(from->pmat, dm, &of_field));
+  PetscCall(null_space_of_heads(system, of_field, &of_heads));
+  if (inner) amg_of(inner).coordinates.of_field = of_heads; // which the matrix keeps
+  if (of_heads)
+    PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(system.matrix.matrix()), "amgkit_of_field",
+                                 reinterpret_cast<PetscObject>(of_heads)));
+  PetscCall(MatNullSpaceDestroy(&of_heads));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,9 +15,16 @@ public:
   PC mg = nullptr;          // the PCMG that applies the levels of solver; only with export_mg
   bool fixed_steps = false; // the KSP that is solving takes its number of iterations and tests nothing
 
-  AmgPreconditioner &levels() { return static_cast<AmgPreconditioner &>(*solver); } // as make() made it
+  AmgPreconditioner *levels() { return dynamic_cast<AmgPreconditioner *>(solver.get()); } // nullptr: it is on fewer processes
 
   PetscErrorCode make(PC) override;
+  SpaceKind space_choice() const override { return parameters.space; }
+  Consolidation &consolidation() override { return parameters.consolidation; }
+  const char *why_on_all() const override
+  {
+    return parameters.export_mg ? "with export_mg, a PCMG of all processes applies the levels" : "";
+  }
+  PetscErrorCode give(PC, SystemOfHeads &, PC inner) const override;
   bool may_refresh() const override { return parameters.reuse_interpolation; }
   PetscErrorCode finish(PC) override;
   PetscErrorCode apply(PC, bool transposed, Vec x, Vec y) override;

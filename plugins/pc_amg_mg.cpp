@@ -18,7 +18,9 @@ PetscErrorCode make_levels(PC pc, LevelMats &levels)
   PetscCheck(data.solver, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
              "There are no levels yet: call PCSetUp() first");
   PetscCall(MatGetType(pc->pmat, &type));
-  PetscCall(guarded([&] { return data.levels().export_to(type, levels); }));
+  PetscCheck(data.levels(), PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
+             "The levels are on fewer processes than the matrix: use -pc_%s_consolidate no", data.type.c_str());
+  PetscCall(guarded([&] { return data.levels()->export_to(type, levels); }));
   for (std::vector<Mat> *mats : {&levels.operators, &levels.interpolations, &levels.restrictions}) std::reverse(mats->begin(), mats->end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 #include "plugins/pc_plugin.hpp"
 
 #include "dist/attempt.hpp"
+#include "plugins/pc_consolidated.hpp"
 
 #include <limits>
 
@@ -33,10 +34,12 @@ PetscErrorCode build(PC pc, PluginPC &data)
   if (refresh) PetscCall(data.solver->refresh(&fits));
   if (!fits) {
     PetscCall(close_solver(data));
-    PetscCall(data.make(pc));
+    PetscCall(make_consolidated(pc, &data.solver, &data.why_on_all_processes));
+    if (!data.solver) PetscCall(data.make(pc));
     data.number = ++solvers_made;
     data.built_with = parameters;
     PetscCall(data.solver->setup(pc->pmat));
+    data.solver->set_flexible(data.flexible); // PETSc may set up after PCPreSolve()
   }
   PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(pc->pmat), &data.seen));
   data.set_up_in = data.seen;
@@ -154,6 +157,8 @@ PetscErrorCode view_ascii(const PluginPC &data, PetscViewer viewer)
   if (!data.solver) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "runs in the %s space\n", data.solver->space()));
   PetscCall(view_place(*data.solver, viewer));
+  if (!data.why_on_all_processes.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not consolidated: %s\n", data.why_on_all_processes.c_str()));
   if (fault.none()) PetscCall(data.solver->view(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -201,7 +206,7 @@ PetscErrorCode PCApply_Plugin(PC pc, Vec x, Vec y) { return apply(pc, false, x, 
 // With others than a flexible method a preconditioner that changes gives wrong answers, and the method would not notice.
 PetscErrorCode PCPreSolve_Plugin(PC pc, KSP ksp, Vec, Vec)
 {
-  const PluginPC &data = data_of(pc);
+  PluginPC &data = data_of(pc);
   KSPType type;
 
   PetscFunctionBegin;
@@ -210,7 +215,8 @@ PetscErrorCode PCPreSolve_Plugin(PC pc, KSP ksp, Vec, Vec)
   const Change change = change_under(type);
   PetscCheck(!data.usable() || !data.changes() || change != Change::forbidden, comm_of(pc), PETSC_ERR_ARG_INCOMP,
              "%s from one application to the next, which KSP %s does not allow: use %s", data.what_changes(), type, data.instead().c_str());
-  if (data.solver) data.solver->set_flexible(change == Change::allowed);
+  data.flexible = change == Change::allowed;
+  if (data.solver) data.solver->set_flexible(data.flexible);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

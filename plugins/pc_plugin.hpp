@@ -9,6 +9,7 @@ namespace amgkit
 {
 // How the last setup of a PC ended: memory was lacking, as out_of_memory() has it, or a PETSc error was raised. What went wrong in the
 // numbers is the solver's fault().
+struct SystemOfHeads;
 enum class SetupStatus { ready, out_of_memory, error };
 
 // pc->data. Each type derives from it.
@@ -25,11 +26,20 @@ public:
   PetscObjectState seen = 0;               // the state of solver's matrix when it was last found to be what was set up
   PetscObjectState set_up_in = 0;          // the state of the matrix at the last setup
   PetscInt number = 0;                     // of solver, among all that this process has made
+  bool flexible = false;                   // what PCPreSolve() said of the solve that is under way
   std::string built_with;                  // the parameters that solver was set up with
   SetupStatus status = SetupStatus::ready; // of the last setup
+  std::string why_on_all_processes;        // where solver is, though it should be on fewer; empty: it should not, or is not
 
   // Collective: solver for pc->pmat, before its setup.
   virtual PetscErrorCode make(PC) = 0;
+  // What the options say of where it runs; and why it cannot be on fewer processes than the PC, or "".
+  virtual SpaceKind space_choice() const = 0;
+  virtual Consolidation &consolidation() = 0;
+  virtual const char *why_on_all() const { return ""; }
+  // Collective: what the PC `from`, whose data this is, knows besides its matrix, for the PC inner, on heads, before its setup; nullptr
+  // elsewhere.
+  virtual PetscErrorCode give(PC /* from */, SystemOfHeads &, PC /* inner */) const { return PETSC_SUCCESS; }
   // Whether a solver that can take new values may.
   virtual bool may_refresh() const { return true; }
   // Collective: what follows the solver's setup.

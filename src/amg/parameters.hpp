@@ -42,11 +42,12 @@ struct AmgParameters {
   PetscBool cuda_graph = PETSC_TRUE;
   PetscBool export_mg = PETSC_FALSE;
   SpaceKind space = SpaceKind::automatic;
+  Consolidation consolidation;
 
   PetscInt sweeps_before() const { return pre_sweeps < 0 ? smoother_sweeps : pre_sweeps; }
   PetscInt sweeps_after() const { return post_sweeps < 0 ? smoother_sweeps : post_sweeps; }
 
-  ParameterList list() { return joined(method_list(), machine_list()); }
+  ParameterList list() { return joined(joined(method_list(), machine_list()), consolidation.list()); }
 
 private:
   ParameterList method_list()

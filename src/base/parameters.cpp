@@ -88,6 +88,38 @@ Parameter space_parameter(SpaceKind *space)
       "debug space runs loops in a shuffled order, poisons new memory and copies the matrix, so that errors show."};
 }
 
+ParameterList Consolidation::list()
+{
+  return {
+      {"consolidate", choice(&kind, {"auto", "no", "yes"}),
+       "Whether the processes of a node hand their rows to fewer of them; auto: to one for each GPU",
+       "The preconditioner, and the whole solve with amgfcg or amgfgmres, is then the work of those that hold the rows. The others hand "
+       "over "
+       "rows, right-hand sides and new values through shared memory, and sleep meanwhile. With auto, that is done on GPUs where a node has "
+       "more processes than GPUs; with yes on CPUs, too. With export_mg, or where the processes of a node do not have consecutive ranks, "
+       "it "
+       "is not done. -ksp_view tells which processes share what.",
+       "AmgX"},
+      {"consolidate_to", IntegerRange{&processes, 0, 100000}, "Number of processes of a node that hold the rows; 0 means one for each GPU",
+       "On CPUs, 0 means one."},
+  };
+}
+
+void copy_values(const ParameterList &from, const ParameterList &to)
+{
+  for (std::size_t k = 0; k < from.size(); k++) {
+    std::visit(
+        [&](const auto &source) {
+          const auto &target = std::get<std::decay_t<decltype(source)>>(to[k].kind);
+          if constexpr (std::is_same_v<std::decay_t<decltype(source)>, Choice>)
+            target.set(source.get());
+          else
+            *target.value = *source.value;
+        },
+        from[k].kind);
+  }
+}
+
 ParameterList joined(ParameterList first, ParameterList second)
 {
   for (Parameter &p : second) first.push_back(std::move(p));

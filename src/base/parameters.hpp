@@ -73,6 +73,17 @@ ParameterList joined(ParameterList, ParameterList);
 enum class SpaceKind { automatic, host, gpu, debug };
 Parameter space_parameter(SpaceKind *);
 
+// Whether processes of a node leave their rows to fewer of them, of every type: -pc_<type>_consolidate.
+enum class ConsolidateKind { automatic, no, yes };
+struct Consolidation {
+  ConsolidateKind kind = ConsolidateKind::automatic;
+  PetscInt processes = 0; // of a node, that hold the rows; 0: as many as it has GPUs
+  ParameterList list();
+};
+
+// The values of one list become those of another, of the same parameters in the same order.
+void copy_values(const ParameterList &from, const ParameterList &to);
+
 // Reads the options -pc_<type>_<name>, to be called between PetscOptionsHeadBegin and End. A value out of range or an unknown
 // name is an error that names the option.
 PetscErrorCode parameters_from_options(OptionItems, const std::string &type, const ParameterList &);

@@ -65,19 +65,32 @@ PetscErrorCode guarded(const std::function<PetscErrorCode()> &work, Message &mes
 }
 } // namespace
 
+PetscErrorCode outcome_of(const std::function<PetscErrorCode()> &work, PetscErrorCode *code, std::string *said)
+{
+  Message message{};
+
+  PetscFunctionBegin;
+  PetscCall(PetscPushErrorHandler(remember, &message));
+  const CallStack here;
+  *code = guarded(work, message);
+  if (*code) here.restore();
+  PetscCall(PetscPopErrorHandler());
+  *said = message.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &work)
 {
   Message message{};
+  PetscErrorCode code;
+  std::string said;
   int rank, size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscPushErrorHandler(remember, &message));
-  const CallStack here;
-  const PetscErrorCode code = guarded(work, message);
-  if (code) here.restore();
-  PetscCall(PetscPopErrorHandler());
+  PetscCall(outcome_of(work, &code, &said));
+  keep(message, said.c_str());
 
   const bool memory = code == PETSC_ERR_MEM;
   std::array<int, 2> state = {memory, code && !memory ? size - rank : 0}; // the largest second entry is the first rank's

@@ -31,35 +31,6 @@ PetscErrorCode local_entries(Mat block, double *entries)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The two sequential blocks of A; offd and ghosts are null for a sequential matrix.
-PetscErrorCode get_blocks(Mat A, Mat *diag, Mat *offd, const PetscInt **ghosts)
-{
-  PetscBool sequential, parallel;
-  PetscFunctionBegin;
-  *diag = A;
-  *offd = nullptr;
-  *ghosts = nullptr;
-  PetscCall(is_aij(A, &sequential, &parallel));
-  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, diag, offd, ghosts));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode identify(Mat A, std::array<MatIdentity, 3> &identity)
-{
-  Mat diag, offd;
-  const PetscInt *ghosts;
-
-  PetscFunctionBegin;
-  identity = {};
-  PetscCall(get_blocks(A, &diag, &offd, &ghosts));
-  for (std::size_t k = 0; Mat mat : {A, diag, offd}) {
-    if (mat) PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(mat), &identity[k].id));
-    if (mat) PetscCall(MatGetNonzeroState(mat, &identity[k].pattern));
-    k++;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Host and device access to a sequential block's memory, in PETSc's index type.
 struct RawCsr {
   const PetscInt *ptr = nullptr, *col = nullptr;
@@ -119,6 +90,34 @@ template <class Ex> PetscErrorCode copy_indices(Ex &ex, std::int64_t n, const Pe
     return copy_in_narrow(ex, to, reinterpret_cast<const std::int64_t *>(from), n);
 }
 } // namespace
+
+PetscErrorCode get_blocks(Mat A, Mat *diag, Mat *offd, const PetscInt **ghosts)
+{
+  PetscBool sequential, parallel;
+  PetscFunctionBegin;
+  *diag = A;
+  *offd = nullptr;
+  *ghosts = nullptr;
+  PetscCall(is_aij(A, &sequential, &parallel));
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, diag, offd, ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode identify(Mat A, MatIdentities &identity)
+{
+  Mat diag, offd;
+  const PetscInt *ghosts;
+
+  PetscFunctionBegin;
+  identity = {};
+  PetscCall(get_blocks(A, &diag, &offd, &ghosts));
+  for (std::size_t k = 0; Mat mat : {A, diag, offd}) {
+    if (mat) PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(mat), &identity[k].id));
+    if (mat) PetscCall(MatGetNonzeroState(mat, &identity[k].pattern));
+    k++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode check_type_and_size(Mat A)
 {
@@ -358,7 +357,7 @@ template <class Ex> PetscErrorCode MatView<Ex>::take_values(Ex &ex)
 
 template <class Ex> PetscErrorCode MatView<Ex>::matches(Mat A, bool *same) const
 {
-  std::array<MatIdentity, 3> identity;
+  MatIdentities identity;
 
   PetscFunctionBegin;
   PetscCall(identify(A, identity));

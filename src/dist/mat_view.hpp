@@ -36,6 +36,11 @@ struct MatCopies {
   int patterns = 0, values = 0; // times, of the matrix
   double bytes = 0;
 };
+using MatIdentities = std::array<MatIdentity, 3>; // of a matrix and its blocks
+// Local
+PetscErrorCode identify(Mat A, MatIdentities &);
+// Local: the two sequential blocks of A; offd and ghosts are null for a sequential matrix.
+PetscErrorCode get_blocks(Mat A, Mat *diag, Mat *offd, const PetscInt **ghosts);
 
 // Keeps a reference to A; its memory is read only between access() and release(), which may follow when nothing was accessed, too.
 template <class Ex> class MatView {
@@ -97,7 +102,7 @@ private:
   PetscErrorCode access_ghosts(Ex &, int rows, CsrView<double> &offd);
 
   Mat mat_ = nullptr;
-  std::array<MatIdentity, 3> identity_; // of A and its blocks
+  MatIdentities identity_;
   RenumberedMatrix<Ex> renumbered_;
   Block diag_, offd_;
   bool in_place_ = true;

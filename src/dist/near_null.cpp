@@ -10,24 +10,10 @@
 
 namespace amgkit
 {
-namespace
+PetscErrorCode near_null_space_of_field(Mat A, DM dm, MatNullSpace *out)
 {
-PetscErrorCode check_length(Vec x, PetscInt k, PetscInt rows)
-{
-  PetscInt n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCheck(n == rows, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-             "Vector %" PetscInt_FMT " of the near-null space has %" PetscInt_FMT " entries here, the matrix %" PetscInt_FMT " rows", k, n,
-             rows);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Collective over comm: what the first field of the DM, if there is one, says of a matrix that has n rows on this rank.
-PetscErrorCode space_of_field(DM dm, MPI_Comm comm, PetscInt n, MatNullSpace *out)
-{
-  PetscInt fields = 0, count = 0;
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(A));
+  PetscInt fields = 0, count = 0, n;
   PetscObject field;
   PetscBool constant;
   const Vec *vectors = nullptr;
@@ -35,6 +21,8 @@ PetscErrorCode space_of_field(DM dm, MPI_Comm comm, PetscInt n, MatNullSpace *ou
 
   PetscFunctionBegin;
   *out = nullptr;
+  PetscCall(MatGetLocalSize(A, &n, nullptr));
+  if (!dm) PetscCall(MatGetDM(A, &dm));
   if (dm) PetscCall(DMGetNumFields(dm, &fields));
   if (fields == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetField(dm, 0, nullptr, &field));
@@ -53,6 +41,20 @@ PetscErrorCode space_of_field(DM dm, MPI_Comm comm, PetscInt n, MatNullSpace *ou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+PetscErrorCode check_length(Vec x, PetscInt k, PetscInt rows)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCheck(n == rows, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "Vector %" PetscInt_FMT " of the near-null space has %" PetscInt_FMT " entries here, the matrix %" PetscInt_FMT " rows", k, n,
+             rows);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // What is known of a near-null space before it is made.
 struct Origin {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -63,7 +65,7 @@ struct Origin {
   int dim = 0;                 // of rigid body modes; 0: none
   std::vector<double> centred; // coordinates less their mean
 
-  PetscErrorCode ask(Mat A, DM dm)
+  PetscErrorCode ask(Mat A, const Coordinates &given)
   {
     MatNullSpace space;
 
@@ -73,8 +75,8 @@ struct Origin {
     PetscCall(MatGetOwnershipRange(A, &first_row, nullptr));
     PetscCall(MatGetBlockSize(A, &bs));
     PetscCall(MatGetNearNullSpace(A, &space));
-    if (!dm) PetscCall(MatGetDM(A, &dm));
-    if (!space) PetscCall(space_of_field(dm, comm, rows, &space));
+    if (!space) space = given.of_field;
+    if (!space) PetscCall(near_null_space_of_field(A, given.dm, &space));
     if (space) PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -205,7 +207,7 @@ template <class Ex> PetscErrorCode near_null_space_of(Ex &ex, Mat A, const Coord
   Origin origin;
 
   PetscFunctionBegin;
-  PetscCall(origin.ask(A, coordinates.dm));
+  PetscCall(origin.ask(A, coordinates));
   if (!origin.attached()) {
     PetscCall(origin.locate(coordinates));
   }

@@ -23,9 +23,13 @@ inline constexpr int most_near_null_vectors = 32;
 // What the user says of the nodes, of bs rows each, besides the matrix. dim = 0: where they are is not known.
 struct Coordinates {
   int dim = 0;
-  std::vector<double> of_nodes; // node I's are of_nodes[I * dim ...]; this rank's nodes
-  DM dm = nullptr;              // the discretisation that the PC has, borrowed for one setup
+  std::vector<double> of_nodes;    // node I's are of_nodes[I * dim ...]; this rank's nodes
+  DM dm = nullptr;                 // the discretisation that the PC has, borrowed for one setup
+  MatNullSpace of_field = nullptr; // what a discretisation says, borrowed, where somebody has asked it before
 };
+// Collective: the object "nearnullspace", or else "nullspace", of the first field of the DM, or else of the matrix's; nullptr: there is
+// none, or it is of another length.
+PetscErrorCode near_null_space_of_field(Mat A, DM dm, MatNullSpace *out);
 // Collective. The vectors of MatSetNearNullSpace(), the constant one before all others; without any, those of the object "nearnullspace",
 // or else "nullspace", of the first field of the DM, its own or the matrix's, unless they are of another length; without any, where
 // dim = bs is 2 or 3, the rigid body modes about the mean of all coordinates; else the constants of the bs components. MatSetNullSpace()

@@ -20,6 +20,7 @@ struct IluParameters {
   PetscReal shift_amount = IluOptions{}.shift_amount, zero_pivot = IluOptions{}.zero_pivot;
   IluKind factorization = IluKind::native;
   SpaceKind space = SpaceKind::automatic;
+  Consolidation consolidation;
 
   IluOptions options() const
   {
@@ -28,7 +29,10 @@ struct IluParameters {
   // Of Jacobi's method for each triangle; 0: exact solves
   int sweeps() const { return triangular_solve == TriangularSolve::jacobi ? static_cast<int>(triangular_sweeps) : 0; }
 
-  ParameterList list()
+  ParameterList list() { return joined(method_list(), consolidation.list()); }
+
+private:
+  ParameterList method_list()
   {
     return {
         {"levels", IntegerRange{&levels, 1, 2}, "Levels: 1 is block Jacobi with ILU(0), 2 also solves for the coupling of the processes",

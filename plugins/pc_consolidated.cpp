@@ -1,0 +1,295 @@
+#include "plugins/pc_consolidated.hpp"
+
+#include "base/device.hpp"
+#include "dist/attempt.hpp"
+
+#include <array>
+
+namespace amgkit
+{
+namespace
+{
+PluginPC &data_of(PC pc) { return *static_cast<PluginPC *>(pc->data); }
+
+// Whether a solver of this matrix would run on a GPU.
+bool runs_on_gpu(SpaceKind choice, Mat A) { return choice == SpaceKind::automatic && on_cuda(A); }
+
+// Collective. The string is empty where there is no device.
+PetscErrorCode name_device(bool on_gpu, std::string *device)
+{
+  PetscFunctionBegin;
+#if defined(AMGKIT_HAVE_CUDA)
+  if (on_gpu) PetscCall(name_of_device(device));
+#else
+  static_cast<void>(on_gpu);
+  static_cast<void>(device);
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode null_space_of_heads(SystemOfHeads &system, MatNullSpace from, MatNullSpace *to)
+{
+  NodeGroups &groups = system.groups;
+  PetscBool constant = PETSC_FALSE;
+  PetscInt count = 0;
+  const Vec *vectors = nullptr;
+  std::vector<Vec> copies;
+
+  PetscFunctionBegin;
+  *to = nullptr;
+  if (!from) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(system.vectors.create());
+  PetscCall(MatNullSpaceGetVecs(from, &constant, &count, &vectors));
+  for (PetscInt k = 0; k < count; k++) {
+    PetscCall(attempt(groups.all(), [&] {
+      PetscInt n;
+      PetscFunctionBegin;
+      PetscCall(VecGetLocalSize(vectors[k], &n));
+      PetscCheck(n == system.matrix.my_rows(), PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+                 "Vector %" PetscInt_FMT " of a null space has %" PetscInt_FMT " entries here, the matrix %" PetscInt_FMT " rows", k, n,
+                 system.matrix.my_rows());
+      PetscCall(system.vectors.put(0, vectors[k]));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    PetscCall(system.vectors.arrived(0));
+    PetscCall(groups.on_heads([&] {
+      PetscFunctionBegin;
+      copies.push_back(nullptr);
+      PetscCall(VecDuplicate(system.vectors.on_heads(0), &copies.back()));
+      PetscCall(VecCopy(system.vectors.on_heads(0), copies.back()));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+  }
+  PetscCall(groups.on_heads([&] { return MatNullSpaceCreate(groups.heads(), constant, count, copies.data(), to); }));
+  for (Vec &copy : copies) PetscCall(VecDestroy(&copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// On the heads: a PC of the owner's type with its parameters, which leaves the decision when to set up to its owner.
+PetscErrorCode ConsolidatedSolver::make_inner()
+{
+  const char *prefix;
+  Mat A = system_->matrix.matrix();
+
+  PetscFunctionBegin;
+  PetscCall(PCCreate(system_->groups.heads(), &inner_));
+  PetscCall(PCSetType(inner_, data_of(owner_).type.c_str()));
+  PetscCall(PCGetOptionsPrefix(owner_, &prefix));
+  PetscCall(PCSetOptionsPrefix(inner_, prefix));
+  PetscCall(PCSetOperators(inner_, A, A));
+  copy_values(data_of(owner_).list, data_of(inner_).list);
+  data_of(inner_).consolidation().kind = ConsolidateKind::no;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConsolidatedSolver::set_up_inner()
+{
+  struct {
+    PCFailedReason reason;
+    PetscErrorCode code;
+    bool linear, reads_matrix, transpose_reads_matrix;
+  } outcome{};
+
+  PetscFunctionBegin;
+  PetscCall(system_->groups.on_heads([&] {
+    PetscFunctionBegin;
+    PetscCall(PCSetReusePreconditioner(inner_, PETSC_FALSE));
+    PetscCall(PCSetUp(inner_));
+    PetscCall(PCSetReusePreconditioner(inner_, PETSC_TRUE));
+    fault_ = data_of(inner_).fault();
+    Preconditioner *solver = data_of(inner_).solver.get();
+    outcome = {fault_.reason, fault_.code, true, false, false};
+    if (solver && fault_.none())
+      outcome = {fault_.reason, fault_.code, solver->linear(), solver->reads_matrix(false), solver->reads_matrix(true)};
+    space_ = solver ? solver->space() : "";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(system_->groups.share(&outcome, sizeof outcome));
+  PetscCall(system_->groups.share(&space_));
+  PetscCall(system_->groups.share(&fault_.description));
+  fault_.reason = outcome.reason;
+  fault_.code = outcome.code;
+  linear_ = outcome.linear;
+  reads_matrix_ = outcome.reads_matrix;
+  transpose_reads_matrix_ = outcome.transpose_reads_matrix;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The null space may be attached to the matrix, or taken off, at any time.
+PetscErrorCode ConsolidatedSolver::follow_null_space()
+{
+  MatNullSpace present, of_heads;
+  PetscObjectId id = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(matrix(), &present));
+  if (present) PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(present), &id));
+  if (id == null_space_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(null_space_of_heads(*system_, present, &of_heads));
+  if (system_->matrix.matrix()) PetscCall(MatSetNullSpace(system_->matrix.matrix(), of_heads));
+  PetscCall(MatNullSpaceDestroy(&of_heads));
+  null_space_ = id;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConsolidatedSolver::setup(Mat A)
+{
+  MatNullSpace near, of_heads;
+
+  PetscFunctionBegin;
+  PetscCall(system_->matrix.create(A));
+  PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &taken_));
+  PetscCall(system_->groups.on_heads([&] { return make_inner(); }));
+  PetscCall(MatGetNearNullSpace(A, &near));
+  PetscCall(null_space_of_heads(*system_, near, &of_heads));
+  if (of_heads) PetscCall(MatSetNearNullSpace(system_->matrix.matrix(), of_heads));
+  PetscCall(MatNullSpaceDestroy(&of_heads));
+  PetscCall(follow_null_space());
+  PetscCall(data_of(owner_).give(owner_, *system_, inner_));
+  PetscCall(set_up_inner());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConsolidatedSolver::can_refresh(Mat A, bool *possible) const { return system_->matrix.matches(A, possible); }
+
+// Whether what the pattern decides serves the new values is for the PC of the heads to say.
+PetscErrorCode ConsolidatedSolver::refresh(bool *fits)
+{
+  PetscFunctionBegin;
+  PetscCall(take_values());
+  PetscCall(set_up_inner());
+  *fits = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConsolidatedSolver::take_values()
+{
+  auto *user = reinterpret_cast<PetscObject>(matrix()), *of_heads = reinterpret_cast<PetscObject>(system_->matrix.matrix());
+  PetscObjectState now;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet(user, &now));
+  if (now == taken_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(system_->matrix.take_values());
+  if (of_heads) PetscCall(PetscObjectStateIncrease(of_heads));
+  taken_ = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConsolidatedSolver::check_matrix() const
+{
+  bool same;
+
+  PetscFunctionBegin;
+  PetscCall(system_->matrix.matches(matrix(), &same));
+  PetscCheck(same, system_->groups.all(), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix was replaced, or its nonzero pattern has changed, since the preconditioner was set up");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void ConsolidatedSolver::set_flexible(bool flexible)
+{
+  if (Preconditioner *on_head = solver()) on_head->set_flexible(flexible);
+}
+
+void ConsolidatedSolver::observe(double factor)
+{
+  if (Preconditioner *on_head = solver()) on_head->observe(factor);
+}
+
+// What went wrong on the heads goes wrong on all of them; only then do all ranks talk.
+PetscErrorCode ConsolidatedSolver::apply_on_heads(bool transposed, Vec x, Vec y)
+{
+  const auto apply = transposed ? PCApplyTranspose : PCApply;
+  SystemOfHeads &system = *system_;
+  PetscErrorCode code = PETSC_SUCCESS;
+  std::string message;
+  Word word;
+
+  PetscFunctionBegin;
+  PetscCall(system.vectors.create());
+  if (reads_matrix(transposed)) PetscCall(take_values());
+  PetscCall(system.vectors.put(0, x));
+  PetscCall(system.groups.gather());
+  if (system.groups.is_head()) {
+    PetscCall(system.vectors.arrived(0));
+    PetscCall(outcome_of([&] { return apply(inner_, system.vectors.on_heads(0), system.vectors.on_heads(1)); }, &code, &message));
+    word.number = static_cast<int>(code);
+    PetscCall(system.groups.tell(word));
+  } else {
+    PetscCall(system.groups.hear(&word));
+  }
+  if (word.number != 0)
+    PetscCall(attempt(system.groups.all(), [&]() -> PetscErrorCode {
+      PetscCheck(code == PETSC_SUCCESS || code == PETSC_ERR_MEM, PETSC_COMM_SELF, code, "%s", message.c_str());
+      return code;
+    }));
+  PetscCall(system.vectors.get(1, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConsolidatedSolver::apply(Vec x, Vec y) { return apply_on_heads(false, x, y); }
+
+PetscErrorCode ConsolidatedSolver::apply_transpose(Vec x, Vec y)
+{
+  return need_memory_for("the transposed preconditioner", system_->groups.all(), [&] { return apply_on_heads(true, x, y); });
+}
+
+PetscErrorCode ConsolidatedSolver::view(PetscViewer viewer) const
+{
+  const NodeGroups &groups = system_->groups;
+  PetscViewer of_heads;
+
+  PetscFunctionBegin;
+  if (groups.devices() > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%d processes share %d GPU%s: %d of them have the rows of all\n", groups.processes(),
+                                     groups.devices(), groups.devices() == 1 ? "" : "s", groups.count()));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%d processes: %d of them %s the rows of all\n", groups.processes(), groups.count(),
+                                     groups.count() == 1 ? "has" : "have"));
+  PetscCall(PetscViewerGetSubViewer(viewer, groups.is_head() ? groups.heads() : PETSC_COMM_SELF, &of_heads));
+  if (Preconditioner *on_head = solver()) PetscCall(on_head->view(of_heads));
+  PetscCall(PetscViewerRestoreSubViewer(viewer, groups.is_head() ? groups.heads() : PETSC_COMM_SELF, &of_heads));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A KSP of the heads may keep the PC, of which nothing is left that reads shared memory.
+PetscErrorCode ConsolidatedSolver::close()
+{
+  PetscFunctionBegin;
+  if (inner_) PetscCall(PCReset(inner_));
+  PetscCall(PCDestroy(&inner_));
+  system_.reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver, std::string *why_not)
+{
+  PluginPC &data = data_of(pc);
+  const Consolidation &wanted = data.consolidation();
+  const bool on_gpu = runs_on_gpu(data.space_choice(), pc->pmat);
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc->pmat));
+  std::string device;
+  int size;
+
+  PetscFunctionBegin;
+  *why_not = "";
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size == 1 || wanted.kind == ConsolidateKind::no || (wanted.kind == ConsolidateKind::automatic && !on_gpu))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  *why_not = data.why_on_all();
+  if (why_not->empty()) {
+    auto system = std::make_shared<SystemOfHeads>();
+    PetscCall(check_type_and_size(pc->pmat));
+    PetscCall(attempt(comm, [&] { return name_device(on_gpu, &device); }));
+    PetscCall(system->groups.create(comm, static_cast<int>(wanted.processes), device, why_not));
+    if (why_not->empty()) PetscCall(why_not_on_heads(system->groups, pc->pmat, why_not));
+    if (why_not->empty()) *solver = std::make_unique<ConsolidatedSolver>(pc, std::move(system));
+  }
+  if (!why_not->empty()) PetscCall(PetscInfo(pc, "not consolidated: %s\n", why_not->c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+ConsolidatedSolver *consolidated_solver_of(PC pc) { return dynamic_cast<ConsolidatedSolver *>(solver_of(pc)); }
+} // namespace amgkit

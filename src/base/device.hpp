@@ -1,0 +1,21 @@
+// Which GPU a process has.
+#pragma once
+#include "base/compat.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace amgkit
+{
+// What tells the device that PETSc chooses for this process from others of the node, without opening it. In a build for GPUs alone.
+PetscErrorCode name_of_device(std::string *);
+// Host memory that a device reads or writes often: copies are faster if its pages are locked, which takes longer than one copy. Whether
+// they are now; no is no error. The same for a build without GPUs, which never locks.
+#if defined(AMGKIT_HAVE_CUDA)
+bool lock_pages(void *p, std::size_t bytes);
+void unlock_pages(void *p);
+#else
+inline bool lock_pages(void *, std::size_t) { return false; }
+inline void unlock_pages(void *) {}
+#endif
+} // namespace amgkit
