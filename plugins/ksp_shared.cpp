@@ -136,17 +136,18 @@ PetscErrorCode drop_work_vectors(KSP ksp)
 
 namespace
 {
-// Like the solution. Collective where memory is not lacking.
+// Like the solution. Collective; its memory in a space is there on all ranks before any makes a Vec of it, which communicates.
 PetscErrorCode make_work_vector(KSP ksp, KrylovSteps &steps, Vec *out)
 {
-  SpaceVector *vector;
+  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(ksp));
+  SpaceVector *vector = nullptr;
 
   PetscFunctionBegin;
   if (!space_vector_of(ksp->vec_sol)) {
-    PetscCall(VecDuplicate(ksp->vec_sol, out));
+    PetscCall(attempt(comm, [&] { return VecDuplicate(ksp->vec_sol, out); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(steps.make_vector(&vector));
+  PetscCall(attempt(comm, [&] { return steps.make_vector(&vector); }));
   PetscCall(make_space_vec(ksp->vec_sol, nullptr, *vector, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -160,7 +161,7 @@ PetscErrorCode make_work_vectors(KSP ksp, PetscInt count, KrylovSteps &steps)
   auto make = [&] {
     PetscFunctionBegin;
     PetscCall(attempt(comm, [&] { return PetscCalloc1(count, &vectors); }));
-    for (PetscInt k = 0; k < count; k++) PetscCall(attempt(comm, [&] { return make_work_vector(ksp, steps, &vectors[k]); }));
+    for (PetscInt k = 0; k < count; k++) PetscCall(make_work_vector(ksp, steps, &vectors[k]));
     PetscCall(attempt(comm, [&] {
       PetscFunctionBegin;
       for (PetscInt k = 0; k < count; k++) PetscCall(steps.give_memory(vectors[k]));

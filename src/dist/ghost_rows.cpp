@@ -54,6 +54,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::pack_pattern(Ex &ex, const int
   PetscFunctionBegin;
   PetscCall(sent_.create(ex, active ? halo_->sent_to_rank() : nothing, row, length));
   PetscCall(arrived_.create(ex, active ? halo_->ghosts_of_rank() : nothing, nullptr, halo_->template ghost<int>()));
+  PetscCall(exchange_.reserve(sent_.buffer.bytes(), arrived_.buffer.bytes()));
   rows_ = static_cast<int>(arrived_.ptr.size()) - 1;
   PetscCall(val_.allocate(ex, arrived_.entries));
   PetscCall(upload(ex, *B.ghosts, ghost));

@@ -73,6 +73,7 @@ template <class Ex> PetscErrorCode Halo<Ex>::allocate(Ex &ex)
   PetscCall(upload(ex, rows_to_send_, send_row_));
   PetscCall(send_.allocate(ex, send_row_.size(), Memory::communicated));
   PetscCall(ghost_.allocate(ex, ghosts_, Memory::communicated));
+  PetscCall(exchange_.reserve(send_.bytes(), ghost_.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -104,6 +104,7 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::create_maps(Ex &ex)
   PetscCall(places_in_pieces(ex, static_cast<int>(members), most_rows_, first_row_.data(), slot_, row_));
   PetscCall(part_.allocate(ex, most_rows_, Memory::communicated));
   PetscCall(pieces_.allocate(ex, row_.size(), Memory::communicated));
+  PetscCall(exchange_.reserve(pieces_.bytes(), part_.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,7 +184,13 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const
   PetscFunctionBegin;
   PetscCall(largest(A.comm, std::max<std::int64_t>(A.diag.nnz + A.offd.nnz, 1), &message.most_entries));
   if (anew) PetscCall(to->set_rows(heads_, rows_));
-  PetscCall(attempt(A.comm, [&] { return pack(ex, A, message); }));
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(pack(ex, A, message));
+    PetscCall(exchange_.reserve(std::max({message.lengths.bytes(), message.cols.bytes(), message.vals.bytes()}),
+                                std::max({message.length.bytes(), message.col.bytes(), message.val.bytes()})));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscCall(send(ex, message.length, message.lengths));
   PetscCall(send(ex, message.col, message.cols));
   PetscCall(send(ex, message.val, message.vals));

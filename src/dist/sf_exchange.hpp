@@ -29,6 +29,16 @@ public:
   SfExchange &operator=(SfExchange &&) = delete;
   ~SfExchange() = default;
 
+  // Local: memory for exchanges of at most so many bytes, where they go through the host. Before begin(), which is no place to lack memory.
+  PetscErrorCode reserve(std::size_t roots, std::size_t leaves)
+  {
+    PetscFunctionBegin;
+    if (!through_host<Ex>) PetscFunctionReturn(PETSC_SUCCESS);
+    for (const auto &[bytes, buffer] : {std::pair{roots, &roots_}, {leaves, &leaves_}}) {
+      if (buffer->bytes() < bytes) PetscCall(buffer->allocate(host_, static_cast<std::int64_t>(bytes)));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // Collective. The leaves get what their roots have, or, back, the roots what their leaves have. type: of one root or leaf.
   PetscErrorCode begin(Ex &ex, PetscSF sf, MPI_Datatype type, Exchanged roots, Exchanged leaves, bool back)
   {
@@ -39,8 +49,7 @@ public:
     PetscFunctionBegin;
     if constexpr (through_host<Ex>) {
       const Exchanged from = back ? leaves : roots;
-      PetscCall(reserve(roots.bytes, roots_));
-      PetscCall(reserve(leaves.bytes, leaves_));
+      PetscCall(reserve(roots.bytes, leaves.bytes));
       PetscCall(memory_to_host(ex, back ? leaves_.data() : roots_.data(), from.data, from.bytes));
       roots.data = roots_.data();
       leaves.data = leaves_.data();
@@ -72,10 +81,6 @@ public:
 
 private:
   using Bytes = Array<unsigned char, Host>;
-  PetscErrorCode reserve(std::size_t bytes, Bytes &buffer)
-  {
-    return buffer.bytes() < bytes ? buffer.allocate(host_, static_cast<std::int64_t>(bytes)) : PETSC_SUCCESS;
-  }
 
   Ex *ex_ = nullptr;
   PetscSF sf_ = nullptr;
