@@ -18,7 +18,7 @@ public:
   AmgPreconditioner *levels() { return dynamic_cast<AmgPreconditioner *>(solver.get()); } // nullptr: it is on fewer processes
 
   PetscErrorCode make(PC) override;
-  SpaceKind space_choice() const override { return parameters.space; }
+  SpaceKind &space_choice() override { return parameters.space; }
   Consolidation &consolidation() override { return parameters.consolidation; }
   const char *why_on_all() const override
   {

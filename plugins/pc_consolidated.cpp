@@ -11,9 +11,6 @@ namespace
 {
 PluginPC &data_of(PC pc) { return *static_cast<PluginPC *>(pc->data); }
 
-// Whether a solver of this matrix would run on a GPU.
-bool runs_on_gpu(SpaceKind choice, Mat A) { return choice == SpaceKind::automatic && on_cuda(A); }
-
 // Collective. The string is empty where there is no device.
 PetscErrorCode name_device(bool on_gpu, std::string *device)
 {
@@ -80,6 +77,7 @@ PetscErrorCode ConsolidatedSolver::make_inner()
   PetscCall(PCSetOperators(inner_, A, A));
   copy_values(data_of(owner_).list, data_of(inner_).list);
   data_of(inner_).consolidation().kind = ConsolidateKind::no;
+  if (on_cuda(system_->matrix.user())) data_of(inner_).space_choice() = SpaceKind::gpu; // A is on the host
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,10 +101,12 @@ PetscErrorCode ConsolidatedSolver::set_up_inner()
     if (solver && fault_.none())
       outcome = {fault_.reason, fault_.code, solver->linear(), solver->reads_matrix(false), solver->reads_matrix(true)};
     space_ = solver ? solver->space() : "";
+    why_not_on_gpu = solver ? solver->why_not_on_gpu : "";
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(system_->groups.share(&outcome, sizeof outcome));
   PetscCall(system_->groups.share(&space_));
+  PetscCall(system_->groups.share(&why_not_on_gpu));
   PetscCall(system_->groups.share(&fault_.description));
   fault_.reason = outcome.reason;
   fault_.code = outcome.code;
@@ -268,7 +268,7 @@ PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver,
 {
   PluginPC &data = data_of(pc);
   const Consolidation &wanted = data.consolidation();
-  const bool on_gpu = runs_on_gpu(data.space_choice(), pc->pmat);
+  bool on_gpu = false;
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc->pmat));
   std::string device;
   int size;
@@ -276,8 +276,9 @@ PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver,
   PetscFunctionBegin;
   *why_not = "";
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (size == 1 || wanted.kind == ConsolidateKind::no || (wanted.kind == ConsolidateKind::automatic && !on_gpu))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (size == 1 || wanted.kind == ConsolidateKind::no) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(would_run_on_gpu(data.space_choice(), pc->pmat, &on_gpu));
+  if (wanted.kind == ConsolidateKind::automatic && !on_gpu) PetscFunctionReturn(PETSC_SUCCESS);
   *why_not = data.why_on_all();
   if (why_not->empty()) {
     auto system = std::make_shared<SystemOfHeads>();

@@ -27,7 +27,7 @@ public:
     PetscCall(make_ilu_preconditioner(pc->pmat, parameters, prefix, solver));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  SpaceKind space_choice() const override { return parameters.space; }
+  SpaceKind &space_choice() override { return parameters.space; }
   Consolidation &consolidation() override { return parameters.consolidation; }
   const char *what_changes() const override { return "Two levels change"; }
   std::string instead() const override { return "-ksp_type fgmres or gcr, or -pc_" + type + "_levels 1"; }

@@ -34,7 +34,7 @@ public:
   // Collective: solver for pc->pmat, before its setup.
   virtual PetscErrorCode make(PC) = 0;
   // What the options say of where it runs; and why it cannot be on fewer processes than the PC, or "".
-  virtual SpaceKind space_choice() const = 0;
+  virtual SpaceKind &space_choice() = 0;
   virtual Consolidation &consolidation() = 0;
   virtual const char *why_on_all() const { return ""; }
   // Collective: what the PC `from`, whose data this is, knows besides its matrix, for the PC inner, on heads, before its setup; nullptr

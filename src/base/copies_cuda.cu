@@ -22,7 +22,7 @@ namespace
 {
 constexpr std::size_t piece = std::size_t{4} << 20; // bytes
 constexpr std::size_t large = std::size_t{1} << 20; // bytes from which on pieces are worth it
-constexpr int most_threads = 16, default_threads = 4;
+constexpr int most_threads = 16, default_threads = 8;
 
 // Two buffers of a thread; done: what was queued last for each.
 struct Lane {

@@ -7,7 +7,8 @@
 
 namespace amgkit
 {
-// What tells the device that PETSc chooses for this process from others of the node, without opening it. In a build for GPUs alone.
+// What tells the device that is chosen for this process from others of the node, without opening it; empty: there is none. In a build for
+// GPUs alone.
 PetscErrorCode name_of_device(std::string *);
 // Host memory that a device reads or writes often: copies are faster if its pages are locked, which takes longer than one copy. Whether
 // they are now; no is no error. The same for a build without GPUs, which never locks.

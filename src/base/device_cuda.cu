@@ -1,35 +1,45 @@
 #include "base/device.hpp"
 
-#include <cuda_runtime.h>
+#include "base/cuda.hpp"
+#include "base/gpu.hpp"
+
 #include <petscdevice.h>
-#include <petscdevice_cuda.h>
 #include <petscoptions.h>
 
 namespace amgkit
 {
 namespace
 {
-// The device that PETSc has chosen, or would choose: PETSc itself would open it, which takes its memory and time in every process.
-PetscErrorCode number_of_device(int *device)
+// The device that PETSc has chosen, or would choose, and without its CUDA the one that memory_cuda.cu would: these open it, which takes
+// its memory and time in every process.
+PetscErrorCode number_of_device(int count, int *device)
 {
-  PetscInt chosen = PETSC_DECIDE;
   PetscMPIInt rank;
-  PetscBool set;
-  int count;
 
   PetscFunctionBegin;
-  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) {
-    PetscCallCUDA(cudaGetDevice(device));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCallCUDA(cudaGetDeviceCount(&count));
+  AMGKIT_CALL_CUDA(cudaGetDevice(device));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+#if defined(PETSC_HAVE_CUDA)
+  PetscInt chosen = PETSC_DECIDE;
+  PetscBool set;
+  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-device_select_cuda", &chosen, &set));
   if (!set) PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-device_select", &chosen, nullptr));
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   *device = chosen >= 0 && chosen < count ? static_cast<int>(chosen) : rank % count;
+#else
+  if (*device == 0) *device = rank % count;
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+int count_gpus()
+{
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status) static_cast<void>(cudaGetLastError()); // no driver, for example
+  return status ? 0 : count;
+}
 
 PetscErrorCode name_of_device(std::string *name)
 {
@@ -38,9 +48,11 @@ PetscErrorCode name_of_device(std::string *name)
   int device;
 
   PetscFunctionBegin;
-  PetscCall(number_of_device(&device));
-  PetscCallCUDA(cudaGetDeviceProperties(&properties, device));
   name->clear();
+  const int count = count_gpus();
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(number_of_device(count, &device));
+  AMGKIT_CALL_CUDA(cudaGetDeviceProperties(&properties, device));
   for (const char byte : properties.uuid.bytes) {
     const auto number = static_cast<unsigned char>(byte);
     *name += {digits[number / 16], digits[number % 16]};

@@ -235,10 +235,6 @@ PetscErrorCode MatOfHeads::make_matrix()
   PetscCall(MatGetBlockSize(user_, &bs));
   PetscCall(MatSetBlockSize(matrix_, bs));
   PetscCall(MatPropagateSymmetryOptions(user_, matrix_));
-#if defined(AMGKIT_HAVE_CUDA)
-  if (on_cuda(user_))
-    PetscCall(MatConvert(matrix_, groups_.count() == 1 ? MATSEQAIJCUSPARSE : MATMPIAIJCUSPARSE, MAT_INPLACE_MATRIX, &matrix_));
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -72,4 +72,19 @@ PetscErrorCode choose_space(MPI_Comm comm, SpaceKind asked, SpaceChoice *choice)
     choice->note = why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode would_run_on_gpu(SpaceKind asked, Mat A, bool *would)
+{
+  Gpu option = Gpu::no;
+  int any = count_gpus() > 0;
+
+  PetscFunctionBegin;
+  PetscCall(option_gpu(&option));
+  const bool wanted = asked == SpaceKind::gpu || (asked == SpaceKind::automatic && option != Gpu::no);
+  *would = asked == SpaceKind::automatic && on_cuda(A);
+  if (*would || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(A))));
+  *would = any != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace amgkit

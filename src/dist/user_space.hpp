@@ -14,6 +14,8 @@ struct SpaceChoice {
 // Collective. automatic is gpu where the option -amgkit_gpu says so. PETSC_ERR_SUP, on all ranks, says what is missing where gpu is asked
 // for and a rank cannot use one.
 PetscErrorCode choose_space(MPI_Comm, SpaceKind, SpaceChoice *);
+// Collective: whether that would be a GPU, with a matrix like A; opens none.
+PetscErrorCode would_run_on_gpu(SpaceKind, Mat A, bool *would);
 
 // f(Host{}), f(Debug{}) or f(Cuda{}), for what choose_space() gave
 template <class F> PetscErrorCode in_space_of(Mat A, SpaceKind choice, F f)
