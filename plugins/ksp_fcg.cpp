@@ -27,7 +27,7 @@ struct FcgData {
   PetscInt precision = where_it_pays; // what the options say
   std::unique_ptr<FcgSteps> steps;    // from the first solve on, in the space of the solution vector
   std::unique_ptr<SolveVectors> beside;
-  KspOfHeads heads;                   // solves where the preconditioner is consolidated
+  KspOfHeads heads; // solves where the preconditioner is consolidated
 };
 FcgData &fcg_data(KSP ksp) { return *static_cast<FcgData *>(ksp->data); }
 
@@ -349,8 +349,8 @@ PetscErrorCode prepare(KSP ksp, Mat A, Preconditioner *product, bool may_mix, Fc
   PetscCall(MatGetNullSpace(A, &null_space)); // of which rounded directions would have a part
   const bool wanted = automatic ? !null_space : data.precision == in_mixed;
   const bool mixed = may_mix && wanted && ksp->normtype == KSP_NORM_UNPRECONDITIONED && fcg_can_mix(ksp->vec_sol, product, automatic);
-  if (data.steps && (data.steps->mixed() != mixed || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0))
-    PetscCall(drop_steps(ksp));
+  const bool there = !data.steps || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) == 0;
+  if (data.steps && (data.steps->mixed() != mixed || !there || has_other_work_vectors(ksp))) PetscCall(drop_steps(ksp));
   PetscCall(
       make_steps(ksp, ksp->vec_sol, mixed ? 2 : 4, data.steps, drop_steps, [&] { return make_fcg_steps(ksp->vec_sol, product, mixed); }));
   *v = {ksp->vec_sol, ksp->work[0], ksp->work[1], mixed ? nullptr : ksp->work[2], mixed ? nullptr : ksp->work[3]};

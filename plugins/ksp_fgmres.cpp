@@ -29,7 +29,7 @@ struct FgmresData {
   std::unique_ptr<SolveVectors> beside;
   HessenbergProblem problem; // of the last cycle
   bool under_way = false;    // it is not at its end: ksp->vec_sol is the solution of its beginning
-  KspOfHeads heads; // solves where the preconditioner is consolidated
+  KspOfHeads heads;          // solves where the preconditioner is consolidated
 };
 FgmresData &fgmres_data(KSP ksp) { return *static_cast<FgmresData *>(ksp->data); }
 
@@ -319,7 +319,8 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product)
   FgmresData &data = fgmres_data(ksp);
 
   PetscFunctionBegin;
-  if (data.steps && std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) != 0) PetscCall(drop_steps(ksp));
+  const bool there = !data.steps || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) == 0;
+  if (data.steps && (!there || has_other_work_vectors(ksp))) PetscCall(drop_steps(ksp));
   PetscCall(make_steps(ksp, ksp->vec_sol, 3, data.steps, drop_steps, [&] { return make_fgmres_steps(ksp->vec_sol, product); }));
   data.problem = {};
   data.under_way = false;

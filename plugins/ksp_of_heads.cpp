@@ -2,6 +2,9 @@
 
 #include "dist/attempt.hpp"
 
+#include <algorithm>
+#include <array>
+#include <exception>
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
 
@@ -97,7 +100,7 @@ PetscErrorCode KspOfHeads::make_inner()
 PetscErrorCode KspOfHeads::copy_test()
 {
   PetscFunctionBegin;
-  if (outer_->converged == KSPConvergedDefault) {
+  if (outer_->converged == KSPConvergedDefault && outer_->cnvP) {
     const auto *from = static_cast<const KSPConvergedDefaultCtx *>(outer_->cnvP);
     void *context;
     PetscCall(KSPConvergedDefaultCreate(&context));
@@ -126,10 +129,9 @@ PetscErrorCode KspOfHeads::copy_settings()
   PetscCall(KSPSetMinimumIterations(inner_, outer_->min_it));
 #endif
   PetscCall(KSPSetInitialGuessNonzero(inner_, static_cast<PetscBool>(!outer_->guess_zero)));
-  const bool keeps_history = outer_->res_hist && outer_->numbermonitors == 0;
-  PetscCall(KSPSetResidualHistory(inner_, nullptr, keeps_history ? static_cast<PetscInt>(outer_->res_hist_max) : 1, PETSC_TRUE));
+  PetscCall(KSPSetResidualHistory(inner_, nullptr, std::max<PetscInt>(history_, 1), PETSC_TRUE));
   PetscCall(KSPMonitorCancel(inner_));
-  if (outer_->numbermonitors > 0) PetscCall(KSPMonitorSet(inner_, monitor, this, nullptr));
+  if (shows_) PetscCall(KSPMonitorSet(inner_, monitor, this, nullptr));
   PetscCall(copy_test());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -137,11 +139,19 @@ PetscErrorCode KspOfHeads::copy_settings()
 // On the heads; members hear how it ended, whatever happens.
 PetscErrorCode KspOfHeads::lead()
 {
+  PetscErrorCode code = PETSC_ERR_LIB;
+  std::exception_ptr thrown;
+
   PetscFunctionBegin;
-  const PetscErrorCode code = KSPSolve(inner_, vectors_->on_heads(0), vectors_->on_heads(1));
+  try {
+    code = KSPSolve(inner_, vectors_->on_heads(0), vectors_->on_heads(1));
+  } catch (...) {
+    thrown = std::current_exception();
+  }
   last_ = {done_with, static_cast<int>(inner_->its), inner_->rnorm};
   last_.more = code ? 0 : static_cast<int>(inner_->reason);
   PetscCall(system_->groups.tell(last_));
+  if (thrown) std::rethrow_exception(thrown);
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,7 +181,7 @@ PetscErrorCode KspOfHeads::conclude()
   outer_->its = last_.number;
   outer_->rnorm = last_.value;
   outer_->reason = static_cast<KSPConvergedReason>(last_.more);
-  if (!outer_->res_hist || outer_->numbermonitors > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (history_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (inner_) history.assign(inner_->res_hist, inner_->res_hist + inner_->res_hist_len);
   PetscCall(system_->groups.share(&history));
   for (const double norm : history) PetscCall(KSPLogResidualHistory(outer_, norm));
@@ -221,8 +231,12 @@ PetscErrorCode KspOfHeads::build_solution(Vec to) const
 PetscErrorCode KspOfHeads::prepare(const std::function<PetscErrorCode(KSP)> &configure)
 {
   const bool new_system = system_of_inner_.lock() != system_;
+  std::array<PetscInt, 2> any = {outer_->numbermonitors > 0, outer_->res_hist ? static_cast<PetscInt>(outer_->res_hist_max) : 0};
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPIU_INT, MPI_MAX, system_->groups.all())); // a history may be of one alone
+  shows_ = any[0] != 0;
+  history_ = shows_ ? 0 : any[1];
   if (new_system) {
     PetscCall(reset());
     vectors_ = std::make_unique<VecsOfHeads>(system_->groups, system_->matrix);

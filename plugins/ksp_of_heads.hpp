@@ -51,5 +51,7 @@ private:
   std::unique_ptr<VecsOfHeads> vectors_;         // its b and x
   Word last_;                                    // with which the last solve ended
   bool solved_last_ = false;
+  bool shows_ = false; // whether any process has monitors, and without those a history
+  PetscInt history_ = 0;
 };
 } // namespace amgkit

@@ -79,7 +79,10 @@ PetscErrorCode solve_in_space(KSP ksp, SolveVectors &vectors, PetscErrorCode (*s
     PetscCall(vectors.take(const_cast<PetscScalar *>(b_entries), x_entries, ksp->guess_zero));
     PetscCall(make_space_vec(b, const_cast<PetscScalar *>(b_entries), vectors.b(), &b_there));
     PetscCall(make_space_vec(x, x_entries, vectors.x(), &x_there));
-    PetscCall(solve_with(ksp, b_there, x_there, solve));
+    PetscCall(VecLockReadPush(b_there)); // as PETSc has b
+    const PetscErrorCode end = solve_with(ksp, b_there, x_there, solve);
+    PetscCall(VecLockReadPop(b_there));
+    PetscCall(end);
     PetscCall(vectors.x().on_host(VecUse::read, &entries));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
@@ -125,10 +128,18 @@ PetscErrorCode drop_solve_vectors(std::unique_ptr<SolveVectors> &vectors)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+bool has_other_work_vectors(KSP ksp)
+{
+  const bool there = ksp->work && ksp->nwork > 0 && ksp->work[0];
+  return there && (space_vector_of(ksp->work[0]) != nullptr) != (space_vector_of(ksp->vec_sol) != nullptr);
+}
+
 PetscErrorCode drop_work_vectors(KSP ksp)
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; ksp->work && k < ksp->nwork; k++) PetscCall(detach(ksp->work[k])); // somebody may have kept a reference
+  for (PetscInt k = 0; ksp->work && k < ksp->nwork; k++) {
+    if (ksp->work[k]) PetscCall(detach(ksp->work[k])); // somebody may have kept a reference
+  }
   PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
   ksp->nwork = 0;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,7 @@
 #include "plugins/pc_consolidated.hpp"
 
 #include "base/device.hpp"
+#include "base/gpu.hpp"
 #include "dist/attempt.hpp"
 
 #include <array>
@@ -21,6 +22,16 @@ PetscErrorCode name_device(bool on_gpu, std::string *device)
   static_cast<void>(on_gpu);
   static_cast<void>(device);
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+// Collective: *why_not, unless there is none, where the objection holds on any process.
+PetscErrorCode agree_on(MPI_Comm comm, bool objection, const char *why, std::string *why_not)
+{
+  int any = objection;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm));
+  if (any) *why_not = why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -249,7 +260,10 @@ PetscErrorCode ConsolidatedSolver::view(PetscViewer viewer) const
     PetscCall(PetscViewerASCIIPrintf(viewer, "%d processes: %d of them %s the rows of all\n", groups.processes(), groups.count(),
                                      groups.count() == 1 ? "has" : "have"));
   PetscCall(PetscViewerGetSubViewer(viewer, groups.is_head() ? groups.heads() : PETSC_COMM_SELF, &of_heads));
-  if (Preconditioner *on_head = solver()) PetscCall(on_head->view(of_heads));
+  if (Preconditioner *on_head = solver()) {
+    PetscCall(view_copies(*on_head, of_heads));
+    PetscCall(on_head->view(of_heads));
+  }
   PetscCall(PetscViewerRestoreSubViewer(viewer, groups.is_head() ? groups.heads() : PETSC_COMM_SELF, &of_heads));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -284,7 +298,11 @@ PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver,
     auto system = std::make_shared<SystemOfHeads>();
     PetscCall(check_type_and_size(pc->pmat));
     PetscCall(attempt(comm, [&] { return name_device(on_gpu, &device); }));
-    PetscCall(system->groups.create(comm, static_cast<int>(wanted.processes), device, why_not));
+    PetscCall(agree_on(comm, on_gpu && device.empty(), "a process sees no GPU", why_not));
+    if (why_not->empty()) PetscCall(system->groups.create(comm, static_cast<int>(wanted.processes), device, why_not));
+    if (why_not->empty())
+      PetscCall(agree_on(comm, on_gpu && system->groups.is_head() && !why_no_gpu().empty(),
+                         "a process that would work for others has no GPU that can be used", why_not));
     if (why_not->empty()) PetscCall(why_not_on_heads(system->groups, pc->pmat, why_not));
     if (why_not->empty()) *solver = std::make_unique<ConsolidatedSolver>(pc, std::move(system));
   }

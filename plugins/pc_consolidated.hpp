@@ -34,8 +34,8 @@ public:
   PetscErrorCode apply_transpose(Vec x, Vec y) override;
   PetscErrorCode view(PetscViewer) const override;
   const char *space() const override { return space_.c_str(); }
-  bool apart() const override { return false; } // vectors of the host come and go through shared memory
-  const MatCopies *copied() const override { return solver() ? solver()->copied() : nullptr; }
+  bool apart() const override { return false; }                // vectors of the host come and go through shared memory
+  const MatCopies *copied() const override { return nullptr; } // view() tells of the heads
   PetscErrorCode close() override;
 
   // Who works with it while the user may reset the PC keeps it, on all ranks alike.

@@ -131,23 +131,6 @@ PetscErrorCode PCApplyTranspose_Plugin(PC pc, Vec x, Vec y) { return apply(pc, t
 
 PetscErrorCode PCSetFromOptions_Plugin(PC pc, OptionItems items) { return set_from_options(items, data_of(pc).type, data_of(pc).list); }
 
-// Why it is not where it was to be, and what was copied to where it is.
-PetscErrorCode view_place(const Preconditioner &solver, PetscViewer viewer)
-{
-  const MatCopies *copied = solver.copied();
-  double bytes;
-
-  PetscFunctionBegin;
-  if (!solver.why_not_on_gpu.empty())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "not on a GPU, as -amgkit_gpu try allows: %s\n", solver.why_not_on_gpu.c_str()));
-  if (!copied) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Allreduce(&copied->bytes, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm(reinterpret_cast<PetscObject>(viewer))));
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "the matrix is on the host: its pattern was copied %d times, its values %d times, %.1f MB in all\n",
-                                   copied->patterns, copied->values, bytes / 1e6));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode view_ascii(const PluginPC &data, PetscViewer viewer)
 {
   const SetupFault fault = data.fault();
@@ -156,7 +139,9 @@ PetscErrorCode view_ascii(const PluginPC &data, PetscViewer viewer)
   if (!fault.none()) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", fault.description.c_str()));
   if (!data.solver) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "runs in the %s space\n", data.solver->space()));
-  PetscCall(view_place(*data.solver, viewer));
+  if (const std::string &why = data.solver->why_not_on_gpu; !why.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not on a GPU, as -amgkit_gpu try allows: %s\n", why.c_str()));
+  PetscCall(view_copies(*data.solver, viewer));
   if (!data.why_on_all_processes.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "not consolidated: %s\n", data.why_on_all_processes.c_str()));
   if (fault.none()) PetscCall(data.solver->view(viewer));
@@ -171,6 +156,20 @@ PetscErrorCode PCReset_Plugin(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+PetscErrorCode view_copies(const Preconditioner &solver, PetscViewer viewer)
+{
+  const MatCopies *copied = solver.copied();
+  double bytes;
+
+  PetscFunctionBegin;
+  if (!copied) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(&copied->bytes, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm(reinterpret_cast<PetscObject>(viewer))));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "the matrix is on the host: its pattern was copied %d times, its values %d times, %.1f MB in all\n",
+                                   copied->patterns, copied->values, bytes / 1e6));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 SetupFault PluginPC::fault() const
 {

@@ -80,4 +80,6 @@ PetscErrorCode PCApply_Plugin(PC pc, Vec x, Vec y);
 PetscErrorCode PCPreSolve_Plugin(PC pc, KSP ksp, Vec b, Vec x);
 PetscErrorCode PCView_Plugin(PC pc, PetscViewer viewer);
 PetscErrorCode PCDestroy_Plugin(PC pc);
+// Collective: what was copied to the space of a solver that has its matrix elsewhere.
+PetscErrorCode view_copies(const Preconditioner &, PetscViewer);
 } // namespace amgkit

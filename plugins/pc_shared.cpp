@@ -31,7 +31,7 @@ PetscErrorCode print_common_help(OptionItems PetscOptionsObject)
   if (!PetscOptionsObject->printhelp) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*PetscHelpPrintf)(PetscOptionsObject->comm,
                                "  -amgkit_gpu: <no> Where a type's space is auto, run on a GPU (choose one of) yes no try\n"
-                               "  -amgkit_copy_threads: <4> Threads that copy between the CPU and a GPU, if there are cores for them\n"));
+                               "  -amgkit_copy_threads: <8> Threads that copy between the CPU and a GPU, if there are cores for them\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -4,6 +4,7 @@
 // transfer of it, and goes on with the other buffer: the processor's copies, which a single core does at 5 to 15 GB/s, and the transfers,
 // at 20 to 60 GB/s, overlap. The driver's own way with pageable memory takes a single core.
 #include "base/cuda.hpp"
+#include "base/gpu.hpp"
 #include "base/memory.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace
 {
 constexpr std::size_t piece = std::size_t{4} << 20; // bytes
 constexpr std::size_t large = std::size_t{1} << 20; // bytes from which on pieces are worth it
-constexpr int most_threads = 16, default_threads = 8;
+constexpr int default_threads = 8;
 
 // Two buffers of a thread; done: what was queued last for each.
 struct Lane {
@@ -52,8 +53,20 @@ PetscErrorCode make_lanes(std::size_t count)
   if (lanes().empty()) PetscCall(PetscRegisterFinalize(destroy_lanes));
   while (lanes().size() < count) {
     Lane lane;
-    for (cudaEvent_t &event : lane.done) AMGKIT_CALL_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    for (void *&buffer : lane.buffer) AMGKIT_CALL_CUDA(cudaMallocHost(&buffer, piece));
+    cudaError_t status = cudaSuccess;
+    for (cudaEvent_t &event : lane.done) {
+      if (!status) status = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    }
+    for (void *&buffer : lane.buffer) {
+      if (!status) status = cudaMallocHost(&buffer, piece);
+    }
+    if (status) { // those that there are do the work
+      for (cudaEvent_t event : lane.done) static_cast<void>(event ? cudaEventDestroy(event) : cudaSuccess);
+      for (void *buffer : lane.buffer) static_cast<void>(buffer ? cudaFreeHost(buffer) : cudaSuccess);
+      static_cast<void>(cudaGetLastError());
+      if (lanes().empty()) AMGKIT_CALL_CUDA(status);
+      break;
+    }
     lanes().push_back(lane);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -138,9 +151,7 @@ PetscErrorCode count_threads(std::size_t bytes, std::size_t *threads)
     const int there = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
     wanted = std::min<PetscInt>(wanted, std::max(there / ranks, 1));
   }
-  PetscCheck(wanted >= 1 && wanted <= most_threads, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-amgkit_copy_threads must lie in [1, %d], not %" PetscInt_FMT, most_threads, wanted);
-  *threads = std::min(static_cast<std::size_t>(wanted), (bytes + piece - 1) / piece);
+  *threads = std::min(static_cast<std::size_t>(std::clamp<PetscInt>(wanted, 1, most_copy_threads)), (bytes + piece - 1) / piece);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,6 +164,7 @@ PetscErrorCode run(Cuda &ex, Copy &copy, cudaError_t (*part)(Copy &, const Lane 
   copy.stream = ex.stream;
   PetscCall(count_threads(copy.bytes, &count));
   PetscCall(make_lanes(count));
+  count = std::min(count, lanes().size());
   std::vector<cudaError_t> status(count, cudaSuccess);
   std::vector<std::thread> threads;
   threads.reserve(count);

@@ -6,6 +6,7 @@
 
 namespace amgkit
 {
+inline constexpr int most_copy_threads = 16; // of -amgkit_copy_threads
 // What is missing for that, as part of a sentence; empty: nothing. Local. The first call starts the driver.
 #if defined(AMGKIT_HAVE_CUDA)
 std::string why_no_gpu();

@@ -56,10 +56,14 @@ PetscErrorCode choose_space(MPI_Comm comm, SpaceKind asked, SpaceChoice *choice)
 {
   Gpu option = Gpu::no;
   std::string why;
+  PetscInt threads = 1;
 
   PetscFunctionBegin;
   *choice = {asked, ""};
   PetscCall(option_gpu(&option));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-amgkit_copy_threads", &threads, nullptr));
+  PetscCheck(threads >= 1 && threads <= most_copy_threads, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-amgkit_copy_threads must lie in [1, %d], not %" PetscInt_FMT, most_copy_threads, threads);
   if (asked != SpaceKind::automatic) option = Gpu::no;
   if (asked != SpaceKind::gpu && option == Gpu::no) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(why_no_gpu_on_all(comm, &why));

@@ -36,7 +36,12 @@ PetscErrorCode VecsOfHeads::create()
                     [&] { return memory_.allocate(groups_.group(), std::max(count * bytes, std::size_t{1}), groups_.on_node()); }));
   for (int k = 0; k < count; k++) entries_[k] = memory_.at<PetscScalar>(static_cast<std::size_t>(k) * bytes);
   if (groups_.is_head() && groups_.devices() > 0) memory_.lock_pages();
-  PetscCall(groups_.on_heads(make));
+  const PetscErrorCode code = groups_.on_heads(make);
+  if (code) { // the same on all
+    for (Vec &vec : vecs_) PetscCall(VecDestroy(&vec));
+    memory_.release();
+  }
+  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
