@@ -94,11 +94,9 @@ ParameterList Consolidation::list()
       {"consolidate", choice(&kind, {"auto", "no", "yes"}),
        "Whether the processes of a node hand their rows to fewer of them; auto: to one for each GPU",
        "The preconditioner, and the whole solve with amgfcg or amgfgmres, is then the work of those that hold the rows. The others hand "
-       "over "
-       "rows, right-hand sides and new values through shared memory, and sleep meanwhile. With auto, that is done on GPUs where a node has "
-       "more processes than GPUs; with yes on CPUs, too. With export_mg, or where the processes of a node do not have consecutive ranks, "
-       "it "
-       "is not done. -ksp_view tells which processes share what.",
+       "over rows, right-hand sides and new values through shared memory, and sleep meanwhile. With auto, that is done on GPUs where a "
+       "node has more processes than GPUs; with yes on CPUs, too. With export_mg, or where the processes of a node do not have "
+       "consecutive ranks, it is not done. -ksp_view tells which processes share what. It is not the default yet, as it is new.",
        "AmgX"},
       {"consolidate_to", IntegerRange{&processes, 0, 100000}, "Number of processes of a node that hold the rows; 0 means one for each GPU",
        "On CPUs, 0 means one."},

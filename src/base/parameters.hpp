@@ -76,8 +76,8 @@ Parameter space_parameter(SpaceKind *);
 // Whether processes of a node leave their rows to fewer of them, of every type: -pc_<type>_consolidate.
 enum class ConsolidateKind { automatic, no, yes };
 struct Consolidation {
-  ConsolidateKind kind = ConsolidateKind::automatic;
-  PetscInt processes = 0; // of a node, that hold the rows; 0: as many as it has GPUs
+  ConsolidateKind kind = ConsolidateKind::no; // until it has run long enough on GPUs
+  PetscInt processes = 0;                     // of a node, that hold the rows; 0: as many as it has GPUs
   ParameterList list();
 };
 
