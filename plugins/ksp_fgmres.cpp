@@ -44,7 +44,7 @@ struct FgmresSolve {
 };
 
 // The work vectors wait for the solution vector, as in amgfcg.
-PetscErrorCode drop_steps(KSP ksp)
+PetscErrorCode drop_fgmres_steps(KSP ksp)
 {
   FgmresData &data = fgmres_data(ksp);
 
@@ -61,7 +61,7 @@ PetscErrorCode drop_steps(KSP ksp)
 PetscErrorCode KSPReset_AMGFGMRES(KSP ksp)
 {
   PetscFunctionBegin;
-  PetscCall(drop_steps(ksp));
+  PetscCall(drop_fgmres_steps(ksp));
   PetscCall(drop_solve_vectors(fgmres_data(ksp).beside));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -128,7 +128,7 @@ PetscErrorCode KSPSetFromOptions_AMGFGMRES(KSP ksp, OptionItems PetscOptionsObje
 }
 
 // What the view says of the last solve
-std::string last_solve(KSP ksp)
+std::string last_fgmres_solve(KSP ksp)
 {
   const FgmresSteps *steps = fgmres_data(ksp).steps.get();
   return steps ? std::string("; the last solve was in the ") + steps->space() + " space" : "";
@@ -137,13 +137,13 @@ std::string last_solve(KSP ksp)
 PetscErrorCode KSPView_AMGFGMRES(KSP ksp, PetscViewer viewer)
 {
   const FgmresData &data = fgmres_data(ksp);
-  std::string last = last_solve(ksp);
+  std::string last = last_fgmres_solve(ksp);
   PetscBool ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(viewer), PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (data.heads.has_solved()) PetscCall(data.heads.ask(&last, last_solve));
+  if (data.heads.has_solved()) PetscCall(data.heads.ask(&last, last_fgmres_solve));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  restart: %" PetscInt_FMT "%s\n", data.restart, last.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -320,8 +320,8 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product)
 
   PetscFunctionBegin;
   const bool there = !data.steps || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) == 0;
-  if (data.steps && (!there || has_other_work_vectors(ksp))) PetscCall(drop_steps(ksp));
-  PetscCall(make_steps(ksp, ksp->vec_sol, 3, data.steps, drop_steps, [&] { return make_fgmres_steps(ksp->vec_sol, product); }));
+  if (data.steps && (!there || has_other_work_vectors(ksp))) PetscCall(drop_fgmres_steps(ksp));
+  PetscCall(make_steps(ksp, ksp->vec_sol, 3, data.steps, drop_fgmres_steps, [&] { return make_fgmres_steps(ksp->vec_sol, product); }));
   data.problem = {};
   data.under_way = false;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -83,8 +83,8 @@ Parameter space_parameter(SpaceKind *space)
   return {
       "space", choice(space, {"auto", "host", "gpu", "debug"}),
       "Where to run: where the matrix is (auto), on the CPU (host, or debug, with checks), on a GPU (gpu)",
-      "With gpu the matrix may be on the CPU: its pattern is copied once, and its values when they have changed. The option `-amgkit_gpu` "
-      "means gpu for all preconditioners whose own option is auto; with `-amgkit_gpu try` they run on the CPU if there is no GPU. The "
+      "With gpu the matrix may be on the CPU: its pattern is copied once, and its values when they have changed. The option -amgkit_gpu "
+      "means gpu for all preconditioners whose own option is auto; with -amgkit_gpu try they run on the CPU if there is no GPU. The "
       "debug space runs loops in a shuffled order, poisons new memory and copies the matrix, so that errors show."};
 }
 

@@ -18,7 +18,7 @@ struct alignas(128) NodeGroups::Signals {
 
 namespace
 {
-void free_comm(MPI_Comm &comm)
+void free_if_any(MPI_Comm &comm)
 {
   if (comm != MPI_COMM_NULL) static_cast<void>(MPI_Comm_free(&comm));
 }
@@ -78,8 +78,8 @@ Blocks blocks_of(const std::vector<int> &devices, int groups)
 NodeGroups::~NodeGroups()
 {
   memory_.release();
-  free_comm(group_);
-  free_comm(heads_);
+  free_if_any(group_);
+  free_if_any(heads_);
 }
 
 PetscErrorCode NodeGroups::create_groups(MPI_Comm node, int groups, const std::string &device)
