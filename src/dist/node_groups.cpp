@@ -10,10 +10,12 @@
 
 namespace amgkit
 {
-// A process's own, on a cache line of its own: how often it has taken part in gather(), and how many words it has told or heard.
-struct alignas(128) NodeGroups::Signals {
+// A process's own, on cache lines of its own: how often it has taken part in gather(), and how many words it has told or heard. MPI aligns
+// shared memory to 8 bytes alone.
+struct NodeGroups::Signals {
   std::atomic<std::uint64_t> gathered = 0, words = 0;
-  Word word; // of the head
+  Word word;                     // of the head
+  std::array<char, 128> apart{}; // from the next one's
 };
 
 namespace
