@@ -6,7 +6,6 @@
 #include "plugins/pc_plugin.hpp"
 
 #include <array>
-#include <cstring>
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
 
@@ -160,7 +159,7 @@ PetscErrorCode multiply_and_step(KSP ksp, const FcgSolve &solve)
   if (!solver) PetscFunctionReturn(PETSC_ERR_PLIB); // as check_there() has found
   PetscCall(is_as_set_up(ksp, solve.A, &as_set_up));
   PetscCall(PetscLogEventBegin(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
-  if (solver) PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up)); // check_there() has seen it
+  PetscCall(solve.steps.multiply(*solver, solve.v, as_set_up));
   PetscCall(PetscLogEventEnd(MAT_Mult, solve.A, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.advance(solve.v, solver));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -349,8 +348,7 @@ PetscErrorCode prepare(KSP ksp, Mat A, Preconditioner *product, bool may_mix, Fc
   PetscCall(MatGetNullSpace(A, &null_space)); // of which rounded directions would have a part
   const bool wanted = automatic ? !null_space : data.precision == in_mixed;
   const bool mixed = may_mix && wanted && ksp->normtype == KSP_NORM_UNPRECONDITIONED && fcg_can_mix(ksp->vec_sol, product, automatic);
-  const bool there = !data.steps || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) == 0;
-  if (data.steps && (data.steps->mixed() != mixed || !there || has_other_work_vectors(ksp))) PetscCall(drop_steps(ksp));
+  if (data.steps && (data.steps->mixed() != mixed || are_elsewhere(ksp, *data.steps, product))) PetscCall(drop_steps(ksp));
   PetscCall(
       make_steps(ksp, ksp->vec_sol, mixed ? 2 : 4, data.steps, drop_steps, [&] { return make_fcg_steps(ksp->vec_sol, product, mixed); }));
   *v = {ksp->vec_sol, ksp->work[0], ksp->work[1], mixed ? nullptr : ksp->work[2], mixed ? nullptr : ksp->work[3]};

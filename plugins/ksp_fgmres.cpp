@@ -4,7 +4,6 @@
 #include "plugins/ksp_of_heads.hpp"
 #include "plugins/ksp_shared.hpp"
 
-#include <cstring>
 #include <petsc/private/kspimpl.h>
 
 namespace amgkit
@@ -319,8 +318,7 @@ PetscErrorCode prepare(KSP ksp, Preconditioner *product)
   FgmresData &data = fgmres_data(ksp);
 
   PetscFunctionBegin;
-  const bool there = !data.steps || std::strcmp(data.steps->space(), krylov_space(ksp->vec_sol, product)) == 0;
-  if (data.steps && (!there || has_other_work_vectors(ksp))) PetscCall(drop_fgmres_steps(ksp));
+  if (data.steps && are_elsewhere(ksp, *data.steps, product)) PetscCall(drop_fgmres_steps(ksp));
   PetscCall(make_steps(ksp, ksp->vec_sol, 3, data.steps, drop_fgmres_steps, [&] { return make_fgmres_steps(ksp->vec_sol, product); }));
   data.problem = {};
   data.under_way = false;

@@ -128,10 +128,11 @@ PetscErrorCode drop_solve_vectors(std::unique_ptr<SolveVectors> &vectors)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool has_other_work_vectors(KSP ksp)
+bool are_elsewhere(KSP ksp, const KrylovSteps &steps, Preconditioner *product)
 {
-  const bool there = ksp->work && ksp->nwork > 0 && ksp->work[0];
-  return there && (space_vector_of(ksp->work[0]) != nullptr) != (space_vector_of(ksp->vec_sol) != nullptr);
+  const bool vectors = ksp->work && ksp->nwork > 0 && ksp->work[0];
+  if (std::strcmp(steps.space(), krylov_space(ksp->vec_sol, product)) != 0) return true;
+  return vectors && (space_vector_of(ksp->work[0]) != nullptr) != (space_vector_of(ksp->vec_sol) != nullptr);
 }
 
 PetscErrorCode drop_work_vectors(KSP ksp)

@@ -15,8 +15,8 @@ PetscErrorCode drop_solve_vectors(std::unique_ptr<SolveVectors> &);
 
 // Collective. ksp->work: so many vectors like the solution, or none: if a rank lacks the memory, all return PETSC_ERR_MEM.
 PetscErrorCode make_work_vectors(KSP ksp, PetscInt count, KrylovSteps &);
-// Whether the work vectors are in a space where the solution is not, or the reverse.
-bool has_other_work_vectors(KSP);
+// Whether the steps, or the work vectors, are in another space than steps for the solution would be with this product, or nullptr.
+bool are_elsewhere(KSP, const KrylovSteps &, Preconditioner *product);
 PetscErrorCode drop_work_vectors(KSP ksp);
 // Collective. steps, by make() where there are none, for vectors like x, and so many work vectors. After an error ksp is reset, for the
 // next solve to begin anew.

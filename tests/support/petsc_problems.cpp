@@ -28,25 +28,32 @@ int size_of_world()
   return size;
 }
 
-PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows)
+PetscErrorCode insert_rows(const HostCsr &A, Mat out)
 {
   PetscInt first, last, longest = 0;
 
+  PetscFunctionBegin;
+  for (int i = 0; i < A.rows; i++) longest = std::max(longest, static_cast<PetscInt>(A.ptr[i + 1] - A.ptr[i]));
+  PetscCall(MatSeqAIJSetPreallocation(out, longest, nullptr));
+  PetscCall(MatMPIAIJSetPreallocation(out, longest, nullptr, longest, nullptr));
+  PetscCall(MatSetOption(out, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatGetOwnershipRange(out, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) PetscCall(MatSetValue(out, i, A.col[k], A.val[k], INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(out, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(out, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows)
+{
   PetscFunctionBegin;
   if (local_rows < 0) local_rows = PETSC_DECIDE;
   PetscCall(MatCreate(PETSC_COMM_WORLD, out));
   PetscCall(MatSetSizes(*out, local_rows, local_rows, A.rows, A.cols));
   PetscCall(MatSetType(*out, on_device && petsc_has_cuda ? MATAIJCUSPARSE : MATAIJ));
-  for (int i = 0; i < A.rows; i++) longest = std::max(longest, static_cast<PetscInt>(A.ptr[i + 1] - A.ptr[i]));
-  PetscCall(MatSeqAIJSetPreallocation(*out, longest, nullptr));
-  PetscCall(MatMPIAIJSetPreallocation(*out, longest, nullptr, longest, nullptr));
-  PetscCall(MatSetOption(*out, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  PetscCall(MatGetOwnershipRange(*out, &first, &last));
-  for (PetscInt i = first; i < last; i++) {
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) PetscCall(MatSetValue(*out, i, A.col[k], A.val[k], INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(*out, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*out, MAT_FINAL_ASSEMBLY));
+  PetscCall(insert_rows(A, *out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

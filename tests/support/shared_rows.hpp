@@ -32,21 +32,12 @@ inline int head_of(int rank, int heads) { return static_cast<int>(std::int64_t{r
 
 inline PetscErrorCode rows_on(MPI_Comm comm, const HostCsr &A, PetscInt local_rows, int bs, Mat *out)
 {
-  PetscInt first, last;
-
   PetscFunctionBegin;
   PetscCall(MatCreate(comm, out));
   PetscCall(MatSetSizes(*out, local_rows, local_rows, A.rows, A.cols));
   PetscCall(MatSetBlockSize(*out, bs));
   PetscCall(MatSetType(*out, MATAIJ));
-  PetscCall(MatSeqAIJSetPreallocation(*out, 200, nullptr));
-  PetscCall(MatMPIAIJSetPreallocation(*out, 200, nullptr, 200, nullptr));
-  PetscCall(MatGetOwnershipRange(*out, &first, &last));
-  for (PetscInt i = first; i < last; i++) {
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) PetscCall(MatSetValue(*out, i, A.col[k], A.val[k], INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(*out, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*out, MAT_FINAL_ASSEMBLY));
+  PetscCall(insert_rows(A, *out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
