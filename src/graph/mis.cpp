@@ -15,6 +15,9 @@ template <class Ex> struct Vertices {
   std::vector<Array<VertexWord, Ex>> reach; // reach[r]: the largest words after r + 1 rounds; for k = 1, the words before the round
   Array<int, Ex> list;                      // the undecided ones
   std::int64_t left = 0;                    // of them
+  Array<int, Ex> seen;                      // for k = 2, those whose reach the undecided ones of any rank may read, once these are few
+  std::int64_t in_sight = 0;                // of them
+  bool few = false;
 
   // Local. Later lists need no more memory than the first.
   PetscErrorCode create(Ex &ex, const DistGraph<Ex> &G, int k, PetscInt first, Array<unsigned char, Ex> &root)
@@ -23,6 +26,7 @@ template <class Ex> struct Vertices {
 
     PetscFunctionBegin;
     PetscCall(allocate_each(ex, n, root, list, word));
+    if (k == 2) PetscCall(seen.allocate(ex, n));
     PetscCall(words_of_vertices(ex, G.diag, G.offd, first, word.data()));
     reach.resize(static_cast<std::size_t>(std::max(k - 1, 1)));
     for (Array<VertexWord, Ex> &largest : reach) {
@@ -30,6 +34,19 @@ template <class Ex> struct Vertices {
       PetscCall(memory_copy(ex, largest.data(), word.data(), word.bytes()));
     }
     PetscCall(undecided_vertices(ex, n, word.data(), list.data(), &left));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Local. flags: memory for one a vertex
+  PetscErrorCode count(Ex &ex, const DistGraph<Ex> &G, int k, unsigned char *flags)
+  {
+    const auto rows = static_cast<double>(G.diag.rows);
+
+    PetscFunctionBegin;
+    if (left == 0) PetscFunctionReturn(PETSC_SUCCESS); // seen, where there is one, has nothing but vertices that are sent
+    PetscCall(undecided_vertices(ex, G.diag.rows, word.data(), list.data(), &left));
+    if (k != 2 || static_cast<double>(left) * (1 + G.diag.average()) > rows) PetscFunctionReturn(PETSC_SUCCESS);
+    few = true;
+    PetscCall(vertices_seen(ex, left, list.data(), G.diag, G.halo->sent_rows(), flags, seen.data(), &in_sight));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Collective
@@ -49,7 +66,7 @@ template <class Ex> struct Vertices {
         PetscCall(decide_vertices(ex, left, list.data(), G.diag, G.offd, from, ghost, word.data()));
       } else {
         VertexWord *largest = reach[static_cast<std::size_t>(round)].data();
-        PetscCall(widen_reach(ex, G.diag, G.offd, from, ghost, largest));
+        PetscCall(widen_reach(ex, few ? in_sight : G.diag.rows, few ? seen.data() : nullptr, G.diag, G.offd, from, ghost, largest));
         from = largest;
       }
     }
@@ -69,7 +86,7 @@ template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Ar
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT64_T, MPI_SUM, G.comm));
     if (left == 0) break;
     for (int step = 0; step < steps_a_count; step++) PetscCall(vertices.step(ex, G, k));
-    if (vertices.left > 0) PetscCall(undecided_vertices(ex, G.diag.rows, vertices.word.data(), vertices.list.data(), &vertices.left));
+    PetscCall(vertices.count(ex, G, k, root.data()));
   }
   PetscCall(roots_of_words(ex, G.diag.rows, vertices.word.data(), root.data()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -28,15 +28,23 @@ struct Rows {
   }
 };
 
-// |P_IJ|_F² of the block that begins in this column
-AMGKIT_FN inline double square_of_block(const CsrView<double> &block, int first_row, int bs, int column, int m)
+AMGKIT_FN inline double sum_of_squares(const double *val, int m)
 {
+  double sum = 0;
+  for (int k = 0; k < m; k++) sum += val[k] * val[k];
+  return sum;
+}
+
+// |P_IJ|_F² of the block whose columns begin with that of entry k, which is one of the node's
+AMGKIT_FN inline double square_of_block(const CsrView<double> &block, int first_row, int bs, int k, int m)
+{
+  if (bs == 1) return sum_of_squares(block.val + k, m);
+  const int column = block.col[k];
   double sum = 0;
   for (int i = first_row; i < first_row + bs; i++) {
     const Segment row = entries_of(block, i);
     const int at = lower_bound(block.col, row.begin, row.end, column);
-    if (at == row.end || block.col[at] != column) continue;
-    for (int k = at; k < at + m; k++) sum += block.val[k] * block.val[k];
+    if (at < row.end && block.col[at] == column) sum += sum_of_squares(block.val + at, m);
   }
   return sum;
 }
@@ -48,7 +56,7 @@ template <class Team, class F> AMGKIT_FN void for_blocks(const Team &team, const
     const Segment row = entries_of(block, i);
     for (int run : team.share(0, (row.end - row.begin) / m)) {
       const int k = row.begin + run * m;
-      f(k, square_of_block(block, first_row, bs, block.col[k], m));
+      f(k, square_of_block(block, first_row, bs, k, m));
     }
   }
 }

@@ -37,22 +37,25 @@ PetscErrorCode join_neighbours(Ex &ex, const CouplingsView &couplings, const std
   const CouplingsView A = couplings;
   return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const std::uint64_t mine = before[i];
+    const Segment own = entries_of(A.diag, i), other = entries_of(A.offd, i);
     if (mine != no_key) {
       team.once([&] { after[i] = mine; });
       return;
     }
-    const Segment own = entries_of(A.diag, i), other = entries_of(A.offd, i);
-    Offer best;
+    Offer best; // what is read of a neighbour is read whether it offers anything or not, so that a GPU waits once
     for (int k : team.share(own.begin, own.end)) {
       const int j = A.diag.col[k];
-      const PetscInt global = A.first + j;
-      if (A.diag.is_edge(k) && before[j] != no_key)
-        best = Better{}(best, Offer{fabs(A.val[k]), hash64(static_cast<std::uint64_t>(global)), before[j]});
+      const double coupling = fabs(A.val[k]);
+      const std::uint64_t aggregate = before[j];
+      if (A.diag.is_edge(k) && aggregate != no_key)
+        best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(A.first + j)), aggregate});
     }
     for (int k : team.share(other.begin, other.end)) {
       const int g = A.offd.col[k];
-      if (A.offd.is_edge(k) && ghost_before[g] != no_key)
-        best = Better{}(best, Offer{fabs(A.ghost_val[k]), hash64(static_cast<std::uint64_t>(A.ghost[g])), ghost_before[g]});
+      const double coupling = fabs(A.ghost_val[k]);
+      const std::uint64_t aggregate = ghost_before[g];
+      if (A.offd.is_edge(k) && aggregate != no_key)
+        best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(A.ghost[g])), aggregate});
     }
     const std::uint64_t joined = team.combine(best, Better{}).aggregate;
     team.once([&] { after[i] = joined; });
