@@ -5,9 +5,9 @@
 // On a plain host an array takes the part of the tables (spgemm_marks.hpp); the space Debug has them.
 //
 // The tables grow fourfold from size to size. Products repeat columns, and the more so the more of them a row has: in the Galerkin products
-// of grids and meshes 65 to 256 of them have 1.3 to 12 to a column, 257 to 1024 have 4 to 13. So a row's first try is with the smallest table,
-// if it has half as many slots as the row has products, or else with the smallest that has an eighth. Where that is too small the next one
-// is tried, and after the largest, bits (spgemm_bitmaps.hpp).
+// of grids and meshes 65 to 256 of them have 1.3 to 12 to a column, 257 to 1024 have 4 to 13. So a row's first try is with the smallest
+// table, if it has half as many slots as the row has products, or else with the smallest that has an eighth. Where that is too small the
+// next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
 //
 // Where B comes in runs, columns and entries below are runs, until C is written.
 #include "sparse/rows/block_patterns.hpp"
