@@ -1,5 +1,6 @@
 #include "plugins/space_vec.hpp"
 
+#include <algorithm>
 #include <petsc/private/vecimpl.h>
 
 namespace amgkit
@@ -43,29 +44,72 @@ PetscErrorCode VecDuplicateVecs_Space(Vec x, PetscInt count, Vec **out)
   for (PetscInt k = 0; k < count; k++) PetscCall(VecDuplicate_Space(x, &(*out)[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode VecSet_Space(Vec x, PetscScalar value)
+{
+  SpaceVector *vector = space_vector_of(x);
+  PetscScalar *entries;
+
+  PetscFunctionBegin;
+  if (vector && value == 0) {
+    PetscCall(vector->set_zero());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(get_array(x, VecUse::overwrite, &entries));
+  std::fill_n(entries, x->map->n, value);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y = x
+PetscErrorCode VecCopy_Space(Vec x, Vec y)
+{
+  SpaceVector *from = space_vector_of(x), *to = space_vector_of(y);
+  const PetscScalar *here;
+  PetscScalar *there;
+  bool copied = false;
+
+  PetscFunctionBegin;
+  if (from && to) PetscCall(from->copy_in_space(*to, &copied));
+  if (copied) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayRead(x, &here));
+  PetscCall(VecGetArrayWrite(y, &there));
+  std::copy_n(here, x->map->n, there);
+  PetscCall(VecRestoreArrayWrite(y, &there));
+  PetscCall(VecRestoreArrayRead(x, &here));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
-PetscErrorCode make_space_vec(Vec like, PetscScalar *array, SpaceVector &vector, Vec *out)
+PetscErrorCode make_space_vec(MPI_Comm comm, VecSizes sizes, PetscScalar *array, SpaceVector &vector, Vec *out)
 {
-  MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(like));
-  PetscInt n, N, bs;
   int size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(VecGetLocalSize(like, &n));
-  PetscCall(VecGetSize(like, &N));
-  PetscCall(VecGetBlockSize(like, &bs));
   if (size == 1)
-    PetscCall(VecCreateSeqWithArray(comm, bs, n, array, out));
+    PetscCall(VecCreateSeqWithArray(comm, sizes.block, sizes.own, array, out));
   else
-    PetscCall(VecCreateMPIWithArray(comm, bs, n, N, array, out));
+    PetscCall(VecCreateMPIWithArray(comm, sizes.block, sizes.own, sizes.all, array, out));
   (*out)->ops->getarray = VecGetArray_Space;
   (*out)->ops->getarraywrite = VecGetArrayWrite_Space;
   (*out)->ops->getarrayread = VecGetArrayRead_Space;
   (*out)->ops->duplicate = VecDuplicate_Space;
   (*out)->ops->duplicatevecs = VecDuplicateVecs_Space;
+  (*out)->ops->set = VecSet_Space;
+  (*out)->ops->copy = VecCopy_Space;
   PetscCall(attach(*out, &vector));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode make_space_vec(Vec like, PetscScalar *array, SpaceVector &vector, Vec *out)
+{
+  VecSizes sizes;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(like, &sizes.own));
+  PetscCall(VecGetSize(like, &sizes.all));
+  PetscCall(VecGetBlockSize(like, &sizes.block));
+  PetscCall(make_space_vec(PetscObjectComm(reinterpret_cast<PetscObject>(like)), sizes, array, vector, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit
