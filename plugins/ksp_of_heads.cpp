@@ -1,6 +1,7 @@
 #include "plugins/ksp_of_heads.hpp"
 
 #include "dist/attempt.hpp"
+#include "plugins/space_vec.hpp"
 
 #include <algorithm>
 #include <array>
@@ -273,6 +274,11 @@ PetscErrorCode KspOfHeads::solve(KSP ksp, const std::function<PetscErrorCode(KSP
     PetscCall(prepare(configure));
     for (Vec v : {ksp->vec_rhs, ksp->vec_sol}) PetscCall(check_layout(system_->matrix.user_range(), v));
     PetscCall(attempt(all, [&] { return vectors_->put({ksp->vec_rhs, ksp->guess_zero ? nullptr : ksp->vec_sol}); }));
+    if (!ksp->guess_zero) { // PETSc's test asks for it then
+      PetscReal norm;
+      PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &norm));
+      if (inner_ && space_vector_of(vectors_->on_heads(0))) PetscCall(know_norm(vectors_->on_heads(0), norm));
+    }
     PetscCall(attempt(all, [&] { return inner_ ? lead() : follow(); }));
     PetscCall(attempt(all, [&] { return vectors_->get(1, ksp->vec_sol); }));
     PetscCall(conclude());

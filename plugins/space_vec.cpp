@@ -1,6 +1,7 @@
 #include "plugins/space_vec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <petsc/private/vecimpl.h>
 
 namespace amgkit
@@ -78,7 +79,42 @@ PetscErrorCode VecCopy_Space(Vec x, Vec y)
   PetscCall(VecRestoreArrayRead(x, &here));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+// By number of processes, one or more: what PETSc's vectors on the host do.
+using NormOfVec = PetscErrorCode (*)(Vec, NormType, PetscReal *);
+std::array<NormOfVec, 2> &norms_on_host()
+{
+  static std::array<NormOfVec, 2> of_process{};
+  return of_process;
+}
+// PETSc looks it up in what a vector has room for since it was first told a norm: to be known before that.
+PetscInt id_of_norm()
+{
+  static PetscInt id = -1;
+  if (id < 0 && PetscObjectComposedDataRegister(&id)) id = -1;
+  return id;
+}
+
+PetscErrorCode VecNorm_Space(Vec x, NormType type, PetscReal *norm)
+{
+  PetscBool known = PETSC_FALSE;
+  int size;
+
+  PetscFunctionBegin;
+  if (type == NORM_2) PetscCall(PetscObjectComposedDataGetReal(reinterpret_cast<PetscObject>(x), id_of_norm(), *norm, known));
+  if (known) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm(reinterpret_cast<PetscObject>(x)), &size));
+  PetscCall(norms_on_host()[size > 1](x, type, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
+
+PetscErrorCode know_norm(Vec x, PetscReal norm)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposedDataSetReal(reinterpret_cast<PetscObject>(x), id_of_norm(), norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode make_space_vec(MPI_Comm comm, VecSizes sizes, PetscScalar *array, SpaceVector &vector, Vec *out)
 {
@@ -90,6 +126,9 @@ PetscErrorCode make_space_vec(MPI_Comm comm, VecSizes sizes, PetscScalar *array,
     PetscCall(VecCreateSeqWithArray(comm, sizes.block, sizes.own, array, out));
   else
     PetscCall(VecCreateMPIWithArray(comm, sizes.block, sizes.own, sizes.all, array, out));
+  static_cast<void>(id_of_norm());
+  norms_on_host()[size > 1] = (*out)->ops->norm;
+  (*out)->ops->norm = VecNorm_Space;
   (*out)->ops->getarray = VecGetArray_Space;
   (*out)->ops->getarraywrite = VecGetArrayWrite_Space;
   (*out)->ops->getarrayread = VecGetArrayRead_Space;
