@@ -11,7 +11,7 @@ namespace amgkit
 {
 namespace
 {
-PluginPC &data_of(PC pc) { return *static_cast<PluginPC *>(pc->data); }
+PluginPC &plugin_data_of(PC pc) { return *static_cast<PluginPC *>(pc->data); }
 
 // Collective. The string is empty where there is no device.
 PetscErrorCode name_device(bool on_gpu, std::string *device)
@@ -82,13 +82,13 @@ PetscErrorCode ConsolidatedSolver::make_inner()
 
   PetscFunctionBegin;
   PetscCall(PCCreate(system_->groups.heads(), &inner_));
-  PetscCall(PCSetType(inner_, data_of(owner_).type.c_str()));
+  PetscCall(PCSetType(inner_, plugin_data_of(owner_).type.c_str()));
   PetscCall(PCGetOptionsPrefix(owner_, &prefix));
   PetscCall(PCSetOptionsPrefix(inner_, prefix));
   PetscCall(PCSetOperators(inner_, A, A));
-  copy_values(data_of(owner_).list, data_of(inner_).list);
-  data_of(inner_).consolidation().kind = ConsolidateKind::no;
-  if (system_->matrix.space() != SpaceKind::host) data_of(inner_).space_choice() = system_->matrix.space();
+  copy_values(plugin_data_of(owner_).list, plugin_data_of(inner_).list);
+  plugin_data_of(inner_).consolidation().kind = ConsolidateKind::no;
+  if (system_->matrix.space() != SpaceKind::host) plugin_data_of(inner_).space_choice() = system_->matrix.space();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,8 +106,8 @@ PetscErrorCode ConsolidatedSolver::set_up_inner()
     PetscCall(PCSetReusePreconditioner(inner_, PETSC_FALSE));
     PetscCall(PCSetUp(inner_));
     PetscCall(PCSetReusePreconditioner(inner_, PETSC_TRUE));
-    fault_ = data_of(inner_).fault();
-    Preconditioner *solver = data_of(inner_).solver.get();
+    fault_ = plugin_data_of(inner_).fault();
+    Preconditioner *solver = plugin_data_of(inner_).solver.get();
     outcome = {fault_.reason, fault_.code, true, false, false};
     if (solver && fault_.none())
       outcome = {fault_.reason, fault_.code, solver->linear(), solver->reads_matrix(false), solver->reads_matrix(true)};
@@ -169,7 +169,7 @@ PetscErrorCode ConsolidatedSolver::setup(Mat A)
   PetscCall(system_->groups.on_heads([&] { return make_inner(); }));
   PetscCall(give_near_null_space());
   PetscCall(follow_null_space());
-  PetscCall(data_of(owner_).give(owner_, *system_, inner_));
+  PetscCall(plugin_data_of(owner_).give(owner_, *system_, inner_));
   PetscCall(set_up_inner());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -297,7 +297,7 @@ PetscErrorCode ConsolidatedSolver::close()
 
 PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver, std::string *why_not)
 {
-  PluginPC &data = data_of(pc);
+  PluginPC &data = plugin_data_of(pc);
   const Consolidation &wanted = data.consolidation();
   bool on_gpu = false;
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc->pmat));

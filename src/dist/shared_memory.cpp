@@ -34,7 +34,7 @@ int create_named(std::size_t bytes, std::array<char, 64> &name)
   int lacks = file < 0 ? errno : EINTR;
   while (file >= 0 && lacks == EINTR) lacks = posix_fallocate(file, 0, static_cast<off_t>(bytes));
   if (file >= 0 && lacks) {
-    close(file);
+    ::close(file);
     shm_unlink(name.data());
   }
   if (lacks) name.fill(0);
@@ -64,7 +64,7 @@ PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes)
   PetscCallMPI(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, group));
   if (rank > 0 && name[0]) file = shm_open(name.data(), O_RDWR, for_this_user);
   if (file >= 0) base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (file >= 0) close(file);
+  if (file >= 0) ::close(file);
   int any = base == MAP_FAILED ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, group));
   if (rank == 0 && name[0]) shm_unlink(name.data());
