@@ -109,8 +109,9 @@ PetscErrorCode solve_beside(KSP ksp, std::unique_ptr<SolveVectors> &vectors, Pet
     PetscCall(solve_beside_operator(ksp, A, solve));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCSetUp(ksp->pc)); // which PETSc may leave to the first PCApply()
-  const Preconditioner *solver = !any && applies_by_kernels(ksp->pc) ? solver_of(ksp->pc) : nullptr;
+  PetscCall(PCSetUp(ksp->pc));                                                       // which PETSc may leave to the first PCApply()
+  const bool there = space_vector_of(ksp->vec_rhs) && space_vector_of(ksp->vec_sol); // as on heads
+  const Preconditioner *solver = !any && !there && applies_by_kernels(ksp->pc) ? solver_of(ksp->pc) : nullptr;
   if (!solver || !solver->apart()) {
     PetscCall(solve(ksp));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,6 +2,7 @@
 
 #include "base/device.hpp"
 #include "base/gpu.hpp"
+#include "base/log.hpp"
 #include "dist/attempt.hpp"
 
 #include <array>
@@ -10,7 +11,7 @@ namespace amgkit
 {
 namespace
 {
-PluginPC &data_of(PC pc) { return *static_cast<PluginPC *>(pc->data); }
+PluginPC &plugin_data_of(PC pc) { return *static_cast<PluginPC *>(pc->data); }
 
 // Collective. The string is empty where there is no device.
 PetscErrorCode name_device(bool on_gpu, std::string *device)
@@ -57,10 +58,9 @@ PetscErrorCode null_space_of_heads(SystemOfHeads &system, MatNullSpace from, Mat
       PetscCheck(n == system.matrix.my_rows(), PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
                  "Vector %" PetscInt_FMT " of a null space has %" PetscInt_FMT " entries here, the matrix %" PetscInt_FMT " rows", k, n,
                  system.matrix.my_rows());
-      PetscCall(system.vectors.put(0, vectors[k]));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
-    PetscCall(system.vectors.arrived(0));
+    PetscCall(attempt(groups.all(), [&] { return system.vectors.put({vectors[k], nullptr}); }));
     PetscCall(groups.on_heads([&] {
       PetscFunctionBegin;
       copies.push_back(nullptr);
@@ -82,13 +82,13 @@ PetscErrorCode ConsolidatedSolver::make_inner()
 
   PetscFunctionBegin;
   PetscCall(PCCreate(system_->groups.heads(), &inner_));
-  PetscCall(PCSetType(inner_, data_of(owner_).type.c_str()));
+  PetscCall(PCSetType(inner_, plugin_data_of(owner_).type.c_str()));
   PetscCall(PCGetOptionsPrefix(owner_, &prefix));
   PetscCall(PCSetOptionsPrefix(inner_, prefix));
   PetscCall(PCSetOperators(inner_, A, A));
-  copy_values(data_of(owner_).list, data_of(inner_).list);
-  data_of(inner_).consolidation().kind = ConsolidateKind::no;
-  if (on_cuda(system_->matrix.user())) data_of(inner_).space_choice() = SpaceKind::gpu; // A is on the host
+  copy_values(plugin_data_of(owner_).list, plugin_data_of(inner_).list);
+  plugin_data_of(inner_).consolidation().kind = ConsolidateKind::no;
+  if (system_->matrix.space() != SpaceKind::host) plugin_data_of(inner_).space_choice() = system_->matrix.space();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,8 +106,8 @@ PetscErrorCode ConsolidatedSolver::set_up_inner()
     PetscCall(PCSetReusePreconditioner(inner_, PETSC_FALSE));
     PetscCall(PCSetUp(inner_));
     PetscCall(PCSetReusePreconditioner(inner_, PETSC_TRUE));
-    fault_ = data_of(inner_).fault();
-    Preconditioner *solver = data_of(inner_).solver.get();
+    fault_ = plugin_data_of(inner_).fault();
+    Preconditioner *solver = plugin_data_of(inner_).solver.get();
     outcome = {fault_.reason, fault_.code, true, false, false};
     if (solver && fault_.none())
       outcome = {fault_.reason, fault_.code, solver->linear(), solver->reads_matrix(false), solver->reads_matrix(true)};
@@ -144,20 +144,32 @@ PetscErrorCode ConsolidatedSolver::follow_null_space()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// That it has now. What comes from elsewhere is the PC's type's to give.
+PetscErrorCode ConsolidatedSolver::give_near_null_space()
+{
+  MatNullSpace present, of_heads;
+  PetscObjectId id = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNearNullSpace(matrix(), &present));
+  if (present) PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(present), &id));
+  if (id == near_null_space_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(null_space_of_heads(*system_, present, &of_heads));
+  if (system_->matrix.matrix()) PetscCall(MatSetNearNullSpace(system_->matrix.matrix(), of_heads));
+  PetscCall(MatNullSpaceDestroy(&of_heads));
+  near_null_space_ = id;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ConsolidatedSolver::setup(Mat A)
 {
-  MatNullSpace near, of_heads;
-
   PetscFunctionBegin;
   PetscCall(system_->matrix.create(A));
   PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &taken_));
   PetscCall(system_->groups.on_heads([&] { return make_inner(); }));
-  PetscCall(MatGetNearNullSpace(A, &near));
-  PetscCall(null_space_of_heads(*system_, near, &of_heads));
-  if (of_heads) PetscCall(MatSetNearNullSpace(system_->matrix.matrix(), of_heads));
-  PetscCall(MatNullSpaceDestroy(&of_heads));
+  PetscCall(give_near_null_space());
   PetscCall(follow_null_space());
-  PetscCall(data_of(owner_).give(owner_, *system_, inner_));
+  PetscCall(plugin_data_of(owner_).give(owner_, *system_, inner_));
   PetscCall(set_up_inner());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -169,6 +181,7 @@ PetscErrorCode ConsolidatedSolver::refresh(bool *fits)
 {
   PetscFunctionBegin;
   PetscCall(take_values());
+  PetscCall(give_near_null_space()); // for the heads' PC that has to begin anew
   PetscCall(set_up_inner());
   *fits = true;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,14 +234,18 @@ PetscErrorCode ConsolidatedSolver::apply_on_heads(bool transposed, Vec x, Vec y)
   PetscFunctionBegin;
   PetscCall(system.vectors.create());
   if (reads_matrix(transposed)) PetscCall(take_values());
-  PetscCall(system.vectors.put(0, x));
-  PetscCall(system.groups.gather());
   if (system.groups.is_head()) {
-    PetscCall(system.vectors.arrived(0));
-    PetscCall(outcome_of([&] { return apply(inner_, system.vectors.on_heads(0), system.vectors.on_heads(1)); }, &code, &message));
+    const auto work = [&] {
+      PetscFunctionBegin;
+      PetscCall(system.vectors.put({x, nullptr}));
+      PetscCall(apply(inner_, system.vectors.on_heads(0), system.vectors.on_heads(1)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    PetscCall(outcome_of(work, &code, &message));
     word.number = static_cast<int>(code);
     PetscCall(system.groups.tell(word));
   } else {
+    PetscCall(system.vectors.put({x, nullptr}));
     PetscCall(system.groups.hear(&word));
   }
   if (word.number != 0)
@@ -280,7 +297,7 @@ PetscErrorCode ConsolidatedSolver::close()
 
 PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver, std::string *why_not)
 {
-  PluginPC &data = data_of(pc);
+  PluginPC &data = plugin_data_of(pc);
   const Consolidation &wanted = data.consolidation();
   bool on_gpu = false;
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc->pmat));
@@ -295,16 +312,19 @@ PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver,
   if (wanted.kind == ConsolidateKind::automatic && !on_gpu) PetscFunctionReturn(PETSC_SUCCESS);
   *why_not = data.why_on_all();
   if (why_not->empty()) {
-    auto system = std::make_shared<SystemOfHeads>();
+    const LogPhase logged(Phase::share);
+    const SpaceKind space = on_gpu ? SpaceKind::gpu : data.space_choice() == SpaceKind::debug ? SpaceKind::debug : SpaceKind::host;
+    std::shared_ptr<NodeGroups> groups;
     PetscCall(check_type_and_size(pc->pmat));
     PetscCall(attempt(comm, [&] { return name_device(on_gpu, &device); }));
     PetscCall(agree_on(comm, on_gpu && device.empty(), "a process sees no GPU", why_not));
-    if (why_not->empty()) PetscCall(system->groups.create(comm, static_cast<int>(wanted.processes), device, why_not));
+    if (why_not->empty()) PetscCall(groups_of(comm, static_cast<int>(wanted.processes), device, &groups, why_not));
     if (why_not->empty())
-      PetscCall(agree_on(comm, on_gpu && system->groups.is_head() && !why_no_gpu().empty(),
+      PetscCall(agree_on(comm, on_gpu && groups->is_head() && !why_no_gpu().empty(),
                          "a process that would work for others has no GPU that can be used", why_not));
-    if (why_not->empty()) PetscCall(why_not_on_heads(system->groups, pc->pmat, why_not));
-    if (why_not->empty()) *solver = std::make_unique<ConsolidatedSolver>(pc, std::move(system));
+    if (why_not->empty()) PetscCall(why_not_on_heads(*groups, pc->pmat, space, why_not));
+    if (why_not->empty() && space != SpaceKind::host) PetscCall(groups->need_copies(why_not));
+    if (why_not->empty()) *solver = std::make_unique<ConsolidatedSolver>(pc, std::make_shared<SystemOfHeads>(std::move(groups), space));
   }
   if (!why_not->empty()) PetscCall(PetscInfo(pc, "not consolidated: %s\n", why_not->c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,15 +1,19 @@
 // A solver that lives on some of a PC's processes, the heads of its groups: a PC of the same type on these.
 #pragma once
-#include "dist/vecs_of_heads.hpp"
 #include "plugins/pc_plugin.hpp"
+#include "plugins/vecs_of_heads.hpp"
 
 namespace amgkit
 {
-// The user's system in memory that the processes of a group share.
+// The user's system on the heads of groups, which others may have, too.
 struct SystemOfHeads {
-  NodeGroups groups;
-  MatOfHeads matrix{groups};
-  VecsOfHeads vectors{groups, matrix}; // of what is done at once; who goes on with them has its own
+  // space: where the heads compute, as MatOfHeads has it
+  SystemOfHeads(std::shared_ptr<NodeGroups> of, SpaceKind space) : shared(std::move(of)), matrix(*shared, space) {}
+
+  std::shared_ptr<NodeGroups> shared;
+  NodeGroups &groups = *shared;
+  MatOfHeads matrix;
+  VecsOfHeads vectors{shared, matrix}; // of what is done at once; who goes on with them has its own
 };
 
 class ConsolidatedSolver final : public Preconditioner {
@@ -47,14 +51,16 @@ public:
 
 private:
   PetscErrorCode make_inner();
+  PetscErrorCode give_near_null_space();
   PetscErrorCode set_up_inner();
   PetscErrorCode apply_on_heads(bool transposed, Vec x, Vec y);
   Preconditioner *solver() const { return inner_ ? solver_of(inner_) : nullptr; }
 
   PC owner_, inner_ = nullptr;
   std::shared_ptr<SystemOfHeads> system_;
-  PetscObjectState taken_ = 0;   // of the matrix, when its values were taken
-  PetscObjectId null_space_ = 0; // the matrix's, that the heads' has; 0: none
+  PetscObjectState taken_ = 0; // of the matrix, when its values were taken
+  // The matrix's, that the heads' has; 0: none
+  PetscObjectId null_space_ = 0, near_null_space_ = 0;
   SetupFault fault_;
   std::string space_;
   bool linear_ = true, reads_matrix_ = false, transpose_reads_matrix_ = false;

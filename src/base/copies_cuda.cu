@@ -226,4 +226,65 @@ PetscErrorCode copy_out(Cuda &ex, void *to, const void *from, std::size_t bytes)
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+namespace
+{
+// By number, from the first use to PetscFinalize
+std::vector<cudaEvent_t> &ends_of_copies()
+{
+  static std::vector<cudaEvent_t> of_process;
+  return of_process;
+}
+PetscErrorCode destroy_ends()
+{
+  PetscFunctionBegin;
+  for (cudaEvent_t end : ends_of_copies()) AMGKIT_CALL_CUDA(cudaEventDestroy(end));
+  ends_of_copies().clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode queue_copy(Cuda &ex, std::size_t number, void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
+{
+  std::vector<cudaEvent_t> &ends = ends_of_copies();
+
+  PetscFunctionBegin;
+  if (ends.empty()) PetscCall(PetscRegisterFinalize(destroy_ends));
+  while (ends.size() <= number) {
+    cudaEvent_t end;
+    AMGKIT_CALL_CUDA(cudaEventCreateWithFlags(&end, cudaEventDisableTiming));
+    ends.push_back(end);
+  }
+  AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, kind, ex.stream));
+  AMGKIT_CALL_CUDA(cudaEventRecord(ends[number], ex.stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode queue_copy_in(Cuda &ex, std::size_t number, void *to, const void *from, std::size_t bytes)
+{
+  PetscFunctionBegin;
+  PetscCall(queue_copy(ex, number, to, from, bytes, cudaMemcpyHostToDevice));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode queue_copy_out(Cuda &ex, std::size_t number, void *to, const void *from, std::size_t bytes)
+{
+  PetscFunctionBegin;
+  PetscCall(queue_copy(ex, number, to, from, bytes, cudaMemcpyDeviceToHost));
+  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode copy_has_ended(Cuda &, std::size_t number, bool *ended)
+{
+  PetscFunctionBegin;
+  const cudaError_t status = cudaEventQuery(ends_of_copies()[number]);
+  *ended = status != cudaErrorNotReady;
+  if (*ended)
+    AMGKIT_CALL_CUDA(status);
+  else
+    static_cast<void>(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace amgkit

@@ -3,6 +3,7 @@
 #include "base/cuda.hpp"
 #include "base/gpu.hpp"
 
+#include <map>
 #include <petscdevice.h>
 #include <petscoptions.h>
 
@@ -44,6 +45,7 @@ int count_gpus()
 PetscErrorCode name_of_device(std::string *name)
 {
   constexpr char digits[] = "0123456789abcdef";
+  static std::map<int, std::string> known; // asking for the properties takes up to milliseconds
   cudaDeviceProp properties;
   int device;
 
@@ -52,11 +54,16 @@ PetscErrorCode name_of_device(std::string *name)
   const int count = count_gpus();
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(number_of_device(count, &device));
+  if (const auto found = known.find(device); found != known.end()) {
+    *name = found->second;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   AMGKIT_CALL_CUDA(cudaGetDeviceProperties(&properties, device));
   for (const char byte : properties.uuid.bytes) {
     const auto number = static_cast<unsigned char>(byte);
     *name += {digits[number / 16], digits[number % 16]};
   }
+  known[device] = *name;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,9 +27,9 @@ PetscErrorCode forget_events()
 PetscErrorCode log_register()
 {
   constexpr std::array<const char *, static_cast<std::size_t>(Phase::count)> names = {
-      "AMGKitStrength", "AMGKitCoarsen",   "AMGKitInterp",   "AMGKitRAP",      "AMGKitSpectrum",  "AMGKitHalo",
-      "AMGKitSmooth",   "AMGKitTransfer",  "AMGKitKrylov",   "AMGKitCoarse",   "AMGKitILUSym",    "AMGKitILUNum",
-      "AMGKitILUSolve", "AMGKitPatternUp", "AMGKitValuesUp", "AMGKitVectorUp", "AMGKitVectorDown"};
+      "AMGKitStrength", "AMGKitCoarsen",  "AMGKitInterp",     "AMGKitRAP",    "AMGKitSpectrum", "AMGKitHalo",     "AMGKitSmooth",
+      "AMGKitTransfer", "AMGKitKrylov",   "AMGKitCoarse",     "AMGKitILUSym", "AMGKitILUNum",   "AMGKitILUSolve", "AMGKitPatternUp",
+      "AMGKitValuesUp", "AMGKitVectorUp", "AMGKitVectorDown", "AMGKitShare",  "AMGKitHandUp",   "AMGKitHandDown", "AMGKitWait"};
   PetscClassId id;
 
   PetscFunctionBegin;

@@ -24,6 +24,10 @@ enum class Phase {
   values_up,
   vector_up, // of the user's vectors
   vector_down,
+  share,     // processes of a node agree on who holds whose rows
+  hand_up,   // rows and vectors to the process that holds them
+  hand_down, // and back
+  wait,      // for that process
   count
 };
 

@@ -80,6 +80,19 @@ PetscErrorCode memory_from_host(Host &ex, void *to, const void *from, std::size_
 
 PetscErrorCode copy_in(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
 PetscErrorCode copy_out(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
+PetscErrorCode queue_copy_in(Host &ex, std::size_t, void *to, const void *from, std::size_t bytes)
+{
+  return memory_copy(ex, to, from, bytes);
+}
+PetscErrorCode queue_copy_out(Host &ex, std::size_t, void *to, const void *from, std::size_t bytes)
+{
+  return memory_copy(ex, to, from, bytes);
+}
+PetscErrorCode copy_has_ended(Host &, std::size_t, bool *ended)
+{
+  *ended = true;
+  return PETSC_SUCCESS;
+}
 PetscErrorCode copy_in_narrow(Host &, int *to, const std::int64_t *from, std::int64_t n)
 {
   for (std::int64_t k = 0; k < n; k++) to[k] = static_cast<int>(from[k]);

@@ -82,6 +82,14 @@ PetscErrorCode copy_out(Cuda &, void *to, const void *from, std::size_t bytes);
 // Indices, made narrower on the way, for PetscInt of 64 bits.
 PetscErrorCode copy_in_narrow(Host &, int *to, const std::int64_t *from, std::int64_t n);
 PetscErrorCode copy_in_narrow(Cuda &, int *to, const std::int64_t *from, std::int64_t n);
+// Between page-locked memory of the host and a space, in stream order: on return neither side may be touched until the copy has ended, of
+// which copy_has_ended() tells for the last one with that number. Numbers are of the process: one user of them at a time.
+PetscErrorCode queue_copy_in(Host &, std::size_t number, void *to, const void *from, std::size_t bytes);
+PetscErrorCode queue_copy_in(Cuda &, std::size_t number, void *to, const void *from, std::size_t bytes);
+PetscErrorCode queue_copy_out(Host &, std::size_t number, void *to, const void *from, std::size_t bytes);
+PetscErrorCode queue_copy_out(Cuda &, std::size_t number, void *to, const void *from, std::size_t bytes);
+PetscErrorCode copy_has_ended(Host &, std::size_t number, bool *ended);
+PetscErrorCode copy_has_ended(Cuda &, std::size_t number, bool *ended);
 PetscErrorCode memory_from_host(Host &, void *to, const void *from, std::size_t bytes);
 PetscErrorCode memory_from_host(Cuda &, void *to, const void *from, std::size_t bytes);
 } // namespace amgkit

@@ -1,17 +1,17 @@
-// The rows of the user's parallel Mat in memory that the processes of a group share, and a Mat of the heads on it, without another copy.
+// The rows of the user's parallel Mat on the heads of groups, and a Mat of the heads that leads to them.
 #pragma once
-#include "dist/mat_view.hpp"
-#include "dist/node_groups.hpp"
+#include "dist/rows_of_heads.hpp"
 
 namespace amgkit
 {
 // Collective over A's processes, those of the groups, for a matrix that check_type_and_size() has taken: "", or why its rows cannot be on
-// the heads, the same on all ranks.
-PetscErrorCode why_not_on_heads(const NodeGroups &, Mat A, std::string *why_not);
+// the heads, which compute in this space, the same on all ranks.
+PetscErrorCode why_not_on_heads(const NodeGroups &, Mat A, SpaceKind, std::string *why_not);
 
 class MatOfHeads {
 public:
-  explicit MatOfHeads(const NodeGroups &groups) : groups_(groups) {}
+  // host, gpu or debug
+  MatOfHeads(const NodeGroups &groups, SpaceKind space) : layout_{groups}, space_(space) {}
   MatOfHeads(const MatOfHeads &) = delete;
   MatOfHeads &operator=(const MatOfHeads &) = delete;
   MatOfHeads(MatOfHeads &&) = delete;
@@ -25,35 +25,20 @@ public:
   PetscErrorCode take_values();
   // Collective: whether this is A as create() took it but for values.
   PetscErrorCode matches(Mat A, bool *same) const;
+  SpaceKind space() const { return space_; }
   Mat user() const { return user_; }
   Mat matrix() const { return matrix_; } // nullptr on members
   const std::vector<PetscInt> &user_range() const { return range_; }
-  PetscInt rows() const { return rows_; }          // of the group
-  PetscInt my_rows() const { return my_rows_; }    // of this process
-  PetscInt rows_before() const { return before_; } // of the group's processes before this one
-  std::size_t bytes() const { return bytes_; }     // of the group's memory
+  PetscInt rows() const { return layout_.rows; }          // of the group
+  PetscInt my_rows() const { return layout_.my_rows; }    // of this process
+  PetscInt rows_before() const { return layout_.before; } // of the group's processes before this one
 
 private:
-  // As MatCreateMPIAIJWithSplitArrays() has them: own columns less the group's first, others global, until it makes them local.
-  struct Csr {
-    PetscInt *ptr = nullptr, *col = nullptr;
-    PetscScalar *val = nullptr;
-    std::int64_t before = 0, entries = 0; // of processes before this one; of the group
-  };
-  PetscErrorCode agree_on_places(const std::array<std::int64_t, 3> &mine);
-  PetscErrorCode allocate();
-  PetscErrorCode count(std::array<std::int64_t, 3> *rows_own_others) const;
-  PetscErrorCode write(bool pattern);
-  PetscErrorCode make_matrix();
-  bool is_own(PetscInt column) const { return column >= first_ && column < first_ + rows_; }
-
-  const NodeGroups &groups_;
+  LayoutOfHeads layout_;
+  SpaceKind space_;
   Mat user_ = nullptr, matrix_ = nullptr;
   MatIdentities identity_;
   std::vector<PetscInt> range_; // of the user's ranks
-  PetscInt first_ = 0, rows_ = 0, before_ = 0, my_rows_ = 0;
-  Csr own_, others_;
-  std::size_t bytes_ = 0;
-  SharedMemory memory_;
+  std::unique_ptr<RowsOfHeads> rows_;
 };
 } // namespace amgkit

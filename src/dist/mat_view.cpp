@@ -3,6 +3,7 @@
 #include "base/log.hpp"
 #include "dist/attempt.hpp"
 #include "dist/object_state.hpp"
+#include "dist/space_matrix.hpp"
 
 #include <algorithm>
 #include <array>
@@ -134,6 +135,7 @@ PetscErrorCode check_type_and_size(Mat A)
   PetscCheck(assembled, comm, PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscCall(MatGetSize(A, &M, &N));
   PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "The matrix is not square: %" PetscInt_FMT " rows, %" PetscInt_FMT " columns", M, N);
+  if (space_matrix_of(A)) PetscFunctionReturn(PETSC_SUCCESS); // ours, of rows that have been checked
   PetscCall(MatGetType(A, &type));
   PetscCall(is_aij(A, &sequential, &parallel));
   PetscCheck(sequential || parallel, comm, PETSC_ERR_SUP,
@@ -246,11 +248,31 @@ template <class Ex> PetscErrorCode MatView<Ex>::Block::copy(Ex &ex, Mat whole, C
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> bool MatView<Ex>::in_place(Mat A) { return !Ex::apart || (Ex::on_device && on_cuda(A)) || space_matrix<Ex>(A); }
+
+template <class Ex> bool MatView<Ex>::copies() const { return !in_place_ || space_matrix<Ex>(mat_); }
+
+template <class Ex> const MatCopies &MatView<Ex>::copied() const
+{
+  const SpaceMatrixIn<Ex> *rows = space_matrix<Ex>(mat_);
+  return rows ? rows->copied : copied_;
+}
+
+template <class Ex> std::size_t MatView<Ex>::bytes() const
+{
+  const SpaceMatrixIn<Ex> *rows = space_matrix<Ex>(mat_);
+  return diag_.bytes() + offd_.bytes() + renumbered_.bytes() + (rows ? rows->own.bytes() + rows->others.bytes() : 0);
+}
+
 template <class Ex> PetscErrorCode MatView<Ex>::access_block(Ex &ex, Block &block, CsrView<double> &view)
 {
   MatCopies now;
 
   PetscFunctionBegin;
+  if (const SpaceMatrixIn<Ex> *rows = space_matrix<Ex>(mat_)) {
+    view = (&block == &diag_ ? rows->own : rows->others).view();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (in_place_)
     PetscCall(block.access(ex, view));
   else
@@ -290,15 +312,18 @@ template <class Ex> PetscErrorCode MatView<Ex>::create(Mat A, DistMatrix<Ex> &ou
   PetscCall(out.set_rows(PetscObjectComm(reinterpret_cast<PetscObject>(A)), static_cast<int>(rows)));
   if (offd_.mat) PetscCall(MatGetLocalSize(offd_.mat, nullptr, &count));
   out.ghosts.assign(ghosts, ghosts + count);
+  if (const SpaceMatrixIn<Ex> *theirs = space_matrix<Ex>(A)) out.ghosts = theirs->ghosts;
   PetscCall(out.halo.create(out.comm, out.range, out.ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode MatView<Ex>::access_ghosts(Ex &ex, int rows, CsrView<double> &offd)
 {
+  const SpaceMatrixIn<Ex> *theirs = space_matrix<Ex>(mat_);
+
   PetscFunctionBegin;
   offd = {};
-  if (offd_.mat) {
+  if (offd_.mat || (theirs && theirs->others.ptr.data())) {
     PetscCall(access_block(ex, offd_, offd));
   } else {
     if (!offd_.ptr.data()) { // a sequential matrix: no entries

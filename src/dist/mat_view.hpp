@@ -77,10 +77,11 @@ public:
   Mat matrix() const { return mat_; }
   // Whether A is still where access() finds it as create() did: read in place, or copied.
   bool reaches(Mat A) const { return in_place(A) == in_place_; }
-  bool copies() const { return !in_place_; }
-  const MatCopies &copied() const { return copied_; }
-  // Bytes that this view holds: copies, and rows in another order.
-  std::size_t bytes() const { return diag_.bytes() + offd_.bytes() + renumbered_.bytes(); }
+  // Whether the rows that it reads are copies of those that the user has on the host; and what was copied.
+  bool copies() const;
+  const MatCopies &copied() const;
+  // Bytes of these copies, and of rows in another order.
+  std::size_t bytes() const;
 
 private:
   // One sequential block. Read in place, its index arrays are copied only when PetscInt has 64 bits.
@@ -97,7 +98,7 @@ private:
     PetscErrorCode copy_pattern(Ex &, const CsrView<double> &);
     PetscErrorCode release();
   };
-  static bool in_place(Mat A) { return !Ex::apart || (Ex::on_device && on_cuda(A)); }
+  static bool in_place(Mat A);
   PetscErrorCode access_block(Ex &, Block &, CsrView<double> &);
   PetscErrorCode access_ghosts(Ex &, int rows, CsrView<double> &offd);
 

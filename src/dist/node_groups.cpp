@@ -1,5 +1,6 @@
 #include "dist/node_groups.hpp"
 
+#include "base/log.hpp"
 #include "dist/attempt.hpp"
 
 #include <algorithm>
@@ -79,7 +80,6 @@ Blocks blocks_of(const std::vector<int> &devices, int groups)
 
 NodeGroups::~NodeGroups()
 {
-  memory_.release();
   free_if_any(group_);
   free_if_any(heads_);
 }
@@ -118,9 +118,9 @@ PetscErrorCode NodeGroups::create_signals()
   PetscCall(attempt(all_, [&] { return memory_.allocate(group_, sizeof(Signals) * static_cast<std::size_t>(size_)); }));
   signals_ = memory_.at<Signals>(0);
   new (signals_ + rank_) Signals;
-  PetscCall(memory_.synchronise());
+  memory_.synchronise();
   PetscCallMPI(MPI_Barrier(group_));
-  PetscCall(memory_.synchronise());
+  memory_.synchronise();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,18 +150,34 @@ PetscErrorCode NodeGroups::create(MPI_Comm comm, int heads_a_node, const std::st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode NodeGroups::need_copies(std::string *why_not)
+{
+  PetscErrorCode code;
+  std::string message;
+
+  PetscFunctionBegin;
+  *why_not = "";
+  if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
+  auto copies = std::make_unique<StagedCopies>();
+  PetscCall(outcome_of([&] { return attempt(all_, [&] { return copies->create(group_, head_, devices_ > 0); }); }, &code, &message));
+  if (!code) copies_ = std::move(copies);
+  PetscCheck(!code || code == PETSC_ERR_SYS, all_, code, "%s", message.c_str());
+  if (code) *why_not = message;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode NodeGroups::gather() const
 {
   PetscFunctionBegin;
   gathered_++;
-  PetscCall(memory_.synchronise());
+  memory_.synchronise();
   signals_[rank_].gathered.store(gathered_, std::memory_order_release);
   if (!is_head()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int r = 0; r < size_; r++) {
     const Signals &of = signals_[r];
     PetscCall(wait_patiently(group_, [&] { return of.gathered.load(std::memory_order_acquire) >= gathered_; }));
   }
-  PetscCall(memory_.synchronise());
+  memory_.synchronise();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,7 +189,7 @@ PetscErrorCode NodeGroups::tell(const Word &word) const
     PetscCall(wait_patiently(group_, [&] { return of.words.load(std::memory_order_acquire) >= words_; }));
   }
   signals_[rank_].word = word;
-  PetscCall(memory_.synchronise());
+  memory_.synchronise();
   signals_[rank_].words.store(++words_, std::memory_order_release);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,8 +200,9 @@ PetscErrorCode NodeGroups::hear(Word *word) const
 
   PetscFunctionBegin;
   words_++;
+  const LogPhase logged(Phase::wait);
   PetscCall(wait_patiently(group_, [&] { return head.words.load(std::memory_order_acquire) >= words_; }));
-  PetscCall(memory_.synchronise());
+  memory_.synchronise();
   *word = head.word;
   signals_[rank_].words.store(words_, std::memory_order_release);
   PetscFunctionReturn(PETSC_SUCCESS);

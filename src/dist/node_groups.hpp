@@ -1,6 +1,6 @@
 // Processes of a node in groups, one of each of which works for all: its head. The others, its members, hand it what they have.
 #pragma once
-#include "dist/shared_memory.hpp"
+#include "dist/staged_copies.hpp"
 
 #include <array>
 #include <cstdint>
@@ -48,6 +48,9 @@ public:
   PetscErrorCode hear(Word *) const;
   // Collective over all ranks, as attempt(): work() on the heads, while members sleep.
   PetscErrorCode on_heads(const std::function<PetscErrorCode()> &work) const;
+  // Collective over all ranks: from here on there are copies(). *why_not: empty, or why not, the same on all ranks.
+  PetscErrorCode need_copies(std::string *why_not);
+  StagedCopies &copies() const { return *copies_; }
   // Collective over the group: the head's bytes for all of it.
   PetscErrorCode share(void *data, std::size_t bytes) const;
   PetscErrorCode share(std::string *) const;
@@ -63,10 +66,14 @@ private:
   MPI_Comm all_ = MPI_COMM_NULL, group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;
   int head_ = 0, rank_ = 0, size_ = 0; // in the group
   int processes_ = 0, count_ = 0, on_node_ = 0, devices_ = 0;
+  std::unique_ptr<StagedCopies> copies_; // of the group
   SharedMemory memory_;
   Signals *signals_ = nullptr; // in memory_, of each process of the group
   mutable std::uint64_t gathered_ = 0, words_ = 0;
 };
+
+// Collective over comm: groups for these arguments of NodeGroups::create(). They are made once, and are there until comm or PETSc ends.
+PetscErrorCode groups_of(MPI_Comm comm, int heads_a_node, const std::string &device, std::shared_ptr<NodeGroups> *, std::string *why_not);
 
 // groups[r]: of the processes of a node, r its rank there, in blocks of consecutive ones that differ by at most one process; heads[g]: the
 // head's rank. devices[r]: the number of the device of process r; heads have different devices as far as the blocks allow.

@@ -2,15 +2,46 @@
 
 #include "base/device.hpp"
 
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <thread>
 #include <unistd.h>
 
 namespace amgkit
 {
-// An MPI may wait for ever where there is too little, and memory that is there in name alone ends a process when it is written.
+namespace
+{
+constexpr mode_t for_this_user = 0600;
+
+// Named memory of so many bytes, which are there and zero: its descriptor and name, or -1.
+int create_named(std::size_t bytes, std::array<char, 64> &name)
+{
+  static int made = 0;
+  constexpr int tries = 1000; // of names that others have, perhaps of another container
+  int file = -1;
+
+  for (int k = 0; k < tries && file < 0; k++) {
+    std::snprintf(name.data(), name.size(), "/amgkit-%ld-%d", static_cast<long>(getpid()), made++);
+    file = shm_open(name.data(), O_CREAT | O_EXCL | O_RDWR, for_this_user);
+    if (file < 0 && errno != EEXIST) break;
+  }
+  int lacks = file < 0 ? errno : EINTR;
+  while (file >= 0 && lacks == EINTR) lacks = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  if (file >= 0 && lacks) {
+    ::close(file);
+    shm_unlink(name.data());
+  }
+  if (lacks) name.fill(0);
+  return lacks ? -1 : file;
+}
+} // namespace
+
 bool can_share(double bytes)
 {
   constexpr const char *where = "/dev/shm";
@@ -19,35 +50,32 @@ bool can_share(double bytes)
   return bytes <= static_cast<double>(room.f_bavail) * static_cast<double>(room.f_frsize);
 }
 
-// All of it is the first process's, so that it is in one piece.
-PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes, int groups)
+// All of it is taken at once: memory that is there in name alone ends a process when it is written, and another group may take what was
+// free a moment ago. As soon as all processes have it, it loses its name, so that the system frees it however they end.
+PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes)
 {
-  constexpr const char *message =
-      "No %.1f MB of memory that the processes of this node can share: give /dev/shm more room, or do not consolidate";
-  const double megabytes = static_cast<double>(bytes) * groups / 1e6;
-  MPI_Aint size = 0;
-  MPI_Errhandler handler;
-  int rank, unit = 1;
-  void *mine = nullptr;
+  std::array<char, 64> name{};
+  void *base = MAP_FAILED;
+  int rank, file = -1;
 
   PetscFunctionBegin;
-  int any = can_share(1e6 * megabytes) ? 0 : 1;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, group));
-  PetscCheck(any == 0, PETSC_COMM_SELF, PETSC_ERR_SYS, message, megabytes);
   PetscCallMPI(MPI_Comm_rank(group, &rank));
-  PetscCallMPI(MPI_Comm_get_errhandler(group, &handler));
-  PetscCallMPI(MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN));
-  const int code = MPI_Win_allocate_shared(rank == 0 ? static_cast<MPI_Aint>(bytes) : 0, unit, MPI_INFO_NULL, group,
-                                           static_cast<void *>(&mine), &window_);
-  PetscCallMPI(MPI_Comm_set_errhandler(group, handler));
-  PetscCallMPI(MPI_Errhandler_free(&handler));
-  any = code == MPI_SUCCESS ? 0 : 1;
+  if (rank == 0 && can_share(static_cast<double>(bytes))) file = create_named(bytes, name);
+  PetscCallMPI(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, group));
+  if (rank > 0 && name[0]) file = shm_open(name.data(), O_RDWR, for_this_user);
+  if (file >= 0) base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file >= 0) ::close(file);
+  int any = base == MAP_FAILED ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, group));
-  if (any) window_ = MPI_WIN_NULL; // what others lack cannot be freed
-  PetscCheck(any == 0, PETSC_COMM_SELF, PETSC_ERR_SYS, message, megabytes);
-  PetscCallMPI(MPI_Win_shared_query(window_, 0, &size, &unit, static_cast<void *>(&base_)));
-  PetscCallMPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_));
-  bytes_ = bytes;
+  if (rank == 0 && name[0]) shm_unlink(name.data());
+  if (base != MAP_FAILED) {
+    base_ = static_cast<char *>(base);
+    bytes_ = bytes;
+  }
+  if (any) release();
+  PetscCheck(any == 0, PETSC_COMM_SELF, PETSC_ERR_SYS,
+             "No %.1f MB of memory that the processes of this node can share: give /dev/shm more room, or do not consolidate",
+             static_cast<double>(bytes) / 1e6);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,19 +86,11 @@ void SharedMemory::lock_pages()
 
 void SharedMemory::release()
 {
-  if (window_ == MPI_WIN_NULL) return;
+  if (!base_) return;
   if (locked_) unlock_pages(base_);
   locked_ = false;
-  if (base_) static_cast<void>(MPI_Win_unlock_all(window_));
-  static_cast<void>(MPI_Win_free(&window_));
+  munmap(base_, bytes_);
   base_ = nullptr;
-}
-
-PetscErrorCode SharedMemory::synchronise() const
-{
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Win_sync(window_));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // A step of a cycle takes about a millisecond, a setup up to seconds. Who sleeps wakes about 60 microseconds late.

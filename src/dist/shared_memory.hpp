@@ -2,6 +2,7 @@
 #pragma once
 #include "base/compat.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 
@@ -20,13 +21,12 @@ public:
   SharedMemory &operator=(SharedMemory &&) = delete;
   ~SharedMemory() { release(); }
 
-  // Collective, once: memory not set. PETSC_ERR_SYS, on all ranks of the group, where the node has too little that can be shared by so many
-  // groups that ask for as much.
-  PetscErrorCode allocate(MPI_Comm group, std::size_t bytes, int groups = 1);
-  // Collective
-  void release();
+  // Collective, once: zeros. PETSC_ERR_SYS, on all ranks of the group, where the node has too little that can be shared. The system frees
+  // it with the last of the processes, however they end.
+  PetscErrorCode allocate(MPI_Comm group, std::size_t bytes);
+  void release(); // local
   // What others have written before a signal that this process has seen is read afterwards, and the other way round. Local.
-  PetscErrorCode synchronise() const;
+  void synchronise() const { std::atomic_thread_fence(std::memory_order_seq_cst); }
   // Local: from here on copies between all of it and this process's GPU are as fast as they can be, if the system allows it.
   void lock_pages();
   // Local: `bytes` from the beginning
@@ -34,7 +34,6 @@ public:
   explicit operator bool() const { return base_ != nullptr; }
 
 private:
-  MPI_Win window_ = MPI_WIN_NULL;
   char *base_ = nullptr;
   std::size_t bytes_ = 0;
   bool locked_ = false;

@@ -91,6 +91,30 @@ template <class Ex> PetscErrorCode SpaceVectorIn<Ex>::in_space(VecUse use, doubl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode SpaceVectorIn<Ex>::set_zero()
+{
+  double *entries;
+
+  PetscFunctionBegin;
+  PetscCall(in_space(VecUse::overwrite, &entries));
+  PetscCall(memory_zero(*ex_, entries, own_.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode SpaceVectorIn<Ex>::copy_in_space(SpaceVector &to, bool *copied)
+{
+  auto *other = dynamic_cast<SpaceVectorIn *>(&to);
+  double *from = nullptr, *there = nullptr;
+
+  PetscFunctionBegin;
+  *copied = other && other->n_ == n_;
+  if (!*copied) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(in_space(VecUse::read, &from));
+  PetscCall(other->in_space(VecUse::overwrite, &there));
+  PetscCall(memory_copy(*ex_, there, from, own_.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> void SpaceVectorIn<Ex>::place(double *entries)
 {
   here_ = entries;

@@ -19,6 +19,10 @@ public:
   virtual const char *space() const = 0;
   // The entries on the host. What is not read there is not copied.
   virtual PetscErrorCode on_host(VecUse, double **entries) = 0;
+  // In the space
+  virtual PetscErrorCode set_zero() = 0;
+  // *copied: whether `to` has this one's entries now; not if it is of another space or size.
+  virtual PetscErrorCode copy_in_space(SpaceVector &to, bool *copied) = 0;
 };
 
 // What was attached to x, or nullptr.
@@ -36,6 +40,8 @@ public:
   void release();
   const char *space() const override { return Ex::name; }
   PetscErrorCode on_host(VecUse, double **entries) override;
+  PetscErrorCode set_zero() override;
+  PetscErrorCode copy_in_space(SpaceVector &to, bool *copied) override;
   PetscErrorCode in_space(VecUse, double **entries);
   // From place() to take_back() the entries in the space are these, which count as there and are what take_back() leaves.
   void place(double *entries);

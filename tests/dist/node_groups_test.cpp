@@ -2,7 +2,9 @@
 
 #include "support/petsc_problems.hpp"
 
+#include <filesystem>
 #include <set>
+#include <unistd.h>
 
 namespace amgkit::test
 {
@@ -93,5 +95,47 @@ TEST(NodeGroups, OneProcessAloneSharesNothing)
   std::string why_not;
   OK(groups.create(PETSC_COMM_SELF, 0, "", &why_not));
   EXPECT_NE(why_not, "");
+}
+
+TEST(NodeGroups, AreMadeOnceForACommunicator)
+{
+  if (size_of_world() == 1) GTEST_SKIP();
+  std::shared_ptr<NodeGroups> first, second, other;
+  std::string why_not;
+  MPI_Comm comm;
+  MPI_Comm_dup(PETSC_COMM_WORLD, &comm);
+  OK(groups_of(comm, 1, "", &first, &why_not));
+  OK(groups_of(comm, 1, "", &second, &why_not));
+  EXPECT_EQ(first, second);
+  OK(groups_of(comm, 1, rank_of_world() == 0 ? "a device" : "", &other, &why_not)); // where one process has another one
+  EXPECT_NE(first, other);
+  OK(first->need_copies(&why_not));
+  EXPECT_EQ(why_not, "");
+  const std::weak_ptr<NodeGroups> left = first;
+  first.reset();
+  second.reset();
+  EXPECT_FALSE(left.expired());
+  MPI_Comm_free(&comm);
+  EXPECT_TRUE(left.expired());
+  other.reset();
+}
+
+// However a process ends, the system frees what it has shared.
+TEST(NodeGroups, SharedMemoryHasNoNameAfterwards)
+{
+  const auto names = [] {
+    std::set<std::string> all;
+    for (const auto &file : std::filesystem::directory_iterator("/dev/shm")) {
+      const std::string name = file.path().filename();
+      if (name.find("amgkit-" + std::to_string(getpid()) + "-") == 0) all.insert(name);
+    }
+    return all;
+  };
+  SharedMemory memory;
+  OK(memory.allocate(PETSC_COMM_WORLD, 1000));
+  EXPECT_TRUE(names().empty());
+  memory.at<int>(0)[rank_of_world()] = rank_of_world() + 1;
+  MPI_Barrier(PETSC_COMM_WORLD);
+  for (int r = 0; r < size_of_world(); r++) EXPECT_EQ(memory.at<int>(0)[r], r + 1);
 }
 } // namespace amgkit::test

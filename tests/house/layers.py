@@ -76,8 +76,8 @@ def check(path, text):
         else:
             if layer in NO_MAT and re.search(r"\bMat\b", line):
                 found.append(f"{layer} knows no Mat")
-            if not (layer == "dist" and name.startswith(("mat_view.", "mat_of_heads."))) and (match := AIJ.search(line)):
-                found.append(f"{match[0]}: only src/dist/mat_view and mat_of_heads know the formats of a Mat")
+            if not (layer == "dist" and name.startswith(("mat_view.", "user_rows.", "window_rows."))) and (match := AIJ.search(line)):
+                found.append(f"{match[0]}: only mat_view, user_rows and window_rows of src/dist know the formats of a Mat")
             if "<<<" in line and "_cuda" not in name:
                 found.append("a kernel launch outside a file named *_cuda*")
         complaints += [f"{path}:{number}: {complaint}" for complaint in found if complaint]

@@ -4,6 +4,7 @@
 #include "support/every_type.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -56,6 +57,8 @@ inline std::string levels_of(const std::string &view)
   if (at == std::string::npos || end == std::string::npos) return "";
   return view.substr(at, end - at);
 }
+// Where the heads read the rows that the processes share, and where these are sent to them.
+inline const std::array<std::string, 2> both_spaces = {" -pc_amgmatching_space host", " -pc_amgmatching_space debug"};
 inline const std::string small = " -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_kcycle_levels 1";
 
 class Consolidated : public EveryType {

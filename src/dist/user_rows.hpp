@@ -1,0 +1,102 @@
+// This process's rows of the user's matrix, on the host.
+#pragma once
+#include "dist/mat_view.hpp"
+
+#include <array>
+#include <vector>
+
+namespace amgkit
+{
+class UserRows {
+public:
+  // Local
+  PetscErrorCode open(Mat A)
+  {
+    PetscInt rows;
+
+    PetscFunctionBegin;
+    PetscCall(get_blocks(A, &blocks_[0].mat, &blocks_[1].mat, &ghosts_));
+    PetscCall(MatGetOwnershipRange(A, &first_, &last_));
+    for (Block &block : blocks_) {
+      PetscBool done = PETSC_TRUE;
+      if (!block.mat) continue;
+      PetscCall(MatGetRowIJ(block.mat, 0, PETSC_FALSE, PETSC_FALSE, &rows, &block.ptr, &block.col, &done)); // stays as long as the pattern
+      PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ is not supported by this matrix");
+      PetscCall(MatSeqAIJGetArrayRead(block.mat, &block.val));
+    }
+    if (blocks_[1].mat) PetscCall(MatGetLocalSize(blocks_[1].mat, nullptr, &ghost_count_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode close()
+  {
+    PetscFunctionBegin;
+    for (Block &block : blocks_) {
+      if (block.val) PetscCall(MatSeqAIJRestoreArrayRead(block.mat, &block.val));
+      block.val = nullptr;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscInt rows() const { return last_ - first_; }
+  PetscInt first() const { return first_; }
+  std::vector<PetscInt> ghosts() const { return {ghosts_, ghosts_ + ghost_count_}; } // of the second block, ascending
+  // take(global column, value) for the entries of row i, by ascending columns
+  template <class F> void visit(PetscInt i, F take) const
+  {
+    const auto &[own, others] = blocks_;
+    PetscInt k = others.mat ? others.ptr[i] : 0;
+    const PetscInt end = others.mat ? others.ptr[i + 1] : 0;
+    for (; k < end && ghosts_[others.col[k]] < first_; k++) take(ghosts_[others.col[k]], others.val[k]);
+    for (PetscInt d = own.ptr[i]; d < own.ptr[i + 1]; d++) take(first_ + own.col[d], own.val[d]);
+    for (; k < end; k++) take(ghosts_[others.col[k]], others.val[k]);
+  }
+
+  // Entries one after the other in a block's arrays: 0, of own columns, or 1, of ghosts.
+  struct Run {
+    int block;
+    PetscInt begin, end;
+  };
+  const PetscInt *columns(const Run &run) const { return blocks_[static_cast<std::size_t>(run.block)].col + run.begin; }
+  const PetscScalar *values(const Run &run) const { return blocks_[static_cast<std::size_t>(run.block)].val + run.begin; }
+  // How many entries row i has in own columns, if own says so, and in those ghosts g that have chosen[g].
+  PetscInt count(PetscInt i, bool own, const std::vector<bool> &chosen) const
+  {
+    const auto &[of_own, others] = blocks_;
+    PetscInt sum = own ? of_own.ptr[i + 1] - of_own.ptr[i] : 0;
+    for (PetscInt k = others.mat ? others.ptr[i] : 0; others.mat && k < others.ptr[i + 1]; k++) sum += chosen[others.col[k]];
+    return sum;
+  }
+  // take(run) for these entries, by rows and then by ascending columns, in runs as long as can be
+  template <class F> void visit_runs(bool own, const std::vector<bool> &chosen, F take) const
+  {
+    const auto &[of_own, others] = blocks_;
+    Run run = {0, 0, 0};
+    const auto add = [&](int block, PetscInt begin, PetscInt end) {
+      if (begin == end) return;
+      if (block == run.block && begin == run.end) {
+        run.end = end;
+        return;
+      }
+      if (run.begin < run.end) take(run);
+      run = {block, begin, end};
+    };
+    for (PetscInt i = 0; i < rows(); i++) {
+      PetscInt k = others.mat ? others.ptr[i] : 0;
+      const PetscInt end = others.mat ? others.ptr[i + 1] : 0;
+      for (; k < end && ghosts_[others.col[k]] < first_; k++) add(1, k, chosen[others.col[k]] ? k + 1 : k);
+      if (own) add(0, of_own.ptr[i], of_own.ptr[i + 1]);
+      for (; k < end; k++) add(1, k, chosen[others.col[k]] ? k + 1 : k);
+    }
+    if (run.begin < run.end) take(run);
+  }
+
+private:
+  struct Block {
+    Mat mat = nullptr;
+    const PetscInt *ptr = nullptr, *col = nullptr;
+    const PetscScalar *val = nullptr;
+  };
+  std::array<Block, 2> blocks_;
+  const PetscInt *ghosts_ = nullptr;
+  PetscInt first_ = 0, last_ = 0, ghost_count_ = 0;
+};
+} // namespace amgkit
