@@ -3,11 +3,12 @@
 # Run it again at any time: what is in place already is left as it is.
 set -euo pipefail
 
-usage='usage: bash share/amgkit/quickstart.sh demo|test [--gpu | --cuda] [--preset NAME] [--full] [-- CTEST_OPTION...]
+usage='usage: bash share/amgkit/quickstart.sh demo|test [--gpu | --cuda] [--preset NAME] [--full | --applications] [-- CTEST_OPTION...]
 
   demo            run PETSc'\''s own example programs through the plugin and compare setup and solve times, about a minute
   test            build everything and run the tests of the preset that gate a change
   --full          with test: run every number of ranks, every seed and every combination of options too, an hour on two cores
+  --applications  with test: install FEniCSx, deal.II, GetDP and SLEPc, 2.4 GB, and run the tests with these programs alone
   --gpu           for NVIDIA GPUs with the PETSc of your distribution: AMGKit copies its matrices to the GPU (preset cuda-host-petsc)
   --cuda          for matrices that live on the GPU (preset cuda); brings a PETSc with CUDA, which takes minutes the first time
   --preset NAME   host (default), host-asan, host-int64, cuda-host-petsc or cuda
@@ -25,7 +26,7 @@ log=$root/build/quickstart.log
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/amgkit
 cuda_petsc=3.26.1
 cores=$(env -u OMP_NUM_THREADS nproc) # nproc tells the number of threads where that is set
-mode='' preset='' ctest_options=() full=no nvcc=no own_petsc=no gpus='' step=0 steps=4 heart='' kinds=()
+mode='' preset='' ctest_options=() full=no applications=no nvcc=no own_petsc=no gpus='' step=0 steps=4 heart='' kinds=()
 
 # --- progress and failure -------------------------------------------------------------------------
 
@@ -92,6 +93,11 @@ need() {
     apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}"
 }
 
+# X.Y of an installed package's version
+minor_version() { # PACKAGE
+  dpkg-query -W -f '${Version}' "$1" | sed -E 's/^([0-9]+:)?([0-9]+\.[0-9]+).*/\2/'
+}
+
 install_packages() {
   local names=(cmake ninja-build ccache g++ make pkg-config libgtest-dev)
   begin 'packages'
@@ -113,9 +119,11 @@ install_packages() {
       test-host | test-cuda-host-petsc) names+=(python3-petsc4py-real) ;;
       test-host-int64) names+=(python3-petsc4py-64-real) ;;
     esac
+    if [[ $applications == yes ]]; then names+=(python3-petsc4py-real python3-dolfinx-real libdeal.ii-dev libdeal.ii-doc getdp slepc-dev); fi
     need "${names[@]}" petsc-dev
-    # The package of the examples has the X.Y of PETSc's version in its name.
-    need "libpetsc$(dpkg-query -W -f '${Version}' petsc-dev | sed -E 's/^([0-9]+:)?([0-9]+\.[0-9]+).*/\2/')-dev-examples"
+    # The packages of examples have X.Y in their names.
+    need "libpetsc$(minor_version petsc-dev)-dev-examples"
+    if [[ $applications == yes ]]; then need "libslepc$(minor_version slepc-dev)-dev-examples"; fi
   fi
 }
 
@@ -291,7 +299,7 @@ demo() {
 run_tests() {
   local again="Those alone: ctest --test-dir build/$preset --rerun-failed --output-on-failure" gate=(-LE '^full$')
   begin "test: preset $preset"
-  if [[ $full == yes ]]; then gate=(); fi
+  if [[ $full == yes || $applications == yes ]]; then gate=(); fi
   # two more than there are cores: a rank that waits leaves its core to others
   ctest --test-dir "build/$preset" --no-tests=error --parallel "$((cores + 2))" --output-on-failure "${gate[@]}" "${ctest_options[@]}" || die 'tests failed' "$again"
 }
@@ -301,6 +309,7 @@ while (($#)); do
     demo | test) mode=$1 ;;
     --gpu | --cuda) kinds+=("$1") ;;
     --full) full=yes ;;
+    --applications) applications=yes ;;
     --preset) preset=${2:?--preset needs a name} && shift ;;
     --) shift && ctest_options=("$@") && break ;;
     -h | --help) echo "$usage" && exit ;;
@@ -319,6 +328,11 @@ case ${preset:=host} in
   *) die "no such preset: $preset" "$usage" ;;
 esac
 if [[ -n ${PETSC_DIR:-} ]]; then own_petsc=yes; fi
+if [[ $applications == yes ]]; then
+  [[ $mode-$full-$own_petsc == test-no-no ]] || die '--applications is for test alone, with the PETSc of the distribution'
+  [[ $preset == host || $preset == cuda-host-petsc ]] || die "--applications means the preset host or cuda-host-petsc, not $preset"
+  ctest_options=(-L '^application$' "${ctest_options[@]}")
+fi
 if [[ $mode == demo ]]; then ((steps += 2)); fi
 if [[ $preset-$own_petsc == cuda-no ]]; then ((steps += 1)); fi
 if ((EUID == 0)); then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
@@ -335,6 +349,9 @@ configure
 if [[ $mode == demo ]]; then
   build amgkit amgkit_bench petsc_examples
   demo
+elif [[ $applications == yes ]]; then
+  build amgkit
+  run_tests
 else
   build all petsc_examples
   run_tests

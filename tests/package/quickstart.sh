@@ -64,6 +64,12 @@ shows '^ctest --test-dir build/cuda-host-petsc .*-LE \^full\$$'
 quickstart 9.0 test --preset cuda-host-petsc --full -- -L petsc || fail "$output"
 shows '^ctest --test-dir build/cuda-host-petsc .*--output-on-failure -L petsc$'
 
+quickstart 9.0 test --applications --gpu || fail "$output"
+shows '^cmake --build build/cuda-host-petsc --target amgkit$'
+shows '^ctest .*-L \^application\$$'
+refuses '--applications is for test alone' demo --applications
+refuses '--applications means the preset host or cuda-host-petsc, not cuda' test --applications --cuda
+
 quickstart 9.0 demo || fail "$output"
 shows '^cmake --preset host '
 lacks 'amgkit_gpu|ARCHITECTURES'
