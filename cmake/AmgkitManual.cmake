@@ -1,7 +1,7 @@
 # The manual: a page in section 3 for each type, under the name of its macro and of the type, made from its Markdown page, which is
 # installed as well, as are the pages that it links. The option lists of those pages are the parameter lists: plugin_test compares them.
 set(AMGKIT_DOCUMENTED_PCS amgmatching amgclassical amgsa ilu2level)
-foreach(page install multigrid symptoms coming-from)
+foreach(page install applications multigrid symptoms coming-from)
   install(FILES ${PROJECT_SOURCE_DIR}/share/amgkit/doc/${page}.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/amgkit COMPONENT common)
 endforeach()
 

@@ -3,13 +3,15 @@
 # Run it again at any time: what is in place already is left as it is.
 set -euo pipefail
 
-usage='usage: bash share/amgkit/quickstart.sh demo|test [--cuda] [--preset NAME] [--full] [-- CTEST_OPTION...]
+usage='usage: bash share/amgkit/quickstart.sh demo|test [--gpu | --cuda] [--preset NAME] [--full | --applications] [-- CTEST_OPTION...]
 
   demo            run PETSc'\''s own example programs through the plugin and compare setup and solve times, about a minute
   test            build everything and run the tests of the preset that gate a change
   --full          with test: run every number of ranks, every seed and every combination of options too, an hour on two cores
-  --cuda          build for NVIDIA GPUs (preset cuda); brings its own PETSc with CUDA, which takes minutes the first time
-  --preset NAME   host (default), host-asan, host-int64 or cuda
+  --applications  with test: install FEniCSx, deal.II, GetDP and SLEPc, 2.4 GB, and run the tests with these programs alone
+  --gpu           for NVIDIA GPUs with the PETSc of your distribution: AMGKit copies its matrices to the GPU (preset cuda-host-petsc)
+  --cuda          for matrices that live on the GPU (preset cuda); brings a PETSc with CUDA, which takes minutes the first time
+  --preset NAME   host (default), host-asan, host-int64, cuda-host-petsc or cuda
   CTEST_OPTION    which tests to run, as ctest'\''s: -- -R ex45
 
 environment:
@@ -24,7 +26,7 @@ log=$root/build/quickstart.log
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/amgkit
 cuda_petsc=3.26.1
 cores=$(env -u OMP_NUM_THREADS nproc) # nproc tells the number of threads where that is set
-mode='' preset='' ctest_options=() full=no cuda=no own_petsc=no gpus='' step=0 steps=4 heart=''
+mode='' preset='' ctest_options=() full=no applications=no nvcc=no own_petsc=no gpus='' step=0 steps=4 heart='' kinds=()
 
 # --- progress and failure -------------------------------------------------------------------------
 
@@ -91,13 +93,18 @@ need() {
     apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}"
 }
 
+# X.Y of an installed package's version
+minor_version() { # PACKAGE
+  dpkg-query -W -f '${Version}' "$1" | sed -E 's/^([0-9]+:)?([0-9]+\.[0-9]+).*/\2/'
+}
+
 install_packages() {
   local names=(cmake ninja-build ccache g++ make pkg-config libgtest-dev)
   begin 'packages'
   if [[ $own_petsc == no ]] || ! command -v mpiexec >/dev/null; then names+=(libopenmpi-dev openmpi-bin libopenblas-dev); fi
   if [[ $own_petsc == yes ]]; then
     need "${names[@]}"
-  elif [[ $cuda == yes ]]; then
+  elif [[ $preset == cuda ]]; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || names+=(python3 python3-venv)
     need "${names[@]}"
   else
@@ -105,15 +112,18 @@ install_packages() {
     # tests: the plugin must refuse a complex PETSc and one with the other size of PetscInt
     if [[ $mode == test ]]; then names+=(libpetsc-complex-dev libpetsc64-real-dev); fi
     # the Debian packages, and the Python package in environments of its own
+    if [[ $mode-$preset == test-cuda-host-petsc ]]; then names+=(python3 python3-venv); fi
     if [[ $mode-$preset == test-host* && $preset != host-asan ]]; then names+=(dpkg-dev file python3 python3-venv); fi
     # and the tutorial in Python runs with the petsc4py of the preset's PETSc; Python itself cannot be sanitized
     case $mode-$preset in
-      test-host) names+=(python3-petsc4py-real) ;;
+      test-host | test-cuda-host-petsc) names+=(python3-petsc4py-real) ;;
       test-host-int64) names+=(python3-petsc4py-64-real) ;;
     esac
+    if [[ $applications == yes ]]; then names+=(python3-petsc4py-real python3-dolfinx-real libdeal.ii-dev libdeal.ii-doc getdp slepc-dev); fi
     need "${names[@]}" petsc-dev
-    # The package of the examples has the X.Y of PETSc's version in its name.
-    need "libpetsc$(dpkg-query -W -f '${Version}' petsc-dev | sed -E 's/^([0-9]+:)?([0-9]+\.[0-9]+).*/\2/')-dev-examples"
+    # The packages of examples have X.Y in their names.
+    need "libpetsc$(minor_version petsc-dev)-dev-examples"
+    if [[ $applications == yes ]]; then need "libslepc$(minor_version slepc-dev)-dev-examples"; fi
   fi
 }
 
@@ -123,7 +133,7 @@ find_cuda() {
   local dir=${CUDA_HOME:-/usr/local/cuda}
   command -v nvcc >/dev/null || PATH=$PATH:$dir/bin
   command -v nvcc >/dev/null || die "no CUDA compiler: nvcc is neither in PATH nor in $dir/bin" \
-    'Install the CUDA toolkit, 12.4 or newer (NVIDIA'\''s package cuda-toolkit), and put its bin folder in PATH.'
+    'Install the CUDA Toolkit, 12.4 or newer (NVIDIA'\''s package cuda-toolkit), and put its bin folder in PATH.'
   gpus=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -xE '[0-9]+\.[0-9]+' | tr -d . | sort -un) || gpus=''
   if [[ -n $gpus ]]; then
     say "GPU of compute capability $(paste -s -d ' ' <<<"$gpus") found: it is used"
@@ -200,8 +210,8 @@ choose_petsc() {
     *) PETSC_DIR=/usr/lib/petscdir/petsc-real ;;
   esac
   export PETSC_DIR PETSC_ARCH=${PETSC_ARCH:-}
-  if [[ $cuda == yes ]] && ! grep -q 'define PETSC_HAVE_CUDA ' "$PETSC_DIR"{,/"$PETSC_ARCH"}/include/petscconf.h 2>/dev/null; then
-    die "the PETSc in $PETSC_DIR was configured without CUDA" 'Unset PETSC_DIR to get one that has it.'
+  if [[ $preset == cuda ]] && ! grep -q 'define PETSC_HAVE_CUDA ' "$PETSC_DIR"{,/"$PETSC_ARCH"}/include/petscconf.h 2>/dev/null; then
+    die "the PETSc in $PETSC_DIR was configured without CUDA" 'Unset PETSC_DIR to get one that has it, or use --gpu, which needs none.'
   fi
   for dir in "${PETSC_EXAMPLES_DIR:-}" "$PETSC_DIR/share/petsc/examples" "$PETSC_DIR"; do
     PETSC_EXAMPLES_DIR=$dir
@@ -217,7 +227,7 @@ configure() {
   begin "configure: preset $preset, PETSc in $PETSC_DIR"
   if [[ -e $cached ]] && ! grep -qxE "PETSC_DIR:[A-Z]+=$PETSC_DIR" "$cached"; then options+=(--fresh); fi
   if [[ -n $PETSC_EXAMPLES_DIR ]]; then options+=("-DAMGKIT_PETSC_EXAMPLES_DIR=$PETSC_EXAMPLES_DIR"); fi
-  if [[ $cuda == yes ]]; then
+  if [[ $nvcc == yes ]]; then
     arch=$(paste -s -d ';' <<<"${gpus:-80;90}")
     options+=("-DCMAKE_CUDA_ARCHITECTURES=${AMGKIT_CUDA_ARCHITECTURES:-$arch}")
   fi
@@ -266,10 +276,14 @@ example() { # PROGRAM ARGUMENT...
 
 demo() {
   local system ours dm=() types=()
-  if [[ -n $gpus ]]; then
-    dm=(-dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0)
-    types=(-mat_type aijcusparse -vec_type cuda -use_gpu_aware_mpi 0)
-  fi
+  case $preset-${gpus:+gpu} in
+    cuda-host-petsc-gpu) dm=(-amgkit_gpu) types=(-amgkit_gpu) ;;
+    cuda-host-petsc-) dm=(-amgkit_gpu try) types=(-amgkit_gpu try) ;;
+    cuda-gpu)
+      dm=(-dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0)
+      types=(-mat_type aijcusparse -vec_type cuda -use_gpu_aware_mpi 0)
+      ;;
+  esac
   begin "PETSc's ex45: Poisson's equation in 3D, 61 x 61 x 61 points"
   example ex45 -da_grid_x 61 -da_grid_y 61 -da_grid_z 61 "${dm[@]}"
   begin "PETSc's ex54: finite elements in 2D, 199 x 199 with a soft inclusion (coefficient 0.001)"
@@ -285,7 +299,7 @@ demo() {
 run_tests() {
   local again="Those alone: ctest --test-dir build/$preset --rerun-failed --output-on-failure" gate=(-LE '^full$')
   begin "test: preset $preset"
-  if [[ $full == yes ]]; then gate=(); fi
+  if [[ $full == yes || $applications == yes ]]; then gate=(); fi
   # two more than there are cores: a rank that waits leaves its core to others
   ctest --test-dir "build/$preset" --no-tests=error --parallel "$((cores + 2))" --output-on-failure "${gate[@]}" "${ctest_options[@]}" || die 'tests failed' "$again"
 }
@@ -293,8 +307,9 @@ run_tests() {
 while (($#)); do
   case $1 in
     demo | test) mode=$1 ;;
-    --cuda) cuda=yes ;;
+    --gpu | --cuda) kinds+=("$1") ;;
     --full) full=yes ;;
+    --applications) applications=yes ;;
     --preset) preset=${2:?--preset needs a name} && shift ;;
     --) shift && ctest_options=("$@") && break ;;
     -h | --help) echo "$usage" && exit ;;
@@ -303,14 +318,23 @@ while (($#)); do
   shift
 done
 if [[ -z $mode ]]; then die 'demo or test?' "$usage"; fi
-case ${preset:=$([[ $cuda == yes ]] && echo cuda || echo host)} in
-  cuda) cuda=yes ;;
-  host | host-asan | host-int64) [[ $cuda == no ]] || die "--cuda means the preset cuda, not $preset" ;;
+declare -A preset_of=([--gpu]=cuda-host-petsc [--cuda]=cuda)
+for kind in "${kinds[@]}"; do
+  [[ ${preset:=${preset_of[$kind]}} == "${preset_of[$kind]}" ]] || die "$kind means the preset ${preset_of[$kind]}, not $preset"
+done
+case ${preset:=host} in
+  cuda | cuda-host-petsc) nvcc=yes ;;
+  host | host-asan | host-int64) ;;
   *) die "no such preset: $preset" "$usage" ;;
 esac
 if [[ -n ${PETSC_DIR:-} ]]; then own_petsc=yes; fi
+if [[ $applications == yes ]]; then
+  [[ $mode-$full-$own_petsc == test-no-no ]] || die '--applications is for test alone, with the PETSc of the distribution'
+  [[ $preset == host || $preset == cuda-host-petsc ]] || die "--applications means the preset host or cuda-host-petsc, not $preset"
+  ctest_options=(-L '^application$' "${ctest_options[@]}")
+fi
 if [[ $mode == demo ]]; then ((steps += 2)); fi
-if [[ $cuda-$own_petsc == yes-no ]]; then ((steps += 1)); fi
+if [[ $preset-$own_petsc == cuda-no ]]; then ((steps += 1)); fi
 if ((EUID == 0)); then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
 trap stop_heart EXIT
@@ -318,13 +342,16 @@ cd "$root"
 mkdir -p build
 : >"$log"
 
-if [[ $cuda == yes ]]; then find_cuda; fi
+if [[ $nvcc == yes ]]; then find_cuda; fi
 install_packages
 choose_petsc
 configure
 if [[ $mode == demo ]]; then
   build amgkit amgkit_bench petsc_examples
   demo
+elif [[ $applications == yes ]]; then
+  build amgkit
+  run_tests
 else
   build all petsc_examples
   run_tests

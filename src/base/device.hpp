@@ -10,6 +10,9 @@ namespace amgkit
 // What tells the device that is chosen for this process from others of the node, without opening it; empty: there is none. In a build for
 // GPUs alone.
 PetscErrorCode name_of_device(std::string *);
+// Chooses the device and opens there what all spaces of the process share, unless that is done. PETSC_ERR_MEM: it has no memory left. In a
+// build for GPUs alone.
+PetscErrorCode try_device();
 // Host memory that a device reads or writes often: copies are faster if its pages are locked, which takes longer than one copy. Whether
 // they are now; no is no error. The same for a build without GPUs, which never locks.
 #if defined(AMGKIT_HAVE_CUDA)

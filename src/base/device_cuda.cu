@@ -2,6 +2,7 @@
 
 #include "base/cuda.hpp"
 #include "base/gpu.hpp"
+#include "base/outcome.hpp"
 
 #include <map>
 #include <petscdevice.h>
@@ -32,7 +33,50 @@ PetscErrorCode number_of_device(int count, int *device)
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+__global__ void probe_kernel() {}
+
+// Empty where the GPU of this process has code in this build; else its compute capability.
+std::string capability_without_code()
+{
+  int device = 0, major = 0, minor = 0;
+  cudaFuncAttributes code;
+
+  cudaError_t status = cudaGetDevice(&device);
+  if (!status) status = cudaFuncGetAttributes(&code, probe_kernel);
+  static_cast<void>(cudaGetLastError());
+  if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction) return "";
+  static_cast<void>(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  static_cast<void>(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  return std::to_string(major) + "." + std::to_string(minor);
+}
 } // namespace
+
+std::string why_no_gpu()
+{
+  int driver = 0, devices = 0;
+  PetscErrorCode code = PETSC_SUCCESS;
+  std::string message;
+  const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
+
+  cudaError_t status = cudaDriverGetVersion(&driver);
+  if (status || driver == 0) return "there is no NVIDIA driver (libcuda.so.1)";
+  status = cudaGetDeviceCount(&devices);
+  static_cast<void>(cudaGetLastError());
+  if (status == cudaErrorNoDevice || (!status && devices == 0)) return "there is no NVIDIA GPU";
+  if (status == cudaErrorInsufficientDriver)
+    return "the NVIDIA driver is for CUDA " + version(driver) + " and this build needs one for CUDA " + version(CUDART_VERSION);
+  if (status) return std::string("the NVIDIA driver fails: ") + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
+
+  // Another process may have the device for itself, or all of its memory. This is no error yet: the CPU may do.
+  if (outcome_of(try_device, &code, &message)) return "the GPU cannot be tried";
+  static_cast<void>(cudaGetLastError());
+  if (!code) return "";
+  if (const std::string capability = capability_without_code(); !capability.empty())
+    return "this build has no code for the GPU's compute capability " + capability + ": see CMAKE_CUDA_ARCHITECTURES";
+  if (code == PETSC_ERR_MEM) return "the GPU has no memory left";
+  return "the GPU cannot be used: " + (message.empty() ? "PETSc error " + std::to_string(code) : message);
+}
 
 int count_gpus()
 {

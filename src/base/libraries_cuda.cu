@@ -19,7 +19,8 @@ PetscErrorCode open_library(const std::string &name, void **library)
   if (!*library) *library = dlopen((AMGKIT_CUDA_LIBRARIES "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL);
 #endif
   const char *reason = *library ? nullptr : dlerror();
-  PetscCheck(*library, PETSC_COMM_SELF, PETSC_ERR_SUP, "CUDA's library %s is needed here and cannot be loaded: %s", name.c_str(),
+  PetscCheck(*library, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "CUDA's library %s is needed here and cannot be loaded: %s. LD_LIBRARY_PATH may name its folder", name.c_str(),
              reason ? reason : "no reason was given");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 // The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very large.
-#include "base/gpu.hpp"
+#include "base/device.hpp"
 #include "base/launch_cuda.hpp"
 #include "base/memory.hpp"
 
@@ -8,7 +8,6 @@
 #include <map>
 #include <petscsys.h>
 #include <set>
-#include <string>
 #include <vector>
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
@@ -256,30 +255,6 @@ PetscErrorCode find_overlap(int device, bool *overlap)
 }
 } // namespace
 
-std::string why_no_gpu()
-{
-  int driver = 0, devices = 0, device = 0, major = 0, minor = 0;
-  cudaFuncAttributes code;
-  const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
-
-  cudaError_t status = cudaDriverGetVersion(&driver);
-  if (status || driver == 0) return "there is no NVIDIA driver (libcuda.so.1)";
-  status = cudaGetDeviceCount(&devices);
-  if (status == cudaErrorNoDevice || (!status && devices == 0)) return "there is no NVIDIA GPU";
-  if (status == cudaErrorInsufficientDriver)
-    return "the NVIDIA driver is for CUDA " + version(driver) + " and this build needs one for CUDA " + version(CUDART_VERSION);
-  if (!status && choose_device()) return "no device could be chosen"; // before the next call takes the first one
-  if (!status) status = cudaGetDevice(&device);
-  if (!status) status = cudaFuncGetAttributes(&code, probe_kernel);
-  (void)cudaGetLastError();
-  if (!status) return "";
-  if (status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction) return cudaGetErrorString(status);
-  (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-  return "this build has no code for the GPU's compute capability " + std::to_string(major) + "." + std::to_string(minor) +
-         ": see CMAKE_CUDA_ARCHITECTURES";
-}
-
 PetscErrorCode open(Cuda &ex)
 {
   int device;
@@ -297,6 +272,18 @@ PetscErrorCode open(Cuda &ex)
   if (arrived) PetscCall(memory_zero(ex, arrived, sizeof(unsigned)));
   ex.arrived = static_cast<unsigned *>(arrived);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode try_device()
+{
+  Cuda ex;
+
+  PetscFunctionBegin;
+  if (host_scalars().memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(open(ex));
+  const bool memory_left = ex.arrived != nullptr;
+  PetscCall(memory_free(ex, Memory::scratch, ex.arrived));
+  PetscFunctionReturn(memory_left ? PETSC_SUCCESS : PETSC_ERR_MEM);
 }
 
 namespace

@@ -1,29 +1,12 @@
 #include "dist/attempt.hpp"
 
+#include <algorithm>
 #include <array>
-#include <new>
 
 namespace amgkit
 {
 namespace
 {
-using Message = std::array<char, 512>;
-
-void keep(Message &kept, const char *message)
-{
-  std::size_t i = 0;
-  for (; message[i] && i + 1 < kept.size(); i++) kept[i] = message[i];
-  kept[i] = 0;
-}
-
-// A PETSc error handler that remembers the message of the error instead of printing it.
-PetscErrorCode remember(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type, const char *message,
-                        void *context)
-{
-  if (type == PETSC_ERROR_INITIAL && message) keep(*static_cast<Message *>(context), message);
-  return code;
-}
-
 // A PETSc error handler that lets PETSC_ERR_MEM of an attempt() pass unseen, and all else go to the handler below it. context: whether an
 // error was raised with a message, as attempt() raises none for lack of memory.
 PetscErrorCode pass_others(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type,
@@ -38,50 +21,11 @@ PetscErrorCode pass_others(MPI_Comm comm, int line, const char *function, const 
   return answer;
 }
 
-// PETSc's stack of function names, which a PETSc for debugging keeps and an error that is no error in the end leaves as it was where it
-// arose.
-class CallStack {
-public:
-#if defined(PETSC_USE_DEBUG) && !defined(PETSC_HAVE_THREADSAFETY)
-  void restore() const { petscstack.currentsize = size_, petscstack.hotdepth = depth_; }
-
-private:
-  int size_ = petscstack.currentsize, depth_ = petscstack.hotdepth;
-#else
-  void restore() const {}
-#endif
-};
-
-PetscErrorCode guarded(const std::function<PetscErrorCode()> &work, Message &message)
-{
-  try {
-    return work();
-  } catch (const std::bad_alloc &) { // a container of the standard library
-    return PETSC_ERR_MEM;
-  } catch (const std::exception &e) {
-    keep(message, e.what());
-    return PETSC_ERR_LIB;
-  }
-}
 } // namespace
-
-PetscErrorCode outcome_of(const std::function<PetscErrorCode()> &work, PetscErrorCode *code, std::string *said)
-{
-  Message message{};
-
-  PetscFunctionBegin;
-  PetscCall(PetscPushErrorHandler(remember, &message));
-  const CallStack here;
-  *code = guarded(work, message);
-  if (*code) here.restore();
-  PetscCall(PetscPopErrorHandler());
-  *said = message.data();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &work)
 {
-  Message message{};
+  std::array<char, 512> message{};
   PetscErrorCode code;
   std::string said;
   int rank, size;
@@ -90,7 +34,7 @@ PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &wor
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(outcome_of(work, &code, &said));
-  keep(message, said.c_str());
+  std::copy_n(said.begin(), std::min(said.size(), message.size() - 1), message.begin());
 
   const bool memory = code == PETSC_ERR_MEM;
   std::array<int, 2> state = {memory, code && !memory ? size - rank : 0}; // the largest second entry is the first rank's

@@ -1,9 +1,6 @@
 // Errors of one rank, known to all: what keeps a failure on one rank from becoming a hang on the others.
 #pragma once
-#include "base/compat.hpp"
-
-#include <functional>
-#include <string>
+#include "base/outcome.hpp"
 
 namespace amgkit
 {
@@ -13,9 +10,6 @@ namespace amgkit
 //   some rank had no memory left:         PETSC_ERR_MEM, without a message: out_of_memory() below makes an outcome of it;
 //   some rank failed in another way:      that error, with the message of the first such rank.
 PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &work);
-
-// Runs work(), whose error is not printed: its code, and its message. Local, or collective where work is.
-PetscErrorCode outcome_of(const std::function<PetscErrorCode()> &work, PetscErrorCode *code, std::string *message);
 
 // Runs work(). *out_of_memory: whether some attempt() in it found that memory was lacking and work() returned that, which is then no error
 // and not printed. Every other error is as usual. Collective where work is.

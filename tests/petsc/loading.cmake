@@ -40,3 +40,31 @@ endfunction()
 
 other_petsc(complex ${AMGKIT_COMPLEX_PETSC_DIR} "AMGKit needs a PETSc with real scalars in double precision")
 other_petsc(index_size ${AMGKIT_OTHER_INDEX_PETSC_DIR} "AMGKit was built for ${PETSC_INDEX_BITS}-bit PetscInt, this PETSc has")
+
+# A build for GPUs where none can be used: an error on all ranks, or with -amgkit_gpu try the CPU and not a word of an error.
+# gpu_test(name reason COMMAND c...)
+function(gpu_test name reason)
+  cmake_parse_arguments(G "" "" "COMMAND" ${ARGN})
+  set(ranks RANKS 1 3 GATE_RANKS 3)
+  set(run COMMAND ${G_COMMAND} $<TARGET_FILE:ex2> ${solve})
+  petsc_test(petsc_gpu_${name} ${ranks} ENVIRONMENT ${load} CHECK refuses "No GPU to run on, as -amgkit_gpu asks: (on process 0 )?${reason}"
+    ${run} -amgkit_gpu)
+  petsc_test(petsc_gpu_${name}_try ${ranks} ENVIRONMENT ${load} CHECK prints " not on a GPU, as -amgkit_gpu try allows: (on process 0 )?${reason}"
+    ${run} -amgkit_gpu try -ksp_view)
+endfunction()
+if(AMGKIT_CUDA)
+  set(broken ${CMAKE_CURRENT_BINARY_DIR}/broken)
+  add_library(old_driver SHARED ${CMAKE_CURRENT_SOURCE_DIR}/broken_gpu.c)
+  target_compile_definitions(old_driver PRIVATE OLD_DRIVER)
+  set_target_properties(old_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${broken} OUTPUT_NAME cuda SUFFIX .so.1)
+  add_dependencies(petsc_examples old_driver)
+  gpu_test(old_driver "the NVIDIA driver is for CUDA 11[.]4 and this build needs one for CUDA 1"
+    COMMAND ${CMAKE_COMMAND} -E env --modify LD_LIBRARY_PATH=path_list_prepend:${broken})
+  if(PETSC_HAVE_CUDA) # else the library has its own runtime inside, where nothing can take its place
+    add_library(broken_gpu SHARED ${CMAKE_CURRENT_SOURCE_DIR}/broken_gpu.c)
+    add_dependencies(petsc_examples broken_gpu)
+    set(preload LD_PRELOAD=$<TARGET_FILE:broken_gpu>)
+    gpu_test(busy "the GPU cannot be used: .*cudaErrorDevicesUnavailable" COMMAND ${CMAKE_COMMAND} -E env BROKEN_GPU=46 ${preload})
+    gpu_test(no_memory "the GPU cannot be used: .*cudaErrorMemoryAllocation" COMMAND ${CMAKE_COMMAND} -E env BROKEN_GPU=2 ${preload})
+  endif()
+endif()

@@ -2,7 +2,8 @@
 # Runs a program and judges it by its exit status and what it prints.
 #   run_and_check.sh converges BOUND COMMAND...  every KSP converged by its relative tolerance, in at most BOUND iterations
 #   run_and_check.sh converges_on_gpu BOUND COMMAND...  and -ksp_view says it was on a GPU; without one it is skipped, exit status 77
-#   run_and_check.sh prints REGEX COMMAND...     it ended well, and a line matches
+#   run_and_check.sh prints REGEX COMMAND...     it ended well, a line matches, and no error was printed
+#   run_and_check.sh prints_on_gpu REGEX COMMAND...  the same, for a command that demands a GPU; without one it is skipped
 #   run_and_check.sh as_hypre OPTIONS COMMAND...  with PCHYPRE, and with these options in place of it, it converges in the same number of
 #                                                iterations but for 2, with the same operator complexity but for 5 percent
 #   run_and_check.sh as_gamg OPTIONS COMMAND...  with PCGAMG, and with these options in place of it, it converges in the same number of
@@ -84,9 +85,10 @@ case $expected in
     if [[ $expected == converges_on_gpu ]]; then on_gpu; fi
     nothing_left
     ;;
-  prints)
+  prints | prints_on_gpu)
     ((status == 0)) || fail "exit status $status"
     grep -qE -- "$argument" <<<"$output" || fail "no line matches: $argument"
+    if grep 'PETSC ERROR' <<<"$output"; then fail 'it ended well, but printed an error'; fi
     nothing_left
     ;;
   as_hypre)
