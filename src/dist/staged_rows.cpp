@@ -27,6 +27,8 @@ struct Part {
 template <class Ex> class StagedRows final : public RowsOfHeads {
 public:
   explicit StagedRows(const LayoutOfHeads &layout) : layout_(layout) {}
+  StagedRows(const StagedRows &) = delete;
+  StagedRows &operator=(const StagedRows &) = delete;
   ~StagedRows() override
   {
     if (mat_) static_cast<void>(detach(mat_));
