@@ -87,6 +87,8 @@ private:
 template <class Ex> class VecsOfHeads::Staged final : public Place {
 public:
   Staged(const NodeGroups &groups, const LayoutOfVec &layout) : groups_(groups), layout_(layout) {}
+  Staged(const Staged &) = delete;
+  Staged &operator=(const Staged &) = delete;
   ~Staged() override
   {
     for (SpaceVectorIn<Ex> &vector : vectors_) vector.release();

@@ -144,6 +144,7 @@ void StagedCopies::Giver::flush()
   if (piece_.bytes > 0) copies_.post(piece_);
   piece_.at += piece_.bytes;
   piece_.bytes = 0;
+  buffer_ = nullptr;
 }
 
 void StagedCopies::take(void *to, std::size_t at, std::size_t bytes)

@@ -53,7 +53,8 @@ public:
     {
       for (std::int64_t k = 0; k < n;) {
         if (piece_.bytes == copies_.piece_bytes_) flush();
-        T *to = reinterpret_cast<T *>(copies_.free_buffer() + piece_.bytes);
+        if (!buffer_) buffer_ = copies_.free_buffer();
+        T *to = reinterpret_cast<T *>(buffer_ + piece_.bytes);
         const auto room = static_cast<std::int64_t>((copies_.piece_bytes_ - piece_.bytes) / sizeof(T));
         const std::int64_t count = std::min(room, n - k);
         for (std::int64_t i = 0; i < count; i++) to[i] = static_cast<T>(f(k + i));
@@ -67,6 +68,7 @@ public:
   private:
     StagedCopies &copies_;
     Piece piece_;
+    char *buffer_ = nullptr; // of the piece, once there is something to put there
   };
   // Collective over the group: the arrays, on the head in ex's memory, get what give(giver) puts there on each process. What is given
   // elsewhere is neither used nor needed: ex and arrays are the head's. On its return the head can use them, and others their own memory.

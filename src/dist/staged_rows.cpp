@@ -21,11 +21,14 @@ struct Part {
   Places places;
   bool own;                 // whether it takes the entries in own columns
   std::vector<bool> chosen; // of ghosts
+  bool all() const { return own && std::find(chosen.begin(), chosen.end(), false) == chosen.end(); }
 };
 
 template <class Ex> class StagedRows final : public RowsOfHeads {
 public:
   explicit StagedRows(const LayoutOfHeads &layout) : layout_(layout) {}
+  StagedRows(const StagedRows &) = delete;
+  StagedRows &operator=(const StagedRows &) = delete;
   ~StagedRows() override
   {
     if (mat_) static_cast<void>(detach(mat_));
@@ -70,9 +73,12 @@ template <class Ex> PetscErrorCode StagedRows<Ex>::plan()
   }
   parts_.push_back({0, {}, true, std::move(in_group)});
   parts_.push_back({Part::count, {}, false, std::move(elsewhere)});
-  for (Part &part : parts_) {
-    for (PetscInt i = 0; i < user_.rows(); i++) part.places.mine += user_.count(i, part.own, part.chosen);
-  }
+  const std::int64_t every = user_.count_of_first(user_.rows());
+  std::int64_t &mine = parts_[0].places.mine;
+  const bool all = parts_[0].all();
+  if (all) mine = every;
+  for (PetscInt i = 0; i < user_.rows() && !all; i++) mine += user_.count(i, true, parts_[0].chosen);
+  parts_[1].places.mine = every - mine;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +131,10 @@ template <class Ex> void StagedRows<Ex>::give(Giver &giver, const Part &part, bo
   if (pattern) {
     std::int64_t end = part.places.before;
     giver.begin<int>(part.first_array + Part::ptr, layout_.before + 1);
-    giver.put<int>(user_.rows(), [&](std::int64_t i) { return end += user_.count(static_cast<PetscInt>(i), part.own, part.chosen); });
+    if (part.all())
+      giver.put<int>(user_.rows(), [&](std::int64_t i) { return end + user_.count_of_first(static_cast<PetscInt>(i) + 1); });
+    else
+      giver.put<int>(user_.rows(), [&](std::int64_t i) { return end += user_.count(static_cast<PetscInt>(i), part.own, part.chosen); });
     giver.begin<int>(part.first_array + Part::col, part.places.before);
     user_.visit_runs(part.own, part.chosen, [&](const UserRows::Run &run) {
       const PetscInt *columns = user_.columns(run);

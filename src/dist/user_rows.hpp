@@ -65,6 +65,8 @@ public:
     for (PetscInt k = others.mat ? others.ptr[i] : 0; others.mat && k < others.ptr[i + 1]; k++) sum += chosen[others.col[k]];
     return sum;
   }
+  // How many entries the first rows have in all columns.
+  PetscInt count_of_first(PetscInt count) const { return blocks_[0].ptr[count] + (blocks_[1].mat ? blocks_[1].ptr[count] : 0); }
   // take(run) for these entries, by rows and then by ascending columns, in runs as long as can be
   template <class F> void visit_runs(bool own, const std::vector<bool> &chosen, F take) const
   {
@@ -80,11 +82,14 @@ public:
       run = {block, begin, end};
     };
     for (PetscInt i = 0; i < rows(); i++) {
-      PetscInt k = others.mat ? others.ptr[i] : 0;
-      const PetscInt end = others.mat ? others.ptr[i + 1] : 0;
-      for (; k < end && ghosts_[others.col[k]] < first_; k++) add(1, k, chosen[others.col[k]] ? k + 1 : k);
+      const PetscInt before = i;
+      while (i < rows() && (!others.mat || others.ptr[i] == others.ptr[i + 1])) i++; // most rows have no ghosts
+      if (own) add(0, of_own.ptr[before], of_own.ptr[i]);
+      if (i == rows()) break;
+      PetscInt k = others.ptr[i];
+      for (; k < others.ptr[i + 1] && ghosts_[others.col[k]] < first_; k++) add(1, k, chosen[others.col[k]] ? k + 1 : k);
       if (own) add(0, of_own.ptr[i], of_own.ptr[i + 1]);
-      for (; k < end; k++) add(1, k, chosen[others.col[k]] ? k + 1 : k);
+      for (; k < others.ptr[i + 1]; k++) add(1, k, chosen[others.col[k]] ? k + 1 : k);
     }
     if (run.begin < run.end) take(run);
   }
