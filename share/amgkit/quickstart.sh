@@ -290,6 +290,7 @@ demo() {
   example ex54 -ne 199 -alpha 1e-3 "${types[@]}"
   begin 'times beside the multigrids that this PETSc has'
   ours=$(sed -e '/^#/d' -e '/^ *$/d' -e '/^-pc_type/d' share/amgkit/options/amgmatching.opts | paste -s -d ' ')
+  if [[ $preset == cuda-host-petsc && -n $gpus ]]; then say 'AMGKit works on the GPU, the others on the CPU, where this PETSc has its matrices'; fi
   for system in 7 jump; do
     comparison $system "$ours" "${types[@]}"
   done

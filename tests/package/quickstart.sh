@@ -51,10 +51,12 @@ quickstart 9.0 demo --gpu || fail "$output"
 shows '^cmake --preset cuda-host-petsc -DPETSC_DIR=/usr/lib/petscdir/petsc-real .*-DCMAKE_CUDA_ARCHITECTURES=90$'
 shows '^cmake --build build/cuda-host-petsc --target amgkit amgkit_bench petsc_examples$'
 for name in ex45 ex54 amgkit_bench; do shows "^$name .*-amgkit_gpu( -|$)"; done
+shows 'AMGKit works on the GPU, the others on the CPU'
 lacks 'NOTE|cusparse|PETSc 3[.0-9]* with CUDA'
 
 quickstart '' demo --gpu || fail "$output"
 shows 'NOTE: nvidia-smi shows no GPU here'
+lacks 'works on the GPU'
 shows 'CMAKE_CUDA_ARCHITECTURES=80;90$'
 for name in ex45 ex54 amgkit_bench; do shows "^$name .*-amgkit_gpu try"; done
 
