@@ -1,6 +1,7 @@
 // The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very large.
 #include "base/gpu.hpp"
 #include "base/launch_cuda.hpp"
+#include "base/log.hpp"
 #include "base/memory.hpp"
 
 #include <algorithm>
@@ -447,6 +448,7 @@ PetscErrorCode memory_to_host(Cuda &ex, void *to, const void *from, std::size_t 
 {
   PetscFunctionBegin;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const LogPhase logged(Phase::wait);
   if (bytes <= Cuda::host_scalars_bytes) {
     PetscCall(send_to_host(ex, ex.host_scalars, from, bytes));
     AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
@@ -470,6 +472,7 @@ PetscErrorCode post_to_host(Cuda &ex, const void *from, std::size_t bytes)
 PetscErrorCode take_posted(Cuda &ex, void *to, std::size_t bytes)
 {
   PetscFunctionBegin;
+  const LogPhase logged(Phase::wait);
   AMGKIT_CALL_CUDA(cudaEventSynchronize(host_scalars().posted));
   std::memcpy(to, posted(ex), bytes);
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
@@ -480,6 +483,7 @@ PetscErrorCode memory_from_host(Cuda &ex, void *to, const void *from, std::size_
 {
   PetscFunctionBegin;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const LogPhase logged(Phase::wait);
   AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, ex.stream));
   AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
   PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));

@@ -1,6 +1,5 @@
 #include "dist/ghost_rows.hpp"
 
-#include "base/log.hpp"
 #include "dist/attempt.hpp"
 #include "sparse/formats/spmv.hpp"
 
@@ -92,7 +91,6 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::connect(MPI_Comm comm)
 template <class Ex> PetscErrorCode GhostRows<Ex>::exchange(Ex &ex)
 {
   PetscFunctionBegin;
-  const LogPhase logged(Phase::halo);
   PetscCall(exchange_.begin(ex, sf_, block_, {sent_.buffer.data(), sent_.buffer.bytes()}, {arrived_.buffer.data(), arrived_.buffer.bytes()},
                             false));
   PetscCall(exchange_.end());

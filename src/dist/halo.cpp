@@ -1,6 +1,5 @@
 #include "dist/halo.hpp"
 
-#include "base/log.hpp"
 #include "sparse/formats/spmv.hpp"
 #include "sparse/rows/rows.hpp"
 #include "sparse/rows/transpose.hpp"
@@ -103,7 +102,6 @@ template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin(Ex
 
   PetscFunctionBegin;
   if (!halo_.active()) PetscFunctionReturn(PETSC_SUCCESS);
-  const LogPhase logged(Phase::halo);
   PetscCall(gather(ex, halo_.send_row_.size(), place, owned, packed));
   PetscCall(halo_.exchange_.begin(ex, halo_.sf_, mpi_type<T>(), halo_.template sent<T>(), halo_.template ghosts<T>(), false));
   begun_ = true;
@@ -113,7 +111,6 @@ template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin(Ex
 template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin_back()
 {
   PetscFunctionBegin;
-  const LogPhase logged(Phase::halo);
   PetscCall(halo_.exchange_.begin(*halo_.ex_, halo_.sf_, mpi_type<T>(), halo_.template sent<T>(), halo_.template ghosts<T>(), true));
   begun_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,7 +122,6 @@ template <class Ex> PetscErrorCode HaloExchange<Ex>::end()
 
   PetscFunctionBegin;
   if (!begun) PetscFunctionReturn(PETSC_SUCCESS);
-  const LogPhase logged(Phase::halo);
   PetscCall(halo_.exchange_.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
