@@ -92,7 +92,11 @@ PetscErrorCode take_posted(Debug &ex, void *to, std::size_t bytes)
   const LogPhase logged(Phase::wait);
   return memory_copy(ex, to, posted().data(), bytes);
 }
-PetscErrorCode memory_from_host(Debug &ex, void *to, const void *from, std::size_t bytes) { return memory_to_host(ex, to, from, bytes); }
+PetscErrorCode memory_from_host(Debug &ex, void *to, const void *from, std::size_t bytes)
+{
+  constexpr std::size_t few = 128; // as on a GPU, where these go with a launch
+  return bytes <= few ? memory_copy(ex, to, from, bytes) : memory_to_host(ex, to, from, bytes);
+}
 
 PetscErrorCode copy_in(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
 PetscErrorCode copy_out(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }

@@ -63,7 +63,7 @@ PetscErrorCode memory_copy(Cuda &, void *to, const void *from, std::size_t bytes
 PetscErrorCode memory_zero(Host &, void *p, std::size_t bytes);
 PetscErrorCode memory_zero(Cuda &, void *p, std::size_t bytes);
 
-// Across; complete on return.
+// Across; complete on return, but what goes to a space is there in stream order.
 PetscErrorCode memory_to_host(Host &, void *to, const void *from, std::size_t bytes);
 PetscErrorCode memory_to_host(Debug &, void *to, const void *from, std::size_t bytes);
 PetscErrorCode memory_to_host(Cuda &, void *to, const void *from, std::size_t bytes);

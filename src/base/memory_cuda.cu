@@ -2,6 +2,7 @@
 #include "base/gpu.hpp"
 #include "base/launch_cuda.hpp"
 #include "base/log.hpp"
+#include "base/marks.hpp"
 #include "base/memory.hpp"
 
 #include <algorithm>
@@ -163,7 +164,7 @@ PetscErrorCode pool_of_device(int device, cudaMemPool_t *pool)
 // first half waits for it and reads at once; the second half is post_to_host()'s, and the event says that it is written.
 struct HostScalars {
   void *memory = nullptr;
-  cudaEvent_t posted = nullptr;
+  cudaEvent_t posted = nullptr, marked = nullptr;
 };
 HostScalars &host_scalars()
 {
@@ -174,6 +175,7 @@ PetscErrorCode destroy_host_scalars()
 {
   PetscFunctionBegin;
   AMGKIT_CALL_CUDA(cudaEventDestroy(host_scalars().posted));
+  AMGKIT_CALL_CUDA(cudaEventDestroy(host_scalars().marked));
   AMGKIT_CALL_CUDA(cudaFreeHost(host_scalars().memory));
   host_scalars() = {};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -184,8 +186,10 @@ PetscErrorCode create_host_scalars()
 
   PetscFunctionBegin;
   AMGKIT_CALL_CUDA(cudaEventCreateWithFlags(&made.posted, cudaEventDisableTiming));
-  const cudaError_t status = cudaMallocHost(&made.memory, Cuda::host_scalars_bytes + posted_bytes);
+  cudaError_t status = cudaEventCreateWithFlags(&made.marked, cudaEventDisableTiming);
+  if (!status) status = cudaMallocHost(&made.memory, Cuda::host_scalars_bytes + posted_bytes);
   if (status) static_cast<void>(cudaEventDestroy(made.posted));
+  if (status && made.marked) static_cast<void>(cudaEventDestroy(made.marked));
   AMGKIT_CALL_CUDA(status);
   host_scalars() = made;
   PetscCall(PetscRegisterFinalize(destroy_host_scalars));
@@ -435,6 +439,15 @@ __global__ void bytes_kernel(const unsigned char *from, unsigned char *to, unsig
   if (threadIdx.x < bytes) to[threadIdx.x] = from[threadIdx.x];
 }
 
+struct FewBytes {
+  unsigned char of[128];
+};
+__global__ void few_bytes_kernel(FewBytes from, unsigned char *to, unsigned bytes)
+{
+  detail::wait_for_kernels_before();
+  if (threadIdx.x < bytes) to[threadIdx.x] = from.of[threadIdx.x];
+}
+
 // By a kernel, which starts sooner after others than a copy does.
 PetscErrorCode send_to_host(Cuda &ex, void *to, const void *from, std::size_t bytes)
 {
@@ -469,6 +482,20 @@ PetscErrorCode post_to_host(Cuda &ex, const void *from, std::size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode mark(Cuda &ex)
+{
+  PetscFunctionBegin;
+  AMGKIT_CALL_CUDA(cudaEventRecord(host_scalars().marked, ex.stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode wait_for_mark(Cuda &)
+{
+  PetscFunctionBegin;
+  AMGKIT_CALL_CUDA(cudaEventSynchronize(host_scalars().marked));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode take_posted(Cuda &ex, void *to, std::size_t bytes)
 {
   PetscFunctionBegin;
@@ -483,10 +510,17 @@ PetscErrorCode memory_from_host(Cuda &ex, void *to, const void *from, std::size_
 {
   PetscFunctionBegin;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+  if (bytes <= sizeof(FewBytes)) { // with the launch, for which the host does not wait
+    FewBytes few;
+    std::memcpy(few.of, from, bytes);
+    PetscCall(detail::launch(ex, 1, static_cast<int>(sizeof few), few_bytes_kernel, few, static_cast<unsigned char *>(to),
+                             static_cast<unsigned>(bytes)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const LogPhase logged(Phase::wait);
   AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, ex.stream));
   AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
-  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit
