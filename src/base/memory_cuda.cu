@@ -1,8 +1,8 @@
 // The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very large.
+#include "base/communicated_memory_cuda.hpp"
 #include "base/gpu.hpp"
 #include "base/launch_cuda.hpp"
 #include "base/log.hpp"
-#include "base/marks.hpp"
 #include "base/memory.hpp"
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 #include <petscsys.h>
 #include <set>
 #include <string>
-#include <vector>
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
 #endif
@@ -20,74 +19,6 @@ namespace amgkit
 {
 namespace
 {
-// Communicated memory: blocks of 256 bytes times a power of two, cut from chunks, given back to a list for their size. A larger one, of
-// whole chunks, is a chunk of its own.
-class CommunicatedMemory {
-public:
-  cudaError_t allocate(std::size_t bytes, void **p)
-  {
-    const std::size_t size = block_size(bytes);
-    std::vector<void *> &list = free_[size];
-    if (list.empty()) {
-      if (const cudaError_t status = cut(size, list)) return status;
-    }
-    *p = list.back();
-    list.pop_back();
-    size_of_[*p] = size;
-    return cudaSuccess;
-  }
-  void release(void *p) { free_[size_of_.at(p)].push_back(p); }
-  PetscErrorCode destroy()
-  {
-    PetscFunctionBegin;
-    for (void *chunk : chunks_) AMGKIT_CALL_CUDA(cudaFree(chunk));
-    *this = CommunicatedMemory{};
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  bool empty() const { return chunks_.empty(); }
-
-private:
-  static constexpr std::size_t chunk_bytes = std::size_t{32} << 20;
-
-  static std::size_t block_size(std::size_t bytes)
-  {
-    if (bytes > chunk_bytes) return (bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
-    std::size_t size = 256;
-    while (size < bytes) size *= 2;
-    return size;
-  }
-  cudaError_t cut(std::size_t size, std::vector<void *> &list)
-  {
-    if (size > chunk_bytes) {
-      const cudaError_t status = add_chunk(size);
-      if (!status) list.push_back(chunks_.back());
-      return status;
-    }
-    if (rest_ < size) {
-      if (const cudaError_t status = add_chunk(chunk_bytes)) return status;
-      next_ = static_cast<char *>(chunks_.back());
-      rest_ = chunk_bytes;
-    }
-    list.push_back(next_);
-    next_ += size;
-    rest_ -= size;
-    return cudaSuccess;
-  }
-  cudaError_t add_chunk(std::size_t bytes)
-  {
-    void *chunk = nullptr;
-    const cudaError_t status = cudaMalloc(&chunk, bytes);
-    if (!status) chunks_.push_back(chunk);
-    return status;
-  }
-
-  std::vector<void *> chunks_;
-  std::map<std::size_t, std::vector<void *>> free_; // by block size
-  std::map<void *, std::size_t> size_of_;
-  char *next_ = nullptr; // what is left of the last chunk
-  std::size_t rest_ = 0;
-};
-
 // One for the process, from its first use to PetscFinalize.
 CommunicatedMemory &communicated_memory()
 {
@@ -164,7 +95,7 @@ PetscErrorCode pool_of_device(int device, cudaMemPool_t *pool)
 // first half waits for it and reads at once; the second half is post_to_host()'s, and the event says that it is written.
 struct HostScalars {
   void *memory = nullptr;
-  cudaEvent_t posted = nullptr, marked = nullptr;
+  cudaEvent_t posted = nullptr;
 };
 HostScalars &host_scalars()
 {
@@ -175,7 +106,6 @@ PetscErrorCode destroy_host_scalars()
 {
   PetscFunctionBegin;
   AMGKIT_CALL_CUDA(cudaEventDestroy(host_scalars().posted));
-  AMGKIT_CALL_CUDA(cudaEventDestroy(host_scalars().marked));
   AMGKIT_CALL_CUDA(cudaFreeHost(host_scalars().memory));
   host_scalars() = {};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -186,10 +116,8 @@ PetscErrorCode create_host_scalars()
 
   PetscFunctionBegin;
   AMGKIT_CALL_CUDA(cudaEventCreateWithFlags(&made.posted, cudaEventDisableTiming));
-  cudaError_t status = cudaEventCreateWithFlags(&made.marked, cudaEventDisableTiming);
-  if (!status) status = cudaMallocHost(&made.memory, Cuda::host_scalars_bytes + posted_bytes);
+  const cudaError_t status = cudaMallocHost(&made.memory, Cuda::host_scalars_bytes + posted_bytes);
   if (status) static_cast<void>(cudaEventDestroy(made.posted));
-  if (status && made.marked) static_cast<void>(cudaEventDestroy(made.marked));
   AMGKIT_CALL_CUDA(status);
   host_scalars() = made;
   PetscCall(PetscRegisterFinalize(destroy_host_scalars));
@@ -479,20 +407,6 @@ PetscErrorCode post_to_host(Cuda &ex, const void *from, std::size_t bytes)
   PetscFunctionBegin;
   PetscCall(send_to_host(ex, posted(ex), from, bytes));
   AMGKIT_CALL_CUDA(cudaEventRecord(host_scalars().posted, ex.stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode mark(Cuda &ex)
-{
-  PetscFunctionBegin;
-  AMGKIT_CALL_CUDA(cudaEventRecord(host_scalars().marked, ex.stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode wait_for_mark(Cuda &)
-{
-  PetscFunctionBegin;
-  AMGKIT_CALL_CUDA(cudaEventSynchronize(host_scalars().marked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,7 +5,8 @@
     python3 crossings.py ... --ranks 2 4 --types amgsa --levels
     python3 crossings.py ... --model
 
-Counts need no GPU: the space debug waits where a GPU's host would. They hardly depend on the size but for the number of levels, so a small
+Counts need no GPU: the space debug waits where a GPU's host would, and passes messages on by PetscSF, which makes a few more when it is set up.
+Counts hardly depend on the size but for the number of levels, so a small
 system serves. --limit, the process_eq_limit, is in rows: as many levels are shared as of 256^3 on GPUs with 20000 of 16^3 a rank.
 
 The columns are the most of any rank; "iteration" is a solve divided by its iterations. An exchange is one with all neighbours. --levels
@@ -13,12 +14,14 @@ prints every level and phase. --model prints what the counts say of times on GPU
 """
 
 import argparse
+import csv
 import math
 import os
 import shlex
 import subprocess
 import sys
 
+here = os.path.dirname(os.path.abspath(__file__))
 TYPES = ["amgmatching", "amgsa", "amgclassical"]
 COLUMNS = ["exchanges", "messages", "bytes", "starts", "waits", "collectives", "collective_bytes", "host_waits"]
 SHOWN = ["exchanges", "messages", "bytes", "waits", "collectives", "host_waits"]
@@ -39,7 +42,7 @@ ITERATIONS = {"amgmatching": 21, "amgsa": 15, "amgclassical": 15}
 def run(args, ranks, kind, n):
     """A dictionary of (window, level, phase) -> counts, and the iterations."""
     command = shlex.split(args.mpirun) + ["-n", str(ranks), args.program, "-dll_append", args.library, "-system", args.system, "-n", str(n), "-weak"]
-    command += ["-pc_type", kind, f"-pc_{kind}_space", "debug", f"-pc_{kind}_process_eq_limit", str(args.limit), "-ksp_type", "amgfcg"]
+    command += ["-pc_type", kind, f"-pc_{kind}_space", args.space, f"-pc_{kind}_process_eq_limit", str(args.limit), "-ksp_type", "amgfcg"]
     command += shlex.split(args.options)
     environment = {**os.environ, "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=args.timeout)
@@ -105,19 +108,33 @@ def model(kind, counts, ranks, rows, bytes_grow):
     return result
 
 
+def recorded():
+    """A dictionary of (type, GPUs, scaling) -> what the last recorded run with default options took, 7-point 256^3 strong and 200^3 weak."""
+    last, path = {}, os.path.join(here, "results", "results.csv")
+    if not os.path.exists(path):
+        return last
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            fits = (row["scaling"], row["size"]) in [("strong", "256"), ("weak", "200")] and row["system"] == "7" and not row["peer"]
+            if fits and not row["options"].endswith(".opts") and row["setup_ms"] and row["solve_ms"]:
+                last[row["type"], int(row["gpus"]), row["scaling"]] = f"{row['setup_ms']} + {row['solve_ms']}"
+    return last
+
+
 def print_model(measured, n):
     """Strong 256^3 and weak 200^3, 7 points: counts of as many ranks, or of the most there were."""
-    print("\nmodel, ms: setup + solve (new values), 7 points")
-    print(f"{'type':<13} {'GPUs':>5} {'256^3 in all':>26} {'200^3 a GPU':>26}")
+    last = recorded()
+    print("\nmodel, ms: setup + solve (new values), 7 points; recorded: the last run in results.csv")
+    print(f"{'type':<13} {'GPUs':>5} {'256^3 in all':>22} {'recorded':>16} {'200^3 a GPU':>22} {'recorded':>16}")
     for kind in sorted({k for k, _ in measured}, key=TYPES.index):
         known = sorted(r for k, r in measured if k == kind)
         for ranks in [1] + [2 ** k for k in range(1, 11)]:
             counts, _ = measured[kind, max([r for r in known if r <= max(ranks, 2)] or known[:1])]
             cells = []
-            for rows, side in [(256 ** 3 / ranks, 256), (200 ** 3, 200)]:
+            for scaling, rows, side in [("strong", 256 ** 3 / ranks, 256), ("weak", 200 ** 3, 200)]:
                 t = model(kind, counts, ranks, rows / 1e6, (side / n) ** 2)
-                cells.append(f"{t['setup']:.1f} + {t['solve']:.1f} ({t['values']:.1f})")
-            print(f"{kind:<13} {ranks:>5} {cells[0]:>26} {cells[1]:>26}")
+                cells += [f"{t['setup']:.1f} + {t['solve']:.1f} ({t['values']:.1f})", last.get((kind, ranks, scaling), "")]
+            print(f"{kind:<13} {ranks:>5} {cells[0]:>22} {cells[1]:>16} {cells[2]:>22} {cells[3]:>16}".rstrip())
 
 
 def main():
@@ -130,6 +147,7 @@ def main():
     parser.add_argument("--system", default="7")
     parser.add_argument("--n", type=int, default=16, help="grid points a side for each rank (16)")
     parser.add_argument("--limit", type=int, default=500, help="process_eq_limit, rows (500)")
+    parser.add_argument("--space", default="debug", help="debug, or host, whose messages are those of a GPU-aware MPI (debug)")
     parser.add_argument("--options", default="", help="more options of PETSc")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one run")
     parser.add_argument("--levels", action="store_true", help="print every level and phase")

@@ -3,7 +3,7 @@
 #define AMGKIT_BENCH_CROSSINGS_COUNTS_H
 
 enum {
-  CROSSINGS_EXCHANGES,        /* of the library by PetscSF, each with its neighbours */
+  CROSSINGS_EXCHANGES,        /* of the library, each with its neighbours */
   CROSSINGS_MESSAGES,         /* sent to one process */
   CROSSINGS_BYTES,            /* in them */
   CROSSINGS_STARTS,           /* calls that sent some of them, many at once or one */
