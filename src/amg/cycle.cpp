@@ -99,13 +99,13 @@ private:
 
   PetscErrorCode solve_coarsest(std::size_t l, const V *b, V *x)
   {
-    const LogPhase logged(Phase::coarse);
+    const LogLevelPhase logged(l, Phase::coarse);
     return cycle_.hierarchy_.coarse_solver.solve(ex_, matrix(l), levels_[l]->smoother, b, x, work(l));
   }
 
   PetscErrorCode smooth(std::size_t l, SweepOrder order, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x)
   {
-    const LogPhase logged(Phase::smooth);
+    const LogLevelPhase logged(l, Phase::smooth);
     return levels_[l]->smoother.apply(ex_, matrix(l), order, sweeps, guess, b, x);
   }
 
@@ -117,7 +117,7 @@ private:
     PetscFunctionBegin;
     PetscCall(smooth(l, SweepOrder::forward, before_, guess, b, iterate));
     if (before_ > 0) {
-      const LogPhase logged(Phase::transfer);
+      const LogLevelPhase logged(l, Phase::transfer);
       PetscCall(levels_[l]->smoother.residual(ex_, matrix(l), before_, guess, b, iterate));
       r = iterate.there;
     }
@@ -136,7 +136,7 @@ private:
 
     PetscFunctionBegin;
     {
-      const LogPhase logged(Phase::transfer);
+      const LogLevelPhase logged(l, Phase::transfer);
       PetscCall(restrict_residual(*levels_[l]->transfer, r, way ? way->template part<V>() : b, step_below(l)));
       if (way) PetscCall(way->collect(ex_, b));
     }
@@ -144,7 +144,7 @@ private:
       PetscCall(cycle_.recording_.play(ex_, [&] { return solve_below(l, kind); }));
     else if (shares)
       PetscCall(solve_below(l, kind));
-    const LogPhase logged(Phase::transfer);
+    const LogLevelPhase logged(l, Phase::transfer);
     if (way) PetscCall(way->template spread<V>(ex_, e));
     PetscCall(add_correction(*levels_[l]->transfer, way ? way->template part<V>() : e, x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -191,7 +191,10 @@ private:
 
     PetscFunctionBegin;
     PetscCall(visit(l, first, guess, b, x));
-    PetscCall(matrix(l).residual(ex_, b, x, b));
+    {
+      const LogLevel logged(l);
+      PetscCall(matrix(l).residual(ex_, b, x, b));
+    }
     PetscCall(visit(l, second, Guess::zero, b, c));
     PetscCall(add(ex_, matrix(l).rows, c, x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -210,13 +213,13 @@ private:
     PetscFunctionBegin;
     PetscCall(visit(l, CycleKind::k, guess, r, c1));
     {
-      const LogPhase logged(Phase::krylov);
+      const LogLevelPhase logged(l, Phase::krylov);
       PetscCall(A.multiply(ex_, c1, v1, ProductSums<kcycle_first_sums, V>{gcr, r, nullptr, parts, sums}));
       PetscCall(sum_over_ranks(ex_, A.comm, kcycle_first_sums, sums));
       PetscCall(kcycle_residual(ex_, A.rows, v1, sums, r, second));
     }
     PetscCall(visit(l, CycleKind::k, guess_of(second), r, c2));
-    const LogPhase logged(Phase::krylov);
+    const LogLevelPhase logged(l, Phase::krylov);
     PetscCall(A.multiply(ex_, c2, v2, ProductSums<more, V>{gcr, r, v1, parts, sums + kcycle_first_sums}));
     PetscCall(sum_over_ranks(ex_, A.comm, more, sums + kcycle_first_sums));
     PetscCall(kcycle_combine(ex_, A.rows, sums, c2, c1));

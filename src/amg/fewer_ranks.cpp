@@ -13,6 +13,9 @@ namespace
 // million entries, two million rows of seven, in about 0.25 ms, the time of eight exchanges; and what one of them holds alone is played as
 // a graph. By entries, as a setup's products grow with them: coarse levels of amgclassical have up to a hundred a row.
 constexpr double rows_worth_a_cpu = 500, entries_worth_a_gpu = 14e6;
+// GPUs that share a level wait as long for exchanges when there are half as many, and work twice as long: unless one suffices, it must be a
+// small part of them.
+constexpr double cpus_left_of = 2, gpus_left_of = 8;
 } // namespace
 
 template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parameters, const DistMatrix<Ex> &A, int *ranks)
@@ -31,7 +34,8 @@ template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parame
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_DOUBLE, MPI_SUM, A.comm));
   }
   const double wanted = CoarseSolver<Ex>::is_dense(parameters, A) ? 1 : std::max(std::ceil(work / limit), 1.0);
-  if (2 * wanted <= static_cast<double>(size)) *ranks = static_cast<int>(wanted);
+  const double of = by_rows ? cpus_left_of : gpus_left_of;
+  if (wanted == 1 || of * wanted <= static_cast<double>(size)) *ranks = static_cast<int>(wanted);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,6 +7,7 @@
 #include "sparse/rows/locality.hpp"
 
 #include <array>
+#include <optional>
 
 namespace amgkit
 {
@@ -59,7 +60,10 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const Amg
   PetscCall(count());
   PetscCall(attempt(this->comm(), [&] {
     PetscFunctionBegin;
-    for (auto &level : levels) PetscCall(store_matrix(ex, parameters, *level));
+    for (auto &level : levels) {
+      const LogLevel logged(level->number);
+      PetscCall(store_matrix(ex, parameters, *level));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(prepare_smoothers(ex, parameters));
@@ -70,6 +74,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const Amg
 template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Setup &setup, Mat A)
 {
   const bool in_single = Ex::sliced_rows && setup.parameters.storage == Storage::in_single;
+  const LogLevel logged(0);
   auto level = std::make_unique<Level<Ex>>();
   LevelSetup<Ex> of_level;
   PetscInt bs;
@@ -181,6 +186,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
   while (static_cast<PetscInt>(levels.size()) < parameters.max_levels && levels.back()->A.global_rows() > parameters.coarse_eq_limit) {
     Level<Ex> &fine = *levels.back();
     auto coarse = std::make_unique<Level<Ex>>();
+    std::optional<LogLevel> logged(fine.number);
     LevelSetup<Ex> of_coarse;
     int ranks;
     coarse->number = fine.number + 1;
@@ -200,6 +206,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
     PetscCall(attempt(fine.A.comm, [&] { return fold_if_large(setup.ex, parameters, fine); }));
     PetscCall(count_fewer_ranks(parameters, coarse->A, &ranks));
     if (ranks > 0) {
+      logged.reset();
       PetscCall(move_to_fewer(setup, fine, std::move(coarse), ranks));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -229,9 +236,12 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::move_to_fewer(Setup &setup, Le
   move.from = std::move(coarse);
 
   PetscFunctionBegin;
-  PetscCall(move.way.create(setup.ex, move.from->A, ranks));
-  PetscCall(move.way.move_matrix(setup.ex, move.from->A, &moved->A));
-  PetscCall(setup.prolongation.move(setup.ex, move.way));
+  {
+    const LogLevel logged(fine.number);
+    PetscCall(move.way.create(setup.ex, move.from->A, ranks));
+    PetscCall(move.way.move_matrix(setup.ex, move.from->A, &moved->A));
+    PetscCall(setup.prolongation.move(setup.ex, move.way));
+  }
   PetscCall(attempt(fine.A.comm, [&] {
     PetscFunctionBegin;
     if (!move.way.receives()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -278,6 +288,7 @@ PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const AmgParameters &paramete
 {
   Level<Ex> &level = *levels[l];
   Level<Ex> *coarse = l + 1 < levels.size() ? levels[l + 1].get() : nullptr;
+  std::optional<LogLevel> logged(level.number);
   LevelSetup<Ex> of_coarse;
 
   PetscFunctionBegin;
@@ -295,10 +306,12 @@ PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const AmgParameters &paramete
   of_level = {};
   level.A.fold();
   if (!level.move) {
+    logged.reset();
     PetscCall(refresh_from(ex, parameters, l + 1, std::move(of_coarse), fits));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(level.move->way.move_matrix(ex, level.move->from->A, coarse ? &coarse->A : nullptr));
+  logged.reset();
   PetscCall(attempt(level.A.comm, [&] { return coarse ? refresh_from(ex, parameters, l + 1, {}, fits) : PETSC_SUCCESS; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -307,6 +320,7 @@ PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const AmgParameters &paramete
 template <class Ex> PetscErrorCode Hierarchy<Ex>::access_finest(Ex &ex, Array<double, Ex> &diagonal)
 {
   DistMatrix<Ex> &A = levels.front()->A;
+  const LogLevel logged(0);
 
   PetscFunctionBegin;
   PetscCall(attempt(A.comm, [&] {
@@ -334,6 +348,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
     PetscFunctionBegin;
     for (auto &level : levels) {
       if (!level->transfer) continue;
+      const LogLevel at(level->number);
       PetscCall(level->smoother.prepare(ex, level->A, parameters, level->bound, symmetric));
       symmetric = symmetric || (level->transfer->restricts_by_transpose() && level->smoother.symmetry().value_or(false));
     }
@@ -341,6 +356,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
   }));
   PetscCall(attempt(comm(), [&] {
     Level<Ex> &coarsest = *levels.back();
+    const LogLevel at(coarsest.number);
     const LogPhase logged(Phase::coarse);
     PetscFunctionBegin;
     if (coarsest.transfer) PetscFunctionReturn(PETSC_SUCCESS); // other ranks hold it

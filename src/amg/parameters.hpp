@@ -59,7 +59,8 @@ private:
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
          "A coarse level with fewer rows per process than this moves to fewer processes",
          "It moves if half of the processes or fewer suffice. With 0, the limit is 500 rows per process on CPUs, and 14 million "
-         "matrix entries per process on GPUs. A level that the dense inverse solves always moves to one process.",
+         "matrix entries per process on GPUs, where it moves if one process suffices, or an eighth of them. A level that the dense "
+         "inverse solves always moves to one process.",
          "PETSc PCGAMG"},
         {"cycle_type", choice(&cycle_type, {"auto", "v", "w", "f", "k"}), "Multigrid cycle; auto chooses it to suit the KSP and the matrix",
          "The k-cycle solves each coarse problem by two steps of a Krylov method, so that the preconditioner changes from one application "

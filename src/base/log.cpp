@@ -1,6 +1,8 @@
 #include "base/log.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 namespace amgkit
 {
@@ -9,6 +11,7 @@ namespace
 // The identifiers PETSc gave; written once per PetscInitialize, under log_register's guard.
 struct Events {
   std::array<PetscLogEvent, static_cast<std::size_t>(Phase::count)> id{};
+  std::array<PetscLogEvent, 10> level{};
   bool registered = false;
 };
 Events &events()
@@ -27,15 +30,18 @@ PetscErrorCode forget_events()
 PetscErrorCode log_register()
 {
   constexpr std::array<const char *, static_cast<std::size_t>(Phase::count)> names = {
-      "AMGKitStrength", "AMGKitCoarsen",  "AMGKitInterp",     "AMGKitRAP",    "AMGKitSpectrum", "AMGKitHalo",     "AMGKitSmooth",
-      "AMGKitTransfer", "AMGKitKrylov",   "AMGKitCoarse",     "AMGKitILUSym", "AMGKitILUNum",   "AMGKitILUSolve", "AMGKitPatternUp",
-      "AMGKitValuesUp", "AMGKitVectorUp", "AMGKitVectorDown", "AMGKitShare",  "AMGKitHandUp",   "AMGKitHandDown", "AMGKitWait"};
+      "AMGKitStrength", "AMGKitCoarsen",   "AMGKitInterp",   "AMGKitRAP",      "AMGKitSpectrum",   "AMGKitHalo",
+      "AMGKitSmooth",   "AMGKitTransfer",  "AMGKitKrylov",   "AMGKitCoarse",   "AMGKitILUSym",     "AMGKitILUNum",
+      "AMGKitILUSolve", "AMGKitPatternUp", "AMGKitValuesUp", "AMGKitVectorUp", "AMGKitVectorDown", "AMGKitShare",
+      "AMGKitHandUp",   "AMGKitHandDown",  "AMGKitAwait",    "AMGKitWait"};
   PetscClassId id;
 
   PetscFunctionBegin;
   if (events().registered) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscClassIdRegister("AMGKit", &id));
   for (std::size_t i = 0; i < names.size(); i++) PetscCall(PetscLogEventRegister(names[i], id, &events().id[i]));
+  for (std::size_t l = 0; l < events().level.size(); l++)
+    PetscCall(PetscLogEventRegister(("AMGKitLevel" + std::to_string(l)).c_str(), id, &events().level[l]));
   events().registered = true;
   PetscCall(PetscRegisterFinalize(forget_events));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -49,4 +55,10 @@ void LogPhase::next(Phase phase)
   phase_ = phase;
   begin();
 }
+
+LogLevel::LogLevel(std::size_t number) : event_(events().level[std::min(number, events().level.size() - 1)])
+{
+  static_cast<void>(PetscLogEventBegin(event_, 0, 0, 0, 0));
+}
+LogLevel::~LogLevel() { static_cast<void>(PetscLogEventEnd(event_, 0, 0, 0, 0)); }
 } // namespace amgkit

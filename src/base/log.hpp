@@ -2,6 +2,7 @@
 #pragma once
 #include "base/compat.hpp"
 
+#include <cstddef>
 #include <petsclog.h>
 
 namespace amgkit
@@ -27,13 +28,14 @@ enum class Phase {
   share,     // processes of a node agree on who holds whose rows
   hand_up,   // rows and vectors to the process that holds them
   hand_down, // and back
-  wait,      // for that process
+  await,     // that process
+  wait,      // of the host for the device: in the space debug, which stands for one, too
   count
 };
 
 // Registers the events with PETSc once per PetscInitialize/PetscFinalize; idempotent.
 PetscErrorCode log_register();
-// Logs the time from here to the end of the scope as this phase. Only halo and copies stand inside other phases.
+// Logs the time from here to the end of the scope as this phase. Only halo, copies and wait stand inside other phases.
 class LogPhase {
 public:
   explicit LogPhase(Phase phase) : phase_(phase) { begin(); }
@@ -47,6 +49,22 @@ private:
   void begin();
   void end();
   Phase phase_;
+};
+// The same for a level of a hierarchy, around its phases. What is below the first ten counts as the last of these.
+class LogLevel {
+public:
+  explicit LogLevel(std::size_t number);
+  LogLevel(const LogLevel &) = delete;
+  LogLevel &operator=(const LogLevel &) = delete;
+  ~LogLevel();
+
+private:
+  PetscLogEvent event_;
+};
+struct LogLevelPhase {
+  LogLevelPhase(std::size_t number, Phase phase) : level(number), inside(phase) {}
+  LogLevel level;
+  LogPhase inside;
 };
 // Floating-point operations, counted for the CPU or the GPU.
 template <class Ex> PetscErrorCode log_flops(Ex &, double flops)

@@ -1,6 +1,8 @@
 // The host's memory: PETSc's allocator, so that -malloc_dump sees it.
 #include "base/memory.hpp"
 
+#include "base/log.hpp"
+
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -77,6 +79,24 @@ std::array<unsigned char, posted_bytes> &posted()
 PetscErrorCode post_to_host(Host &ex, const void *from, std::size_t bytes) { return memory_copy(ex, posted().data(), from, bytes); }
 PetscErrorCode take_posted(Host &ex, void *to, std::size_t bytes) { return memory_copy(ex, to, posted().data(), bytes); }
 PetscErrorCode memory_from_host(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
+
+// Debug logs the waits of a GPU's host.
+PetscErrorCode memory_to_host(Debug &ex, void *to, const void *from, std::size_t bytes)
+{
+  if (bytes == 0) return PETSC_SUCCESS;
+  const LogPhase logged(Phase::wait);
+  return memory_copy(ex, to, from, bytes);
+}
+PetscErrorCode take_posted(Debug &ex, void *to, std::size_t bytes)
+{
+  const LogPhase logged(Phase::wait);
+  return memory_copy(ex, to, posted().data(), bytes);
+}
+PetscErrorCode memory_from_host(Debug &ex, void *to, const void *from, std::size_t bytes)
+{
+  constexpr std::size_t few = 128; // as on a GPU, where these go with a launch
+  return bytes <= few ? memory_copy(ex, to, from, bytes) : memory_to_host(ex, to, from, bytes);
+}
 
 PetscErrorCode copy_in(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }
 PetscErrorCode copy_out(Host &ex, void *to, const void *from, std::size_t bytes) { return memory_copy(ex, to, from, bytes); }

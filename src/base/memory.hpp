@@ -63,8 +63,9 @@ PetscErrorCode memory_copy(Cuda &, void *to, const void *from, std::size_t bytes
 PetscErrorCode memory_zero(Host &, void *p, std::size_t bytes);
 PetscErrorCode memory_zero(Cuda &, void *p, std::size_t bytes);
 
-// Across; complete on return.
+// Across; complete on return, but what goes to a space is there in stream order.
 PetscErrorCode memory_to_host(Host &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode memory_to_host(Debug &, void *to, const void *from, std::size_t bytes);
 PetscErrorCode memory_to_host(Cuda &, void *to, const void *from, std::size_t bytes);
 // The same in two halves, of at most so many bytes: what is queued between them does not delay the second. One such copy of the process at
 // a time: nothing that may post is called between them.
@@ -72,6 +73,7 @@ inline constexpr std::size_t posted_bytes = Cuda::host_scalars_bytes;
 PetscErrorCode post_to_host(Host &, const void *from, std::size_t bytes);
 PetscErrorCode post_to_host(Cuda &, const void *from, std::size_t bytes);
 PetscErrorCode take_posted(Host &, void *to, std::size_t bytes);
+PetscErrorCode take_posted(Debug &, void *to, std::size_t bytes);
 PetscErrorCode take_posted(Cuda &, void *to, std::size_t bytes);
 // The user's memory on the host, to a space that is apart and back. On return the user's memory may change, or is filled. What is large
 // goes in pieces through page-locked buffers, which several threads fill and empty: see copies_cuda.cu.
@@ -91,5 +93,6 @@ PetscErrorCode queue_copy_out(Cuda &, std::size_t number, void *to, const void *
 PetscErrorCode copy_has_ended(Host &, std::size_t number, bool *ended);
 PetscErrorCode copy_has_ended(Cuda &, std::size_t number, bool *ended);
 PetscErrorCode memory_from_host(Host &, void *to, const void *from, std::size_t bytes);
+PetscErrorCode memory_from_host(Debug &, void *to, const void *from, std::size_t bytes);
 PetscErrorCode memory_from_host(Cuda &, void *to, const void *from, std::size_t bytes);
 } // namespace amgkit

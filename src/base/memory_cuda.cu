@@ -1,6 +1,8 @@
 // The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very large.
+#include "base/communicated_memory_cuda.hpp"
 #include "base/device.hpp"
 #include "base/launch_cuda.hpp"
+#include "base/log.hpp"
 #include "base/memory.hpp"
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <map>
 #include <petscsys.h>
 #include <set>
-#include <vector>
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
 #endif
@@ -17,74 +18,6 @@ namespace amgkit
 {
 namespace
 {
-// Communicated memory: blocks of 256 bytes times a power of two, cut from chunks, given back to a list for their size. A larger one, of
-// whole chunks, is a chunk of its own.
-class CommunicatedMemory {
-public:
-  cudaError_t allocate(std::size_t bytes, void **p)
-  {
-    const std::size_t size = block_size(bytes);
-    std::vector<void *> &list = free_[size];
-    if (list.empty()) {
-      if (const cudaError_t status = cut(size, list)) return status;
-    }
-    *p = list.back();
-    list.pop_back();
-    size_of_[*p] = size;
-    return cudaSuccess;
-  }
-  void release(void *p) { free_[size_of_.at(p)].push_back(p); }
-  PetscErrorCode destroy()
-  {
-    PetscFunctionBegin;
-    for (void *chunk : chunks_) AMGKIT_CALL_CUDA(cudaFree(chunk));
-    *this = CommunicatedMemory{};
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  bool empty() const { return chunks_.empty(); }
-
-private:
-  static constexpr std::size_t chunk_bytes = std::size_t{32} << 20;
-
-  static std::size_t block_size(std::size_t bytes)
-  {
-    if (bytes > chunk_bytes) return (bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
-    std::size_t size = 256;
-    while (size < bytes) size *= 2;
-    return size;
-  }
-  cudaError_t cut(std::size_t size, std::vector<void *> &list)
-  {
-    if (size > chunk_bytes) {
-      const cudaError_t status = add_chunk(size);
-      if (!status) list.push_back(chunks_.back());
-      return status;
-    }
-    if (rest_ < size) {
-      if (const cudaError_t status = add_chunk(chunk_bytes)) return status;
-      next_ = static_cast<char *>(chunks_.back());
-      rest_ = chunk_bytes;
-    }
-    list.push_back(next_);
-    next_ += size;
-    rest_ -= size;
-    return cudaSuccess;
-  }
-  cudaError_t add_chunk(std::size_t bytes)
-  {
-    void *chunk = nullptr;
-    const cudaError_t status = cudaMalloc(&chunk, bytes);
-    if (!status) chunks_.push_back(chunk);
-    return status;
-  }
-
-  std::vector<void *> chunks_;
-  std::map<std::size_t, std::vector<void *>> free_; // by block size
-  std::map<void *, std::size_t> size_of_;
-  char *next_ = nullptr; // what is left of the last chunk
-  std::size_t rest_ = 0;
-};
-
 // One for the process, from its first use to PetscFinalize.
 CommunicatedMemory &communicated_memory()
 {
@@ -421,6 +354,15 @@ __global__ void bytes_kernel(const unsigned char *from, unsigned char *to, unsig
   if (threadIdx.x < bytes) to[threadIdx.x] = from[threadIdx.x];
 }
 
+struct FewBytes {
+  unsigned char of[128];
+};
+__global__ void few_bytes_kernel(FewBytes from, unsigned char *to, unsigned bytes)
+{
+  detail::wait_for_kernels_before();
+  if (threadIdx.x < bytes) to[threadIdx.x] = from.of[threadIdx.x];
+}
+
 // By a kernel, which starts sooner after others than a copy does.
 PetscErrorCode send_to_host(Cuda &ex, void *to, const void *from, std::size_t bytes)
 {
@@ -434,6 +376,7 @@ PetscErrorCode memory_to_host(Cuda &ex, void *to, const void *from, std::size_t 
 {
   PetscFunctionBegin;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const LogPhase logged(Phase::wait);
   if (bytes <= Cuda::host_scalars_bytes) {
     PetscCall(send_to_host(ex, ex.host_scalars, from, bytes));
     AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
@@ -457,6 +400,7 @@ PetscErrorCode post_to_host(Cuda &ex, const void *from, std::size_t bytes)
 PetscErrorCode take_posted(Cuda &ex, void *to, std::size_t bytes)
 {
   PetscFunctionBegin;
+  const LogPhase logged(Phase::wait);
   AMGKIT_CALL_CUDA(cudaEventSynchronize(host_scalars().posted));
   std::memcpy(to, posted(ex), bytes);
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
@@ -467,9 +411,17 @@ PetscErrorCode memory_from_host(Cuda &ex, void *to, const void *from, std::size_
 {
   PetscFunctionBegin;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+  if (bytes <= sizeof(FewBytes)) { // with the launch, for which the host does not wait
+    FewBytes few;
+    std::memcpy(few.of, from, bytes);
+    PetscCall(detail::launch(ex, 1, static_cast<int>(sizeof few), few_bytes_kernel, few, static_cast<unsigned char *>(to),
+                             static_cast<unsigned>(bytes)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const LogPhase logged(Phase::wait);
   AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, ex.stream));
   AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
-  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -1,6 +1,7 @@
 // The parallel vocabulary on CUDA: see parallel.hpp. Reductions, scans, sorts and selections are CUB's.
 #pragma once
 #include "base/launch_cuda.hpp"
+#include "base/log.hpp"
 #include "base/parallel.hpp"
 
 #include <cooperative_groups.h>
@@ -309,6 +310,7 @@ template <class T> T *scalar_on_host(Cuda &ex)
 template <class T> PetscErrorCode read_scalar(Cuda &ex, T *result)
 {
   PetscFunctionBegin;
+  const LogPhase logged(Phase::wait);
   AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
   PetscCall(PetscLogGpuToCpuScalar(sizeof(T)));
   *result = *scalar_on_host<T>(ex);

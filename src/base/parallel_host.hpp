@@ -1,5 +1,6 @@
 // The parallel vocabulary on the host: see parallel.hpp.
 #pragma once
+#include "base/log.hpp"
 #include "base/parallel.hpp"
 
 #include <cstring>
@@ -32,6 +33,10 @@ inline double sum_of_pack(PackOf<2>::Type pack) { return pack[0] + pack[1]; }
 
 namespace detail
 {
+// Where the host of a GPU waits for a number.
+inline void log_wait(Host &) {}
+inline void log_wait(Debug &) { const LogPhase logged(Phase::wait); }
+
 template <int Count, int... Smaller, class F> void many_rows(std::int64_t begin, std::int64_t end, const F &f)
 {
   std::int64_t i = begin;
@@ -233,16 +238,18 @@ template <int Lanes, class S, class Ex, class F> PetscErrorCode for_rows_with(Ex
   return PETSC_SUCCESS;
 }
 
-template <class T, class Ex, class F, class Op> PetscErrorCode reduce(Ex &, std::int64_t n, F f, T init, Op op, T *result)
+template <class T, class Ex, class F, class Op> PetscErrorCode reduce(Ex &ex, std::int64_t n, F f, T init, Op op, T *result)
 {
   T r = init;
+  if (n > 0) detail::log_wait(ex);
   for (std::int64_t i = 0; i < n; i++) r = op(r, f(i));
   *result = r;
   return PETSC_SUCCESS;
 }
 
 template <class Ex>
-PetscErrorCode exclusive_scan(Ex &, std::int64_t n, int *x, std::int64_t *total, const unsigned *also = nullptr, unsigned *value = nullptr)
+PetscErrorCode exclusive_scan(Ex &ex, std::int64_t n, int *x, std::int64_t *total, const unsigned *also = nullptr,
+                              unsigned *value = nullptr)
 {
   std::int64_t sum = 0;
 
@@ -255,6 +262,7 @@ PetscErrorCode exclusive_scan(Ex &, std::int64_t n, int *x, std::int64_t *total,
                "More than 2^31 - 1 entries on one process: use more processes");
   }
   x[n] = static_cast<int>(sum);
+  if (total) detail::log_wait(ex);
   if (total) *total = sum;
   if (also) *value = *also;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -273,9 +281,10 @@ template <class Key, class T, class Ex> PetscErrorCode stable_sort_pairs(Ex &, s
   return PETSC_SUCCESS;
 }
 
-template <class Ex, class F> PetscErrorCode compact(Ex &, std::int64_t n, F f, int *out, std::int64_t *count)
+template <class Ex, class F> PetscErrorCode compact(Ex &ex, std::int64_t n, F f, int *out, std::int64_t *count)
 {
   std::int64_t found = 0;
+  if (count && n > 0) detail::log_wait(ex);
   for (std::int64_t i = 0; i < n; i++) {
     if (f(i)) out[found++] = static_cast<int>(i);
   }

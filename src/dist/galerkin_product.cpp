@@ -30,7 +30,11 @@ std::vector<int> places_in(const std::vector<PetscInt> &all, const std::vector<P
 {
   std::vector<int> places;
   places.reserve(some.size());
-  for (const PetscInt g : some) places.push_back(static_cast<int>(std::lower_bound(all.begin(), all.end(), g) - all.begin()));
+  auto at = all.begin();
+  for (const PetscInt g : some) {
+    while (at != all.end() && *at < g) ++at;
+    places.push_back(static_cast<int>(at - all.begin()));
+  }
   return places;
 }
 } // namespace

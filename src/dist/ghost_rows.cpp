@@ -1,6 +1,7 @@
 #include "dist/ghost_rows.hpp"
 
 #include "base/log.hpp"
+#include "base/marks.hpp"
 #include "dist/attempt.hpp"
 #include "sparse/formats/spmv.hpp"
 
@@ -63,8 +64,23 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::pack_pattern(Ex &ex, const int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective: where the owners' blocks for this rank begin, and the SF.
+// Collective
 template <class Ex> PetscErrorCode GhostRows<Ex>::connect(MPI_Comm comm)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Type_contiguous(block_entries, MPI_UINT64_T, &block_));
+  PetscCallMPI(MPI_Type_commit(&block_));
+  PetscCall(mpi_sees<Ex>(&direct_));
+  if (direct_)
+    PetscCall(messages_.create(comm, sent_.block, arrived_.block));
+  else
+    PetscCall(make_forest(comm));
+  connected_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: where the owners' blocks for this rank begin, and the SF.
+template <class Ex> PetscErrorCode GhostRows<Ex>::make_forest(MPI_Comm comm)
 {
   std::vector<int> at(arrived_.block.size() - 1);
   std::vector<PetscSFNode> roots;
@@ -79,8 +95,6 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::connect(MPI_Comm comm)
       roots.push_back(root);
     }
   }
-  PetscCallMPI(MPI_Type_contiguous(block_entries, MPI_UINT64_T, &block_));
-  PetscCallMPI(MPI_Type_commit(&block_));
   PetscCall(PetscSFCreate(comm, &sf_));
   PetscCall(PetscSFSetGraph(sf_, sent_.block.back(), static_cast<PetscInt>(roots.size()), nullptr, PETSC_COPY_VALUES, roots.data(),
                             PETSC_COPY_VALUES));
@@ -92,7 +106,15 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::connect(MPI_Comm comm)
 template <class Ex> PetscErrorCode GhostRows<Ex>::exchange(Ex &ex)
 {
   PetscFunctionBegin;
-  const LogPhase logged(Phase::halo);
+  if (direct_) {
+    LogPhase logged(Phase::halo);
+    PetscCall(mark(ex));
+    PetscCall(wait_for_mark(ex));
+    PetscCall(messages_.start(block_, block_entries * sizeof(std::uint64_t), sent_.buffer.data(), arrived_.buffer.data(), false));
+    logged.next(Phase::halo); // as an exchange that other work goes on beside
+    PetscCall(messages_.wait());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(exchange_.begin(ex, sf_, block_, {sent_.buffer.data(), sent_.buffer.bytes()}, {arrived_.buffer.data(), arrived_.buffer.bytes()},
                             false));
   PetscCall(exchange_.end());
@@ -156,7 +178,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, 
 template <class Ex> PetscErrorCode GhostRows<Ex>::update(Ex &ex, const DistRows &B)
 {
   PetscFunctionBegin;
-  if (!sf_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!connected_) PetscFunctionReturn(PETSC_SUCCESS);
   const int before = ghosts_before(*B.ghosts, B.first);
   PetscCall(pack_values(ex, sent_.message(halo_->sent_rows().data()), {B.diag, B.offd, B.first, nullptr, before},
                         reinterpret_cast<double *>(sent_.buffer.data())));

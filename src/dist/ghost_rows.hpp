@@ -6,7 +6,7 @@
 
 namespace amgkit
 {
-// Messages are cut into blocks of equal size, so that PetscSF moves few large units, and every rank's entries begin with a block.
+// Messages are cut into blocks of equal size, so that few large units move, and every rank's entries begin with a block.
 template <class Ex> class GhostRows {
 public:
   GhostRows() = default;
@@ -57,10 +57,13 @@ private:
   };
   PetscErrorCode pack_pattern(Ex &, const int *length, const DistRows &B);
   PetscErrorCode connect(MPI_Comm);
+  PetscErrorCode make_forest(MPI_Comm);
   PetscErrorCode exchange(Ex &);
   PetscErrorCode number_columns(Ex &, const DistRows &B);
 
   Halo<Ex> *halo_ = nullptr;
+  bool connected_ = false, direct_ = false; // direct: by messages_, not by sf_
+  NeighbourMessages messages_;
   PetscSF sf_ = nullptr; // roots: the blocks sent; leaves: those that arrive
   MPI_Datatype block_ = MPI_DATATYPE_NULL;
   Side sent_, arrived_;

@@ -1,6 +1,7 @@
 #include "dist/halo.hpp"
 
 #include "base/log.hpp"
+#include "base/marks.hpp"
 #include "sparse/formats/spmv.hpp"
 #include "sparse/rows/rows.hpp"
 #include "sparse/rows/transpose.hpp"
@@ -9,36 +10,46 @@
 
 namespace amgkit
 {
-// Tells every owner which of its rows this rank needs, and makes the SF whose roots are the entries of the owners' send buffers.
-// On entry owners[g].rank owns ghost g. Ghosts ascend, so those of one owner stand together, and its send buffer holds them in
-// the same order, in one piece for each rank that asked.
+// Tells every owner which of its rows this rank needs. owners[g] owns ghost g. Ghosts ascend, so those of one owner stand together, and its
+// send buffer holds them in the same order, in one piece for each rank that asked.
 template <class Ex>
 PetscErrorCode Halo<Ex>::exchange_requests(MPI_Comm comm, PetscInt first, const std::vector<PetscInt> &ghosts,
-                                           const std::vector<PetscSFNode> &owners)
+                                           const std::vector<int> &owners)
 {
   int size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   const auto ranks = static_cast<std::size_t>(size);
-  std::vector<int> asked(ranks, 0), given(ranks, 0), piece(ranks, 0);
+  std::vector<int> asked(ranks, 0), given(ranks, 0);
   ask_at_.assign(ranks + 1, 0);
   give_at_.assign(ranks + 1, 0);
-  for (const PetscSFNode &owner : owners) asked[owner.rank]++;
+  for (const int owner : owners) asked[owner]++;
   PetscCallMPI(MPI_Alltoall(asked.data(), 1, MPI_INT, given.data(), 1, MPI_INT, comm));
   for (std::size_t r = 0; r < ranks; r++) {
     ask_at_[r + 1] = ask_at_[r] + asked[r];
     give_at_[r + 1] = give_at_[r] + given[r];
   }
-  PetscCallMPI(MPI_Alltoall(give_at_.data(), 1, MPI_INT, piece.data(), 1, MPI_INT, comm));
   std::vector<PetscInt> requests(static_cast<std::size_t>(give_at_[ranks]));
   PetscCallMPI(
       MPI_Alltoallv(ghosts.data(), asked.data(), ask_at_.data(), MPIU_INT, requests.data(), given.data(), give_at_.data(), MPIU_INT, comm));
   rows_to_send_.clear();
   for (const PetscInt row : requests) rows_to_send_.push_back(static_cast<int>(row - first));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  std::vector<PetscSFNode> roots = owners;
-  for (PetscSFNode &root : roots) root.index = piece[root.rank]++;
+// The SF whose roots are the entries of the owners' send buffers.
+template <class Ex> PetscErrorCode Halo<Ex>::make_forest(MPI_Comm comm, const std::vector<int> &owners)
+{
+  std::vector<int> piece(give_at_.size() - 1, 0);
+  std::vector<PetscSFNode> roots(owners.size());
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Alltoall(give_at_.data(), 1, MPI_INT, piece.data(), 1, MPI_INT, comm));
+  for (std::size_t g = 0; g < owners.size(); g++) {
+    roots[g].rank = static_cast<decltype(roots[g].rank)>(owners[g]);
+    roots[g].index = piece[static_cast<std::size_t>(owners[g])]++;
+  }
   PetscCall(PetscSFCreate(comm, &sf_));
   PetscCall(PetscSFSetGraph(sf_, static_cast<PetscInt>(rows_to_send_.size()), static_cast<PetscInt>(roots.size()), nullptr,
                             PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES));
@@ -50,19 +61,25 @@ template <class Ex> PetscErrorCode Halo<Ex>::create(MPI_Comm comm, const std::ve
 {
   int any = !ghosts.empty(), rank;
   std::size_t owner = 0;
-  std::vector<PetscSFNode> owners(ghosts.size());
+  std::vector<int> owners(ghosts.size());
 
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&sf_));
   ghosts_ = static_cast<std::int64_t>(ghosts.size());
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm));
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  active_ = any != 0;
+  if (!active_) PetscFunctionReturn(PETSC_SUCCESS);
   for (std::size_t g = 0; g < ghosts.size(); g++) {
     while (ghosts[g] >= range[owner + 1]) owner++;
-    owners[g].rank = static_cast<decltype(owners[g].rank)>(owner);
+    owners[g] = static_cast<int>(owner);
   }
   PetscCall(exchange_requests(comm, range[rank], ghosts, owners));
+  PetscCall(mpi_sees<Ex>(&direct_));
+  if (direct_)
+    PetscCall(messages_.create(comm, give_at_, ask_at_));
+  else
+    PetscCall(make_forest(comm, owners));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,6 +87,7 @@ template <class Ex> PetscErrorCode Halo<Ex>::allocate(Ex &ex)
 {
   PetscFunctionBegin;
   ex_ = &ex;
+  messages_.forget_arrays();
   PetscCall(upload(ex, rows_to_send_, send_row_));
   PetscCall(send_.allocate(ex, send_row_.size(), Memory::communicated));
   PetscCall(ghost_.allocate(ex, ghosts_, Memory::communicated));
@@ -103,19 +121,42 @@ template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin(Ex
 
   PetscFunctionBegin;
   if (!halo_.active()) PetscFunctionReturn(PETSC_SUCCESS);
-  const LogPhase logged(Phase::halo);
   PetscCall(gather(ex, halo_.send_row_.size(), place, owned, packed));
-  PetscCall(halo_.exchange_.begin(ex, halo_.sf_, mpi_type<T>(), halo_.template sent<T>(), halo_.template ghosts<T>(), false));
-  begun_ = true;
+  PetscCall(begin_messages<T>(ex, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin_back()
 {
   PetscFunctionBegin;
+  PetscCall(begin_messages<T>(*halo_.ex_, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin_messages(Ex &ex, bool back)
+{
+  PetscFunctionBegin;
+  type_ = mpi_type<T>();
+  entry_bytes_ = sizeof(T);
+  back_ = back;
+  started_ = false;
+  if (!halo_.direct_) {
+    PetscCall(halo_.exchange_.begin(ex, halo_.sf_, type_, halo_.template sent<T>(), halo_.template ghosts<T>(), back));
+    begun_ = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const LogPhase logged(Phase::halo);
-  PetscCall(halo_.exchange_.begin(*halo_.ex_, halo_.sf_, mpi_type<T>(), halo_.template sent<T>(), halo_.template ghosts<T>(), true));
   begun_ = true;
+  PetscCall(mark(ex));
+  if (!Ex::on_device) PetscCall(start());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode HaloExchange<Ex>::start()
+{
+  PetscFunctionBegin;
+  started_ = true;
+  PetscCall(halo_.messages_.start(type_, entry_bytes_, halo_.send_.data(), halo_.ghost_.data(), back_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,8 +166,16 @@ template <class Ex> PetscErrorCode HaloExchange<Ex>::end()
 
   PetscFunctionBegin;
   if (!begun) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!halo_.direct_) {
+    PetscCall(halo_.exchange_.end());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const LogPhase logged(Phase::halo);
-  PetscCall(halo_.exchange_.end());
+  if (!started_) {
+    PetscCall(wait_for_mark(*halo_.ex_));
+    PetscCall(start());
+  }
+  PetscCall(halo_.messages_.wait());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,6 @@
-// Values of other ranks' rows: the exchange of a matrix's ghost columns, by PetscSF.
+// Values of other ranks' rows: the exchange of a matrix's ghost columns.
 #pragma once
-#include "dist/sf_exchange.hpp"
+#include "dist/neighbour_messages.hpp"
 
 #include <type_traits>
 #include <vector>
@@ -25,7 +25,8 @@ template <class T> MPI_Datatype mpi_type()
 template <class Ex> class HaloExchange;
 
 // The rows that others need are packed into a buffer of the halo's own, one piece for each neighbour, and arrive in another: MPI
-// sees these two small buffers only, for the life of the halo, never a level's vectors.
+// sees these two small buffers only, for the life of the halo, never a level's vectors. Where MPI cannot see the space's memory, PetscSF
+// takes them through the host.
 template <class Ex> class Halo {
 public:
   Halo() = default;
@@ -40,7 +41,7 @@ public:
   // Local: the buffers. Before the first exchange.
   PetscErrorCode allocate(Ex &);
   // Whether any rank needs anything: else nothing is exchanged.
-  bool active() const { return sf_ != nullptr; }
+  bool active() const { return active_; }
   // Collective: ghost<T>() <- the ghosts' values, until the next exchange. T is double, float, int or std::uint64_t. HaloExchange does the
   // same in two steps.
   template <class T> PetscErrorCode exchange(Ex &, const T *owned);
@@ -71,8 +72,11 @@ private:
   friend class HaloExchange<Ex>;
   template <class T> Exchanged sent() { return {send_.data(), static_cast<std::size_t>(send_.size()) * sizeof(T)}; }
   template <class T> Exchanged ghosts() { return {ghost_.data(), static_cast<std::size_t>(ghost_.size()) * sizeof(T)}; }
-  PetscErrorCode exchange_requests(MPI_Comm, PetscInt first, const std::vector<PetscInt> &ghosts, const std::vector<PetscSFNode> &owners);
+  PetscErrorCode exchange_requests(MPI_Comm, PetscInt first, const std::vector<PetscInt> &ghosts, const std::vector<int> &owners);
+  PetscErrorCode make_forest(MPI_Comm, const std::vector<int> &owners);
 
+  bool active_ = false, direct_ = false; // direct: by messages_, not by sf_
+  NeighbourMessages messages_;
   PetscSF sf_ = nullptr;          // roots: entries of send_; leaves: ghosts
   std::vector<int> rows_to_send_; // row behind each entry of send_
   std::vector<int> ask_at_, give_at_;
@@ -84,7 +88,8 @@ private:
 };
 
 // An exchange that other work goes on beside, from begin() or begin_back() to end(). Where an error leaves it under way, the destructor
-// ends it, so that its messages do not meet those of the next one.
+// ends it, so that its messages do not meet those of the next one. On a GPU messages leave in end(), when the host has seen that they are
+// packed: what was queued after begin() runs meanwhile. A wait in begin() would leave the GPU without work.
 template <class Ex> class HaloExchange {
 public:
   explicit HaloExchange(Halo<Ex> &halo) : halo_(halo) {}
@@ -100,7 +105,13 @@ public:
   PetscErrorCode end();
 
 private:
+  template <class T> PetscErrorCode begin_messages(Ex &, bool back);
+  PetscErrorCode start();
+
   Halo<Ex> &halo_;
   bool begun_ = false; // by this object
+  bool started_ = false, back_ = false;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  std::size_t entry_bytes_ = 0;
 };
 } // namespace amgkit

@@ -200,7 +200,7 @@ PetscErrorCode NodeGroups::hear(Word *word) const
 
   PetscFunctionBegin;
   words_++;
-  const LogPhase logged(Phase::wait);
+  const LogPhase logged(Phase::await);
   PetscCall(wait_patiently(group_, [&] { return head.words.load(std::memory_order_acquire) >= words_; }));
   memory_.synchronise();
   *word = head.word;

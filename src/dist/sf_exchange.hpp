@@ -1,6 +1,7 @@
 // PetscSF's exchanges between arrays of a space.
 #pragma once
 #include "base/array.hpp"
+#include "base/log.hpp"
 
 #include <petscsf.h>
 #include <utility>
@@ -42,6 +43,7 @@ public:
   // Collective. The leaves get what their roots have, or, back, the roots what their leaves have. type: of one root or leaf.
   PetscErrorCode begin(Ex &ex, PetscSF sf, MPI_Datatype type, Exchanged roots, Exchanged leaves, bool back)
   {
+    const LogPhase logged(Phase::halo);
     ex_ = &ex;
     sf_ = sf;
     to_ = back ? roots : leaves;
@@ -70,6 +72,7 @@ public:
 
     PetscFunctionBegin;
     if (type == MPI_DATATYPE_NULL) PetscFunctionReturn(PETSC_SUCCESS);
+    const LogPhase logged(Phase::halo);
     if (back_)
       PetscCall(PetscSFReduceEnd(sf_, type, seen_leaves_, seen_roots_, MPI_REPLACE));
     else

@@ -17,6 +17,11 @@ PetscErrorCode unknowns_of_ghosts(Ex &ex, const DistMatrix<Ex> &A, const StrongN
   std::vector<int> place;
 
   PetscFunctionBegin;
+  if (&nodes == &A.ghosts) { // a row is a node
+    PetscCall(unknown.allocate(ex, static_cast<std::int64_t>(nodes.size())));
+    PetscCall(count_up(ex, unknown.size(), unknown.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (const PetscInt g : A.ghosts) {
     const auto node = std::lower_bound(nodes.begin(), nodes.end(), g / strong.bs);
     PetscCheck(node != nodes.end() && *node == g / strong.bs, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,

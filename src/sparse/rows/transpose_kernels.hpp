@@ -1,10 +1,28 @@
 #include "sparse/rows/block_patterns.hpp"
+#include "sparse/rows/search.hpp"
 #include "sparse/rows/transpose.hpp"
 
 namespace amgkit
 {
 namespace
 {
+// Where each of so many rows begins among the n entries, whose rows ascend.
+template <class Ex> PetscErrorCode begins_of_rows(Ex &ex, int rows, std::int64_t n, const std::uint32_t *row, int *ptr)
+{
+  // More rows than entries: those of a face of a grid leave all the others to one thread.
+  if (rows > n) {
+    const int end = static_cast<int>(n);
+    return for_each(ex, std::int64_t{rows} + 1, [=] AMGKIT_FN(std::int64_t j) {
+      ptr[j] = first_not_below([=](int k) { return static_cast<int>(row[k]); }, 0, end, static_cast<int>(j));
+    });
+  }
+  // the first entry of every row at or after the one before it
+  return for_each(ex, n + 1, [=] AMGKIT_FN(std::int64_t k) {
+    const std::int64_t here = k < n ? static_cast<std::int64_t>(row[k]) : rows;
+    for (std::int64_t j = k > 0 ? static_cast<std::int64_t>(row[k - 1]) + 1 : 0; j <= here; j++) ptr[j] = static_cast<int>(k);
+  });
+}
+
 // Sorting the entries by their columns, in a stable way, leaves the rows of each column in ascending order. Without A.val: the pattern.
 template <class Ex> PetscErrorCode transpose_entries(Ex &ex, const CsrView<double> &A, Csr<double, Ex> &At, Array<int, Ex> *from)
 {
@@ -28,12 +46,7 @@ template <class Ex> PetscErrorCode transpose_entries(Ex &ex, const CsrView<doubl
   while (A.cols >> bits) bits++;
   PetscCall(stable_sort_pairs(ex, n, column, position, bits));
   PetscCall(At.ptr.allocate(ex, std::int64_t{At.rows} + 1));
-  int *ptr = At.ptr.data();
-  // the first entry of every row at or after the one before it
-  PetscCall(for_each(ex, n + 1, [=] AMGKIT_FN(std::int64_t k) {
-    const std::int64_t here = k < n ? static_cast<std::int64_t>(column[k]) : A.cols;
-    for (std::int64_t j = k > 0 ? static_cast<std::int64_t>(column[k - 1]) + 1 : 0; j <= here; j++) ptr[j] = static_cast<int>(k);
-  }));
+  PetscCall(begins_of_rows(ex, At.rows, n, column, At.ptr.data()));
   // the columns have done their work: each entry's row in place of them
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) row[k] = static_cast<int>(i);
