@@ -224,7 +224,7 @@ PetscErrorCode KspOfHeads::build_solution(Vec to) const
     PetscCall(VecCopy(solution, vectors.on_heads(1)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(vectors.get(1, to));
+  PetscCall(attempt(system_->groups.all(), [&] { return vectors.get(1, to); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -222,7 +222,7 @@ void ConsolidatedSolver::observe(double factor)
   if (Preconditioner *on_head = solver()) on_head->observe(factor);
 }
 
-// What went wrong on the heads goes wrong on all of them; only then do all ranks talk.
+// What goes wrong on the heads goes wrong on all of them. Whoever fails takes part to the end, where all learn of it.
 PetscErrorCode ConsolidatedSolver::apply_on_heads(bool transposed, Vec x, Vec y)
 {
   const auto apply = transposed ? PCApplyTranspose : PCApply;
@@ -237,7 +237,7 @@ PetscErrorCode ConsolidatedSolver::apply_on_heads(bool transposed, Vec x, Vec y)
   if (system.groups.is_head()) {
     const auto work = [&] {
       PetscFunctionBegin;
-      PetscCall(system.vectors.put({x, nullptr}));
+      PetscCall(attempt(system.groups.heads(), [&] { return system.vectors.put({x, nullptr}); }));
       PetscCall(apply(inner_, system.vectors.on_heads(0), system.vectors.on_heads(1)));
       PetscFunctionReturn(PETSC_SUCCESS);
     };
@@ -245,15 +245,14 @@ PetscErrorCode ConsolidatedSolver::apply_on_heads(bool transposed, Vec x, Vec y)
     word.number = static_cast<int>(code);
     PetscCall(system.groups.tell(word));
   } else {
-    PetscCall(system.vectors.put({x, nullptr}));
+    PetscCall(outcome_of([&] { return system.vectors.put({x, nullptr}); }, &code, &message));
     PetscCall(system.groups.hear(&word));
   }
-  if (word.number != 0)
-    PetscCall(attempt(system.groups.all(), [&]() -> PetscErrorCode {
-      PetscCheck(code == PETSC_SUCCESS || code == PETSC_ERR_MEM, PETSC_COMM_SELF, code, "%s", message.c_str());
-      return code;
-    }));
-  PetscCall(system.vectors.get(1, y));
+  PetscCall(attempt(system.groups.all(), [&]() -> PetscErrorCode {
+    const PetscErrorCode got = word.number == 0 ? system.vectors.get(1, y) : PETSC_SUCCESS;
+    PetscCheck(code == PETSC_SUCCESS || code == PETSC_ERR_MEM, PETSC_COMM_SELF, code, "%s", message.c_str());
+    return code ? code : got;
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

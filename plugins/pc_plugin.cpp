@@ -165,8 +165,7 @@ PetscErrorCode view_copies(const Preconditioner &solver, PetscViewer viewer)
   PetscFunctionBegin;
   if (!copied) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(&copied->bytes, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm(reinterpret_cast<PetscObject>(viewer))));
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "the matrix is on the host: its pattern was copied %d times, its values %d times, %.1f MB in all\n",
+  PetscCall(PetscViewerASCIIPrintf(viewer, "copies of the matrix: its pattern %d times, its values %d times, %.1f MB in all\n",
                                    copied->patterns, copied->values, bytes / 1e6));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 // Registration with PETSc: when the library is loaded as a plugin, and by AMGKitRegister().
 #include "amgkit.h"
 #include "base/log.hpp"
+#include "dist/neighbour_messages.hpp"
 #include "plugins/ksp_fcg.hpp"
 #include "plugins/ksp_fgmres.hpp"
 #include "plugins/pc_classical.hpp"
@@ -62,6 +63,7 @@ PetscErrorCode AMGKitRegister(void)
   if (amgkit::registered()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(amgkit::check_petsc());
   PetscCall(amgkit::log_register());
+  PetscCall(amgkit::read_gpu_aware_mpi());
   PetscCall(PCRegister(PCAMGMATCHING, amgkit::PCCreate_AMGMatching));
   PetscCall(PCRegister(PCAMGCLASSICAL, amgkit::PCCreate_AMGClassical));
   PetscCall(PCRegister(PCAMGSA, amgkit::PCCreate_AMGSA));

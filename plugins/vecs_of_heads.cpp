@@ -15,9 +15,9 @@ struct LayoutOfVec {
   PetscInt bs = 1, all = 0;                // on heads
   PetscInt rows = 0, before = 0, mine = 0; // as LayoutOfHeads has them
 };
-// A vector of the user that is to be put; a process may have no entries of it.
+// A vector of the user that is to be put. A process that has none of its entries, or cannot read them, gives nothing.
 struct Given {
-  bool any = false;
+  bool any = false, readable = false;
   const PetscScalar *entries = nullptr;
 };
 } // namespace
@@ -64,7 +64,7 @@ public:
   {
     PetscFunctionBegin;
     for (std::size_t k = 0; k < count; k++) {
-      if (from[k].any) std::copy_n(from[k].entries, layout_.mine, entries_[k] + layout_.before);
+      if (from[k].readable) std::copy_n(from[k].entries, layout_.mine, entries_[k] + layout_.before);
     }
     PetscCall(groups_.gather());
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -72,7 +72,7 @@ public:
   PetscErrorCode get(std::size_t which, PetscScalar *to) override
   {
     memory_.synchronise();
-    std::copy_n(entries_[which] + layout_.before, layout_.mine, to);
+    if (to) std::copy_n(entries_[which] + layout_.before, layout_.mine, to);
     return PETSC_SUCCESS;
   }
 
@@ -120,12 +120,12 @@ public:
     for (std::size_t k = 0; k < count && groups_.is_head(); k++) {
       double *entries;
       if (!from[k].any) continue;
-      PetscCall(vectors_[k].in_space(VecUse::overwrite, &entries));
+      PetscCall(vectors_[k].in_space(VecUse::overwrite, &entries)); // fails only where the space has no such vector
       arrays[k] = entries;
     }
     PetscCall(groups_.copies().to_head(space(), arrays, [&](StagedCopies::Giver &giver) {
       for (std::size_t k = 0; k < count; k++) {
-        if (!from[k].any) continue;
+        if (!from[k].readable) continue;
         giver.begin<double>(k, layout_.before);
         giver.put<double>(layout_.mine, [entries = from[k].entries](std::int64_t i) { return entries[i]; });
       }
@@ -140,7 +140,7 @@ public:
     PetscFunctionBegin;
     if (groups_.is_head()) code = vectors_[which].in_space(VecUse::read, &entries); // from the host, if they are newer there
     PetscCall(groups_.copies().from_head(space(), entries, to, static_cast<std::size_t>(layout_.before) * sizeof(double),
-                                         static_cast<std::size_t>(layout_.mine) * sizeof(double)));
+                                         to ? static_cast<std::size_t>(layout_.mine) * sizeof(double) : 0));
     PetscCall(code);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -189,33 +189,38 @@ PetscErrorCode VecsOfHeads::create()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A process that cannot read its entries takes part all the same: the others wait for it.
 PetscErrorCode VecsOfHeads::put(const std::array<Vec, count> &from)
 {
   std::array<Given, count> given;
+  PetscErrorCode code = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   for (std::size_t k = 0; k < count; k++) {
     given[k].any = from[k] != nullptr;
-    if (from[k]) PetscCall(VecGetArrayRead(from[k], &given[k].entries));
+    if (from[k] && !code) code = VecGetArrayRead(from[k], &given[k].entries);
+    given[k].readable = from[k] && !code;
   }
-  const PetscErrorCode code = place_->put(given);
+  const PetscErrorCode of_place = place_->put(given);
   for (std::size_t k = 0; k < count; k++) {
-    if (from[k]) PetscCall(VecRestoreArrayRead(from[k], &given[k].entries));
+    if (given[k].readable) PetscCall(VecRestoreArrayRead(from[k], &given[k].entries));
     if (from[k] && vecs_[k]) PetscCall(next_state(reinterpret_cast<PetscObject>(vecs_[k]))); // what PETSc knows of old entries is gone
   }
   PetscCall(code);
+  PetscCall(of_place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VecsOfHeads::get(std::size_t which, Vec x)
 {
-  PetscScalar *entries;
+  PetscScalar *entries = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(x, &entries));
-  const PetscErrorCode code = place_->get(which, entries);
-  PetscCall(VecRestoreArrayWrite(x, &entries));
+  const PetscErrorCode code = VecGetArrayWrite(x, &entries);
+  const PetscErrorCode of_place = place_->get(which, code ? nullptr : entries);
+  if (!code) PetscCall(VecRestoreArrayWrite(x, &entries));
   PetscCall(code);
+  PetscCall(of_place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

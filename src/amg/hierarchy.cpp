@@ -211,6 +211,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     levels.push_back(std::move(coarse));
+    logged.reset();
     PetscCall(take_coarsest(setup, std::move(of_coarse)));
   }
   coarse_solver.set_reason("max_levels allows no more levels"); // else it is solved by its inverse
@@ -221,6 +222,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
 template <class Ex> PetscErrorCode Hierarchy<Ex>::take_coarsest(Setup &setup, LevelSetup<Ex> of_level)
 {
   Level<Ex> &level = *levels.back();
+  const LogLevel logged(level.number);
   setup.coarsest = std::move(of_level);
   return attempt(level.A.comm, [&] { return level.analyse(setup.ex, setup.parameters, setup.coarsest.diagonal); });
 }

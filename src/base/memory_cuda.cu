@@ -95,6 +95,7 @@ PetscErrorCode pool_of_device(int device, cudaMemPool_t *pool)
 struct HostScalars {
   void *memory = nullptr;
   cudaEvent_t posted = nullptr;
+  bool beside_device = false; // the device had memory left, too, once
 };
 HostScalars &host_scalars()
 {
@@ -212,11 +213,11 @@ PetscErrorCode try_device()
   Cuda ex;
 
   PetscFunctionBegin;
-  if (host_scalars().memory) PetscFunctionReturn(PETSC_SUCCESS);
+  if (host_scalars().beside_device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(open(ex));
-  const bool memory_left = ex.arrived != nullptr;
+  host_scalars().beside_device = ex.arrived != nullptr;
   PetscCall(memory_free(ex, Memory::scratch, ex.arrived));
-  PetscFunctionReturn(memory_left ? PETSC_SUCCESS : PETSC_ERR_MEM);
+  PetscFunctionReturn(host_scalars().beside_device ? PETSC_SUCCESS : PETSC_ERR_MEM);
 }
 
 namespace

@@ -76,9 +76,10 @@ PetscErrorCode groups_of(MPI_Comm comm, int heads_a_node, const std::string &dev
   *why_not = "";
   *groups = nullptr;
   PetscCall(attribute_of(comm, &all));
+  // the newest: where a device has changed on some ranks alone, the others have older ones, too
   const auto known =
-      std::find_if(all->begin(), all->end(), [&](const Known &one) { return one.heads_a_node == heads_a_node && one.device == device; });
-  int number = known == all->end() ? -1 : static_cast<int>(known - all->begin());
+      std::find_if(all->rbegin(), all->rend(), [&](const Known &one) { return one.heads_a_node == heads_a_node && one.device == device; });
+  int number = known == all->rend() ? -1 : static_cast<int>(all->rend() - known) - 1;
   std::array<int, 2> numbers = {number, -number};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), 2, MPI_INT, MPI_MAX, comm));
   if (numbers[0] >= 0 && numbers[0] == -numbers[1]) {

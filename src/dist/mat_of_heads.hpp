@@ -19,7 +19,7 @@ public:
   ~MatOfHeads();
 
   // Collective over A's processes, which are those of the groups; once. Named errors for what check_type_and_size() does not take, of A and
-  // of what the heads get. Global numbers stay; block size, symmetry, and whether it is a matrix of the device, are A's.
+  // of what the heads get. Global numbers stay; block size and symmetry are A's.
   PetscErrorCode create(Mat A);
   // Collective: the values that A has now, on the same pattern. The caller increases the state of the heads' matrix.
   PetscErrorCode take_values();

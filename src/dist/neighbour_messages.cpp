@@ -1,9 +1,37 @@
 #include "dist/neighbour_messages.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace amgkit
 {
+namespace
+{
+std::optional<bool> &gpu_aware_mpi()
+{
+  static std::optional<bool> aware;
+  return aware;
+}
+} // namespace
+
+PetscErrorCode read_gpu_aware_mpi()
+{
+  PetscBool aware = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-use_gpu_aware_mpi", &aware, nullptr));
+  gpu_aware_mpi() = aware != PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode is_mpi_gpu_aware(bool *aware)
+{
+  PetscFunctionBegin;
+  if (!gpu_aware_mpi()) PetscCall(read_gpu_aware_mpi());
+  *aware = *gpu_aware_mpi();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 NeighbourMessages::~NeighbourMessages()
 {
   forget_arrays();

@@ -6,13 +6,17 @@
 
 namespace amgkit
 {
-// Whether MPI may read and write the space's memory. As PETSc has it: -use_gpu_aware_mpi, which it checks when a GPU is first used.
+// Reads -use_gpu_aware_mpi, which PETSc reads in PetscInitialize() and not again: to be called soon after that.
+PetscErrorCode read_gpu_aware_mpi();
+// What it was; read now, if it has not been.
+PetscErrorCode is_mpi_gpu_aware(bool *aware);
+// Whether MPI may read and write the space's memory.
 template <class Ex> PetscErrorCode mpi_sees(bool *sees)
 {
-  PetscBool aware = PETSC_TRUE;
+  bool aware = true;
 
   PetscFunctionBegin;
-  if (Ex::on_device) PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-use_gpu_aware_mpi", &aware, nullptr));
+  if (Ex::on_device) PetscCall(is_mpi_gpu_aware(&aware));
   *sees = !through_host<Ex> && aware;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

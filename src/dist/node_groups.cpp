@@ -112,6 +112,19 @@ PetscErrorCode NodeGroups::create_groups(MPI_Comm node, int groups, const std::s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Collective: work(), which ends alike on all ranks. That nothing can be shared is a reason, and no error.
+PetscErrorCode NodeGroups::where_shared(const std::function<PetscErrorCode()> &work, std::string *why_not) const
+{
+  PetscErrorCode code;
+  std::string message;
+
+  PetscFunctionBegin;
+  PetscCall(outcome_of(work, &code, &message));
+  PetscCheck(!code || code == PETSC_ERR_SYS, all_, code, "%s", message.c_str());
+  if (code) *why_not = message;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode NodeGroups::create_signals()
 {
   PetscFunctionBegin;
@@ -146,23 +159,18 @@ PetscErrorCode NodeGroups::create(MPI_Comm comm, int heads_a_node, const std::st
     *why_not = "the processes of a node do not have consecutive ranks: let mpiexec place them by node or by core";
   else if (count_ == processes_)
     *why_not = "no process would work for another";
-  if (why_not->empty()) PetscCall(create_signals());
+  if (why_not->empty()) PetscCall(where_shared([&] { return create_signals(); }, why_not));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode NodeGroups::need_copies(std::string *why_not)
 {
-  PetscErrorCode code;
-  std::string message;
-
   PetscFunctionBegin;
   *why_not = "";
   if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
   auto copies = std::make_unique<StagedCopies>();
-  PetscCall(outcome_of([&] { return attempt(all_, [&] { return copies->create(group_, head_, devices_ > 0); }); }, &code, &message));
-  if (!code) copies_ = std::move(copies);
-  PetscCheck(!code || code == PETSC_ERR_SYS, all_, code, "%s", message.c_str());
-  if (code) *why_not = message;
+  PetscCall(where_shared([&] { return attempt(all_, [&] { return copies->create(group_, head_, devices_ > 0); }); }, why_not));
+  if (why_not->empty()) copies_ = std::move(copies);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,6 +62,7 @@ public:
 private:
   struct Signals;
   PetscErrorCode create_groups(MPI_Comm node, int groups, const std::string &device);
+  PetscErrorCode where_shared(const std::function<PetscErrorCode()> &work, std::string *why_not) const;
   PetscErrorCode create_signals();
 
   MPI_Comm all_ = MPI_COMM_NULL, group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;

@@ -293,6 +293,32 @@ TEST_P(Consolidated, ErrorsReachEveryRank)
   }
 }
 
+// A process that cannot give or take its entries keeps nobody waiting: here one with a vector that has no type yet, and so no array.
+TEST_P(Consolidated, WhoCannotTakePartKeepsNobodyWaiting)
+{
+  const bool culprit = rank_of_world() == size_of_world() - 1;
+  if (size_of_world() == 1) GTEST_SKIP();
+  for (const std::string &space : both_spaces) {
+    OwnedMat A;
+    OwnedPC pc;
+    OwnedVec x, y, none;
+    keep_no_watch_on_memory();
+    OK(rows_on(PETSC_COMM_WORLD, grid7(9, 8, 7), PETSC_DECIDE, 1, A.out()));
+    OK(right_hand_side(A, x.out()));
+    OK(VecDuplicate(x, y.out()));
+    OK(VecCreate(PETSC_COMM_SELF, none.out()));
+    OK(make_pc(A, small + consolidate(most_heads()) + space, pc.out()));
+    OK(PCSetUp(pc));
+    ConsolidatedSolver *solver = consolidated_solver_of(pc);
+    ASSERT_NE(solver, nullptr);
+    for (const bool gives : {true, false}) {
+      const Vec from = culprit && gives ? none : x, to = culprit && !gives ? none : y;
+      EXPECT_NE(static_cast<int>(refusal_of([&] { return solver->apply(from, to); }).code), 0) << gives;
+    }
+    OK(solver->apply(x, y));
+  }
+}
+
 TEST_P(Consolidated, AnErrorOfAMonitorEndsTheSolveOnEveryRank)
 {
   for (int culprit = 0; culprit < 2 * size_of_world(); culprit++) { // in one space, then in the other
