@@ -74,8 +74,7 @@ PetscErrorCode SharedMemory::allocate(MPI_Comm group, std::size_t bytes)
   }
   if (any) release();
   PetscCheck(any == 0, PETSC_COMM_SELF, PETSC_ERR_SYS,
-             "No %.1f MB of memory that the processes of this node can share: give /dev/shm more room",
-             static_cast<double>(bytes) / 1e6);
+             "No %.1f MB of memory that the processes of this node can share: give /dev/shm more room", static_cast<double>(bytes) / 1e6);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
