@@ -1,10 +1,10 @@
 #include "plugins/vecs_of_heads.hpp"
 
 #include "dist/attempt.hpp"
-#include "dist/object_state.hpp"
 #include "plugins/space_vec.hpp"
 
 #include <algorithm>
+#include <petsc/private/petscimpl.h>
 
 namespace amgkit
 {
@@ -204,7 +204,8 @@ PetscErrorCode VecsOfHeads::put(const std::array<Vec, count> &from)
   const PetscErrorCode of_place = place_->put(given);
   for (std::size_t k = 0; k < count; k++) {
     if (given[k].readable) PetscCall(VecRestoreArrayRead(from[k], &given[k].entries));
-    if (from[k] && vecs_[k]) PetscCall(next_state(reinterpret_cast<PetscObject>(vecs_[k]))); // what PETSc knows of old entries is gone
+    if (from[k] && vecs_[k])
+      PetscCall(PetscObjectStateIncrease(reinterpret_cast<PetscObject>(vecs_[k]))); // what PETSc knows of old entries is gone
   }
   PetscCall(code);
   PetscCall(of_place);

@@ -47,8 +47,9 @@ PetscErrorCode join_neighbours(Ex &ex, const CouplingsView &couplings, const std
       const int j = A.diag.col[k];
       const double coupling = fabs(A.val[k]);
       const std::uint64_t aggregate = before[j];
+      const PetscInt global = A.first + j;
       if (A.diag.is_edge(k) && aggregate != no_key)
-        best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(A.first + j)), aggregate});
+        best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(global)), aggregate});
     }
     for (int k : team.share(other.begin, other.end)) {
       const int g = A.offd.col[k];
