@@ -127,38 +127,30 @@ PetscErrorCode ConsolidatedSolver::set_up_inner()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The null space may be attached to the matrix, or taken off, at any time.
-PetscErrorCode ConsolidatedSolver::follow_null_space()
+// The heads' matrix gets what the user's has now, if that is not what was given last.
+PetscErrorCode ConsolidatedSolver::give_null_space(GetNullSpace get, SetNullSpace set, PetscObjectId *given)
 {
   MatNullSpace present, of_heads;
   PetscObjectId id = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatGetNullSpace(matrix(), &present));
+  PetscCall(get(matrix(), &present));
   if (present) PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(present), &id));
-  if (id == null_space_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (id == *given) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(null_space_of_heads(*system_, present, &of_heads));
-  if (system_->matrix.matrix()) PetscCall(MatSetNullSpace(system_->matrix.matrix(), of_heads));
+  if (system_->matrix.matrix()) PetscCall(set(system_->matrix.matrix(), of_heads));
   PetscCall(MatNullSpaceDestroy(&of_heads));
-  null_space_ = id;
+  *given = id;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// That it has now. What comes from elsewhere is the PC's type's to give.
+// It may be attached to the matrix, or taken off, at any time.
+PetscErrorCode ConsolidatedSolver::follow_null_space() { return give_null_space(MatGetNullSpace, MatSetNullSpace, &null_space_); }
+
+// What comes from elsewhere is the PC's type's to give.
 PetscErrorCode ConsolidatedSolver::give_near_null_space()
 {
-  MatNullSpace present, of_heads;
-  PetscObjectId id = 0;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetNearNullSpace(matrix(), &present));
-  if (present) PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(present), &id));
-  if (id == near_null_space_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(null_space_of_heads(*system_, present, &of_heads));
-  if (system_->matrix.matrix()) PetscCall(MatSetNearNullSpace(system_->matrix.matrix(), of_heads));
-  PetscCall(MatNullSpaceDestroy(&of_heads));
-  near_null_space_ = id;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return give_null_space(MatGetNearNullSpace, MatSetNearNullSpace, &near_null_space_);
 }
 
 PetscErrorCode ConsolidatedSolver::setup(Mat A)

@@ -51,6 +51,9 @@ public:
 
 private:
   PetscErrorCode make_inner();
+  using GetNullSpace = PetscErrorCode (*)(Mat, MatNullSpace *);
+  using SetNullSpace = PetscErrorCode (*)(Mat, MatNullSpace);
+  PetscErrorCode give_null_space(GetNullSpace, SetNullSpace, PetscObjectId *given);
   PetscErrorCode give_near_null_space();
   PetscErrorCode set_up_inner();
   PetscErrorCode apply_on_heads(bool transposed, Vec x, Vec y);

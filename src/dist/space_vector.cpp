@@ -1,6 +1,7 @@
 #include "dist/space_vector.hpp"
 
 #include "base/log.hpp"
+#include "dist/attached.hpp"
 
 namespace amgkit
 {
@@ -9,29 +10,9 @@ namespace
 constexpr const char *name_on_vec = "AMGKitSpaceVector";
 }
 
-SpaceVector *space_vector_of(Vec x)
-{
-  PetscContainer container = nullptr;
-  void *vector = nullptr;
-
-  if (PetscObjectQuery(reinterpret_cast<PetscObject>(x), name_on_vec, reinterpret_cast<PetscObject *>(&container))) return nullptr;
-  if (!container || PetscContainerGetPointer(container, &vector)) return nullptr;
-  return static_cast<SpaceVector *>(vector);
-}
-
-PetscErrorCode attach(Vec x, SpaceVector *vector)
-{
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  PetscCall(PetscContainerCreate(PetscObjectComm(reinterpret_cast<PetscObject>(x)), &container));
-  PetscCall(PetscContainerSetPointer(container, vector));
-  PetscCall(PetscObjectCompose(reinterpret_cast<PetscObject>(x), name_on_vec, reinterpret_cast<PetscObject>(container)));
-  PetscCall(PetscContainerDestroy(&container));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode detach(Vec x) { return PetscObjectCompose(reinterpret_cast<PetscObject>(x), name_on_vec, nullptr); }
+SpaceVector *space_vector_of(Vec x) { return static_cast<SpaceVector *>(attached(reinterpret_cast<PetscObject>(x), name_on_vec)); }
+PetscErrorCode attach(Vec x, SpaceVector *vector) { return attach(reinterpret_cast<PetscObject>(x), name_on_vec, vector); }
+PetscErrorCode detach(Vec x) { return detach(reinterpret_cast<PetscObject>(x), name_on_vec); }
 
 template <class Ex> PetscErrorCode SpaceVectorIn<Ex>::create(Ex &ex, std::int64_t n)
 {
