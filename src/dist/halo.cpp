@@ -65,6 +65,9 @@ template <class Ex> PetscErrorCode Halo<Ex>::create(MPI_Comm comm, const std::ve
 
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&sf_));
+  peers_.forget();
+  exchanges_ = 0;
+  comm_ = comm;
   ghosts_ = static_cast<std::int64_t>(ghosts.size());
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm));
@@ -95,6 +98,16 @@ template <class Ex> PetscErrorCode Halo<Ex>::allocate(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The peers are met when it is known that there are many exchanges, by all ranks at once.
+template <class Ex> PetscErrorCode Halo<Ex>::count_exchange(Ex &ex)
+{
+  constexpr int many = 3;
+
+  PetscFunctionBegin;
+  if (exchanges_ < many && ++exchanges_ == many) PetscCall(peers_.create(ex, comm_, give_at_, ask_at_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> template <class T> PetscErrorCode Halo<Ex>::exchange(Ex &ex, const T *owned)
 {
   HaloExchange<Ex> exchange(*this);
@@ -121,6 +134,11 @@ template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin(Ex
 
   PetscFunctionBegin;
   if (!halo_.active()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(halo_.count_exchange(ex));
+  if (halo_.peers_.ready()) {
+    PetscCall(begin_to_peers<T>(ex, place, owned, false));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(gather(ex, halo_.send_row_.size(), place, owned, packed));
   PetscCall(begin_messages<T>(ex, false));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -129,7 +147,23 @@ template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin(Ex
 template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin_back()
 {
   PetscFunctionBegin;
-  PetscCall(begin_messages<T>(*halo_.ex_, true));
+  PetscCall(halo_.count_exchange(*halo_.ex_));
+  if (halo_.peers_.ready())
+    PetscCall(begin_to_peers<T>(*halo_.ex_, nullptr, halo_.template ghost<T>(), true));
+  else
+    PetscCall(begin_messages<T>(*halo_.ex_, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> template <class T> PetscErrorCode HaloExchange<Ex>::begin_to_peers(Ex &ex, const int *place, const T *from, bool back)
+{
+  const LogPhase logged(Phase::halo);
+
+  PetscFunctionBegin;
+  entry_bytes_ = sizeof(T);
+  back_ = back;
+  begun_ = true;
+  PetscCall(halo_.peers_.send(ex, sizeof(T), place, from, back));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,6 +200,11 @@ template <class Ex> PetscErrorCode HaloExchange<Ex>::end()
 
   PetscFunctionBegin;
   if (!begun) PetscFunctionReturn(PETSC_SUCCESS);
+  if (halo_.peers_.ready()) {
+    const LogPhase logged(Phase::halo);
+    PetscCall(halo_.peers_.receive(*halo_.ex_, entry_bytes_, back_ ? halo_.send_.data() : halo_.ghost_.data(), back_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!halo_.direct_) {
     PetscCall(halo_.exchange_.end());
     PetscFunctionReturn(PETSC_SUCCESS);

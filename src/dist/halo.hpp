@@ -1,6 +1,7 @@
 // Values of other ranks' rows: the exchange of a matrix's ghost columns.
 #pragma once
 #include "dist/neighbour_messages.hpp"
+#include "dist/peer_messages.hpp"
 
 #include <type_traits>
 #include <vector>
@@ -26,7 +27,7 @@ template <class Ex> class HaloExchange;
 
 // The rows that others need are packed into a buffer of the halo's own, one piece for each neighbour, and arrive in another: MPI
 // sees these two small buffers only, for the life of the halo, never a level's vectors. Where MPI cannot see the space's memory, PetscSF
-// takes them through the host.
+// takes them through the host. GPUs that are each other's peers do without both, from the third exchange on: many halos see only one.
 template <class Ex> class Halo {
 public:
   Halo() = default;
@@ -74,9 +75,13 @@ private:
   template <class T> Exchanged ghosts() { return {ghost_.data(), static_cast<std::size_t>(ghost_.size()) * sizeof(T)}; }
   PetscErrorCode exchange_requests(MPI_Comm, PetscInt first, const std::vector<PetscInt> &ghosts, const std::vector<int> &owners);
   PetscErrorCode make_forest(MPI_Comm, const std::vector<int> &owners);
+  PetscErrorCode count_exchange(Ex &);
 
   bool active_ = false, direct_ = false; // direct: by messages_, not by sf_
+  MPI_Comm comm_ = MPI_COMM_NULL;        // the caller's
   NeighbourMessages messages_;
+  PeerMessages<Ex> peers_;
+  int exchanges_ = 0;
   PetscSF sf_ = nullptr;          // roots: entries of send_; leaves: ghosts
   std::vector<int> rows_to_send_; // row behind each entry of send_
   std::vector<int> ask_at_, give_at_;
@@ -89,7 +94,8 @@ private:
 
 // An exchange that other work goes on beside, from begin() or begin_back() to end(). Where an error leaves it under way, the destructor
 // ends it, so that its messages do not meet those of the next one. On a GPU messages leave in end(), when the host has seen that they are
-// packed: what was queued after begin() runs meanwhile. A wait in begin() would leave the GPU without work.
+// packed: what was queued after begin() runs meanwhile. A wait in begin() would leave the GPU without work. To peers values leave in
+// begin(), and no host waits.
 template <class Ex> class HaloExchange {
 public:
   explicit HaloExchange(Halo<Ex> &halo) : halo_(halo) {}
@@ -106,6 +112,7 @@ public:
 
 private:
   template <class T> PetscErrorCode begin_messages(Ex &, bool back);
+  template <class T> PetscErrorCode begin_to_peers(Ex &, const int *place, const T *from, bool back);
   PetscErrorCode start();
 
   Halo<Ex> &halo_;

@@ -112,6 +112,7 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::create(Ex &ex, const Dist
 {
   PetscFunctionBegin;
   comm_ = A.comm;
+  number_of_heads_ = heads;
   PetscCall(create_groups(A, heads));
   PetscCall(attempt(A.comm, [&] { return create_maps(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -200,11 +201,46 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Peers are met when vectors go once more. A member's piece is for the head alone.
+template <class Ex> PetscErrorCode Redistribution<Ex>::count_exchange(Ex &ex)
+{
+  constexpr int many = 2;
+  int rank, size;
+
+  PetscFunctionBegin;
+  if (exchanges_ == many || ++exchanges_ < many) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_rank(comm_, &rank));
+  PetscCallMPI(MPI_Comm_size(comm_, &size));
+  const auto group_of = [&](int r) { return std::int64_t{r} * number_of_heads_ / size; };
+  int head = rank;
+  while (head > 0 && group_of(head - 1) == group_of(rank)) head--;
+  std::vector<int> given_at = {0}, got_at = {0};
+  for (int r = 0; r < size; r++) {
+    given_at.push_back(given_at.back() + (r == head ? most_rows_ : 0));
+    got_at.push_back(got_at.back() + (receives() && group_of(r) == group_of(rank) ? most_rows_ : 0));
+  }
+  PetscCall(peers_.create(ex, comm_, given_at, got_at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::exchange(Ex &ex, bool to_head)
+{
+  PetscFunctionBegin;
+  PetscCall(count_exchange(ex));
+  if (peers_.ready()) {
+    PetscCall(peers_.send(ex, sizeof(V), nullptr, to_head ? part_.data() : pieces_.data(), !to_head));
+    PetscCall(peers_.receive(ex, sizeof(V), to_head ? pieces_.data() : part_.data(), !to_head));
+  } else {
+    PetscCall(exchange_.begin(ex, sf_, piece<V>(), pieces<V>(), mine<V>(), to_head));
+    PetscCall(exchange_.end());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::collect(Ex &ex, V *all)
 {
   PetscFunctionBegin;
-  PetscCall(exchange_.begin(ex, sf_, piece<V>(), pieces<V>(), mine<V>(), true));
-  PetscCall(exchange_.end());
+  PetscCall(exchange<V>(ex, true));
   if (receives()) PetscCall(gather(ex, rows_, slot_.data(), static_cast<const V *>(pieces<V>().data), all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -246,8 +282,7 @@ template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::spread
 {
   PetscFunctionBegin;
   if (receives() && rows_ > 0) PetscCall(gather(ex, row_.size(), row_.data(), all, static_cast<V *>(pieces<V>().data)));
-  PetscCall(exchange_.begin(ex, sf_, piece<V>(), pieces<V>(), mine<V>(), false));
-  PetscCall(exchange_.end());
+  PetscCall(exchange<V>(ex, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 // Rows of consecutive ranks, gathered on the first of them: what a coarse level is moved by when it has too few rows for all ranks.
 #pragma once
 #include "dist/matrix.hpp"
+#include "dist/peer_messages.hpp"
 
 namespace amgkit
 {
@@ -43,6 +44,8 @@ private:
   PetscErrorCode unpack(Ex &, const Message &, DistMatrix<Ex> &to) const;
   template <class V> MPI_Datatype piece() const { return sizeof(V) == sizeof(double) ? piece_of_doubles_ : piece_of_floats_; }
   template <class T> PetscErrorCode send(Ex &, Array<T, Ex> &from, Array<T, Ex> &to);
+  PetscErrorCode count_exchange(Ex &);
+  template <class V> PetscErrorCode exchange(Ex &, bool to_head);
   template <class V> Exchanged mine() { return {part_.data(), static_cast<std::size_t>(part_.size()) * sizeof(V)}; }
   template <class V> Exchanged pieces() { return {pieces_.data(), static_cast<std::size_t>(pieces_.size()) * sizeof(V)}; }
 
@@ -50,11 +53,14 @@ private:
   MPI_Comm group_ = MPI_COMM_NULL, heads_ = MPI_COMM_NULL;
   PetscSF sf_ = nullptr; // roots: the group's pieces, on its head; leaf: this rank's
   MPI_Datatype piece_of_doubles_ = MPI_DATATYPE_NULL, piece_of_floats_ = MPI_DATATYPE_NULL; // of a vector
-  std::vector<int> group_rows_;                                                             // on a head: rows of each member
-  int most_rows_ = 0;                                                                       // of a member of any group
-  int rows_ = 0;                                                                            // of this rank's group
-  Array<double, Ex> part_, pieces_;                                                         // most_rows_ doubles; as many a member
+  int number_of_heads_ = 0;
+  std::vector<int> group_rows_;     // on a head: rows of each member
+  int most_rows_ = 0;               // of a member of any group
+  int rows_ = 0;                    // of this rank's group
+  Array<double, Ex> part_, pieces_; // most_rows_ doubles; as many a member
   SfExchange<Ex> exchange_;
+  PeerMessages<Ex> peers_; // of vectors, from the second on
+  int exchanges_ = 0;
   Array<int, Ex> slot_;      // of each row of the group, its place in pieces_
   Array<int, Ex> row_;       // the inverse; row 0 where the room is not used
   Array<int, Ex> first_row_; // of each piece
