@@ -255,6 +255,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare(Ex &ex)
     for (const auto &level : hierarchy_.levels) PetscCall(allocate(ex, *level));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
+  PetscCall(meet_peers(ex));
   PetscCall(choose_kcycle_levels(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -404,30 +405,6 @@ template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible, bool of_floats)
   const auto kind = parameters_.cycle_type;
   const CycleKind twice = flexible ? CycleKind::k : CycleKind::w, automatic = kcycle_levels() > 0 ? twice : CycleKind::v;
   return {kind == CycleKind::automatic ? automatic : kind, flexible && single_ && (of_floats || rounding_pays_)};
-}
-
-template <class Ex> PetscErrorCode Cycle<Ex>::choose_recording(CycleChoice choice)
-{
-  double entries = 0; // of this rank, on the levels that are not recorded
-
-  PetscFunctionBegin;
-  recorded_for_ = choice;
-  recorded_below_ = hierarchy_.levels.size();
-  PetscCall(recording_.forget());
-  if (!parameters_.cuda_graph) PetscFunctionReturn(PETSC_SUCCESS);
-  for (std::size_t l = 0; l + 1 < hierarchy_.levels.size(); l++) {
-    int size;
-    entries += static_cast<double>(hierarchy_.levels[l]->A.diag.nnz + hierarchy_.levels[l]->A.offd.nnz);
-    if (choice.kind == CycleKind::v && entries > parameters_.entries_recorded) break;
-    PetscCallMPI(MPI_Comm_size(hierarchy_.levels[l + 1]->A.comm, &size));
-    const bool coarsest = !hierarchy_.levels[l + 1]->transfer;
-    if (size > 1 || (!coarsest && hierarchy_.levels[l + 1]->A.rows > parameters_.rows_recorded)) continue;
-    // levels beyond kcycle_levels are visited by v-cycles alone
-    choice_below_ = {static_cast<PetscInt>(l) > kcycle_levels_ ? CycleKind::v : choice.kind, choice.single};
-    recorded_below_ = l;
-    break;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, const double *b, double *x)

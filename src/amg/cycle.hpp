@@ -70,8 +70,9 @@ public:
     if (on_trial()) trial_.observe(factor);
   }
   const VisitsOnTrial &trial() const { return trial_; }
-  // Local. What one rank does alone, on the levels that it holds alone and that have at most rows_recorded rows, or on the coarsest, is
-  // recorded as one launch on a GPU, but for v-cycles with more than entries_recorded entries on the levels above. recorded(): whether that
+  // Local. What a rank does without the others' hosts, on the levels that it holds alone or whose ranks have GPUs that are peers, and where
+  // it has at most rows_recorded rows, or on the coarsest, is recorded as one launch on a GPU, but for v-cycles with more than
+  // entries_recorded entries on the levels above. recorded(): whether that
   // is so; recorded_choice(): of these levels; first_recorded(): the first of them, or the number of levels.
   bool recorded() const { return recording_.recorded(); }
   CycleChoice recorded_choice() const { return choice_below_; }
@@ -99,6 +100,7 @@ private:
   PetscErrorCode prepare_single(Ex &, bool *fits);
   PetscErrorCode allocate(Ex &, const Level<Ex> &);
   PetscErrorCode choose_recording(CycleChoice);
+  PetscErrorCode meet_peers(Ex &);
   PetscErrorCode make_transposes(Ex &);
 
   Hierarchy<Ex> &hierarchy_;
@@ -112,6 +114,7 @@ private:
   CycleChoice recorded_for_;             // what apply() was asked for when it was recorded; automatic: nothing is
   Recording<Ex> recording_;              // what this cycle does below level recorded_below_, where there is such a level
   std::size_t recorded_below_ = 0;
-  CycleChoice choice_below_; // what the recorded part does: a v-cycle below kcycle_levels
+  std::vector<bool> may_record_; // a visit to each level, with the levels below it
+  CycleChoice choice_below_;     // what the recorded part does: a v-cycle below kcycle_levels
 };
 } // namespace amgkit

@@ -8,6 +8,15 @@
 
 namespace amgkit
 {
+template <class Ex> PetscErrorCode Level<Ex>::meet_peers(Ex &ex)
+{
+  PetscFunctionBegin;
+  PetscCall(A.halo.meet_peers(ex));
+  if (transfer) PetscCall(transfer->meet_peers(ex));
+  if (move) PetscCall(move->way.meet_peers(ex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameters &parameters, Array<double, Ex> &diagonal)
 {
   const bool known = diagonal.size() == A.rows;

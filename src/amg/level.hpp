@@ -50,6 +50,9 @@ public:
   virtual PetscErrorCode rows_of_restriction(Ex &ex, PetscInt first_coarse, HostRows &out) const { return rows(ex, first_coarse, out); }
   // Local: false where the level's blocks are not all complete on this rank, which makes the coarse matrix's products slower.
   virtual bool in_blocks() const { return true; }
+  // Collective: what applies them needs no MPI from now on, if the ranks' GPUs are peers. by_peers(): whether that is so, on all ranks.
+  virtual PetscErrorCode meet_peers(Ex &) { return PETSC_SUCCESS; }
+  virtual bool by_peers() const { return true; }
   // Local: what this rank allowed to get to the coarser level.
   virtual Concession concession() const { return Concession::none; }
   virtual std::size_t bytes() const = 0;
@@ -75,6 +78,9 @@ template <class Ex> struct Level {
   {
     return A.bytes() + smoother.bytes() + (transfer ? transfer->bytes() : 0) + (move ? move->way.bytes() + move->from->bytes() : 0);
   }
+  // Collective: a visit to the level needs no MPI from now on, if its ranks' GPUs are peers. by_peers(): whether that is so, on all ranks.
+  PetscErrorCode meet_peers(Ex &);
+  bool by_peers() const { return A.halo.by_peers() && (!transfer || transfer->by_peers()) && (!move || move->way.by_peers()); }
   // Local: the smoother's D⁻¹, once A is complete or has new values, and diagonal, unless it is there.
   PetscErrorCode analyse(Ex &, const AmgParameters &, Array<double, Ex> &diagonal);
 };

@@ -39,6 +39,11 @@ public:
   {
     return download(ex, R_transposed ? *R_transposed : P, first_coarse, out);
   }
+  PetscErrorCode meet_peers(Ex &ex) override
+  {
+    return for_each([&](Prolongator<Ex> &one) { return one.halo.meet_peers(ex); });
+  }
+  bool by_peers() const override { return P.halo.by_peers() && (!R_transposed || R_transposed->halo.by_peers()); }
   bool in_blocks() const override { return product_.in_blocks(); }
   std::size_t bytes() const override { return P.bytes() + (R_transposed ? R_transposed->bytes() : 0) + product_.bytes(); }
 

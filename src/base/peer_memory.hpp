@@ -28,6 +28,7 @@ struct PeerBox {
 struct PeerSums {
   double *values[most_peers]; // two times size times most_peer_sums
   unsigned *arrived[most_peers];
+  unsigned *number; // this rank's: of the last sum
   int size, rank;
 };
 
@@ -42,13 +43,15 @@ void give_back_peer_memory(std::int64_t offset);
 // p[...] <- 0, when all that was queued before has ended. The host waits for it.
 PetscErrorCode clear_peer_memory(Cuda &, void *p, std::size_t bytes);
 
-// In stream order. Exchange `number` of n values of 4 or 8 bytes: each box <- its part of from[i], or of from[place[i]]. done: a word that
-// is 0 between launches. Exchanges are numbered from 1. A giver that has seen the number k - 1 of a neighbour may send number k + 1.
+// In stream order, and so that a CUDA graph may repeat them: numbers are kept in this process's peer memory, where they begin with 0.
+// Begins the next exchange, *number + 1, of n values of 4 or 8 bytes: each box <- its part of from[i], or of from[place[i]]. done: a word
+// that is 0 between launches. Each call is followed by peer_receive().
 PetscErrorCode peer_send(Cuda &, int n, std::size_t entry_bytes, const int *place, const void *from, const PeerBox *boxes, int count,
-                         unsigned number, unsigned *done);
-// to[i] <- values[i], of this process's box for such numbers, after `count` neighbours have sent that number.
-PetscErrorCode peer_receive(Cuda &, int n, std::size_t entry_bytes, const void *values, const unsigned *arrived, int count, unsigned number,
-                            void *to);
+                         unsigned *number, unsigned *done);
+// to[i] <- this process's box[i], after `count` neighbours have sent exchange *number. other: bytes from the box for even numbers to that
+// for odd ones.
+PetscErrorCode peer_receive(Cuda &, int n, std::size_t entry_bytes, const char *box, std::int64_t other, const unsigned *arrived, int count,
+                            const unsigned *number, void *to);
 // x[k] <- the sum over the ranks in their order, 0 <= k < n <= most_peer_sums. With a limit x becomes NaN after so many seconds.
-PetscErrorCode peer_sum(Cuda &, const PeerSums &, int n, double *x, unsigned number, double limit = 0);
+PetscErrorCode peer_sum(Cuda &, const PeerSums &, int n, double *x, double limit = 0);
 } // namespace amgkit

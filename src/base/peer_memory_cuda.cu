@@ -110,10 +110,11 @@ __device__ bool await(const unsigned &arrived, unsigned number, long long limit 
 }
 
 template <class T>
-__global__ void send_kernel(int n, const int *place, const T *from, const PeerBox *boxes, int count, unsigned number, unsigned *done)
+__global__ void send_kernel(int n, const int *place, const T *from, const PeerBox *boxes, int count, unsigned *sent, unsigned *done)
 {
   __shared__ bool last;
   detail::wait_for_kernels_before();
+  const unsigned number = *sent + 1;
   for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += static_cast<int>(gridDim.x * blockDim.x)) {
     int b = 0;
     while (i >= boxes[b].end) b++;
@@ -127,29 +128,36 @@ __global__ void send_kernel(int n, const int *place, const T *from, const PeerBo
   }
   __syncthreads();
   if (!last) return;
-  if (threadIdx.x == 0) *done = 0;
+  if (threadIdx.x == 0) {
+    *done = 0;
+    *sent = number;
+  }
   __threadfence_system();
   for (int b = static_cast<int>(threadIdx.x); b < count; b += static_cast<int>(blockDim.x))
     Word(*boxes[b].arrived).store(number, cuda::memory_order_release);
 }
 
-template <class T> __global__ void receive_kernel(int n, const T *values, const unsigned *arrived, int count, unsigned number, T *to)
+template <class T>
+__global__ void receive_kernel(int n, const char *box, std::int64_t other, const unsigned *arrived, int count, const unsigned *sent, T *to)
 {
   detail::wait_for_kernels_before();
+  const unsigned number = *sent;
+  const T *values = reinterpret_cast<const T *>(box + (number & 1) * other);
   for (int b = static_cast<int>(threadIdx.x); b < count; b += static_cast<int>(blockDim.x)) await(arrived[b], number);
   __syncthreads();
   for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += static_cast<int>(gridDim.x * blockDim.x))
     to[i] = __ldcg(values + i);
 }
 
-__global__ void sum_kernel(const PeerSums peers, int n, double *x, unsigned number, long long limit)
+__global__ void sum_kernel(const PeerSums peers, int n, double *x, long long limit)
 {
   __shared__ bool all;
   const int me = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  const int mine = (static_cast<int>(number & 1) * peers.size + peers.rank) * most_peer_sums;
   detail::wait_for_kernels_before();
+  const unsigned number = *peers.number + 1;
+  const int box = static_cast<int>(number & 1) * peers.size * most_peer_sums;
   if (me == 0) all = true;
-  for (int t = me; t < peers.size * n; t += threads) peers.values[t / n][mine + t % n] = x[t % n];
+  for (int t = me; t < peers.size * n; t += threads) peers.values[t / n][box + peers.rank * most_peer_sums + t % n] = x[t % n];
   __syncthreads();
   if (me < peers.size) {
     __threadfence_system();
@@ -158,11 +166,11 @@ __global__ void sum_kernel(const PeerSums peers, int n, double *x, unsigned numb
   }
   __syncthreads();
   for (int k = me; k < n; k += threads) {
-    const double *of_rank = peers.values[peers.rank] + static_cast<int>(number & 1) * peers.size * most_peer_sums + k;
     double sum = all ? 0 : nan("");
-    for (int r = 0; r < peers.size; r++) sum += __ldcg(of_rank + r * most_peer_sums);
+    for (int r = 0; r < peers.size; r++) sum += __ldcg(peers.values[peers.rank] + box + r * most_peer_sums + k);
     x[k] = sum;
   }
+  if (me == 0) *peers.number = number;
 }
 
 constexpr int threads = 256;
@@ -213,7 +221,7 @@ PetscErrorCode clear_peer_memory(Cuda &ex, void *p, std::size_t bytes)
 }
 
 PetscErrorCode peer_send(Cuda &ex, int n, std::size_t entry_bytes, const int *place, const void *from, const PeerBox *boxes, int count,
-                         unsigned number, unsigned *done)
+                         unsigned *number, unsigned *done)
 {
   const auto send = [&](auto entry) {
     using T = decltype(entry);
@@ -222,20 +230,19 @@ PetscErrorCode peer_send(Cuda &ex, int n, std::size_t entry_bytes, const int *pl
   return entry_bytes == sizeof(std::uint32_t) ? send(std::uint32_t{}) : send(std::uint64_t{});
 }
 
-PetscErrorCode peer_receive(Cuda &ex, int n, std::size_t entry_bytes, const void *values, const unsigned *arrived, int count,
-                            unsigned number, void *to)
+PetscErrorCode peer_receive(Cuda &ex, int n, std::size_t entry_bytes, const char *box, std::int64_t other, const unsigned *arrived,
+                            int count, const unsigned *number, void *to)
 {
   const auto receive = [&](auto entry) {
     using T = decltype(entry);
-    return detail::launch(ex, blocks_for(n), threads, receive_kernel<T>, n, static_cast<const T *>(values), arrived, count, number,
-                          static_cast<T *>(to));
+    return detail::launch(ex, blocks_for(n), threads, receive_kernel<T>, n, box, other, arrived, count, number, static_cast<T *>(to));
   };
   return entry_bytes == sizeof(std::uint32_t) ? receive(std::uint32_t{}) : receive(std::uint64_t{});
 }
 
-PetscErrorCode peer_sum(Cuda &ex, const PeerSums &peers, int n, double *x, unsigned number, double limit)
+PetscErrorCode peer_sum(Cuda &ex, const PeerSums &peers, int n, double *x, double limit)
 {
   constexpr double clocks_a_second = 2e9; // at most
-  return detail::launch(ex, 1, threads, sum_kernel, peers, n, x, number, static_cast<long long>(limit * clocks_a_second));
+  return detail::launch(ex, 1, threads, sum_kernel, peers, n, x, static_cast<long long>(limit * clocks_a_second));
 }
 } // namespace amgkit

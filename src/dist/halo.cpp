@@ -98,13 +98,24 @@ template <class Ex> PetscErrorCode Halo<Ex>::allocate(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The peers are met when it is known that there are many exchanges, by all ranks at once.
+template <class Ex> PetscErrorCode Halo<Ex>::meet_peers(Ex &ex)
+{
+  PetscFunctionBegin;
+  if (!active_ || exchanges_ >= many) PetscFunctionReturn(PETSC_SUCCESS);
+  exchanges_ = many;
+  PetscCall(peers_.create(ex, comm_, give_at_, ask_at_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Peers are met when it is known that there are many exchanges, by all ranks at once.
 template <class Ex> PetscErrorCode Halo<Ex>::count_exchange(Ex &ex)
 {
-  constexpr int many = 3;
-
   PetscFunctionBegin;
-  if (exchanges_ < many && ++exchanges_ == many) PetscCall(peers_.create(ex, comm_, give_at_, ask_at_));
+  if (exchanges_ >= many) PetscFunctionReturn(PETSC_SUCCESS);
+  if (exchanges_ + 1 == many)
+    PetscCall(meet_peers(ex));
+  else
+    exchanges_++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -67,6 +67,10 @@ public:
   // sent_to_rank()[r] of sent_rows(); with a last entry for the end. Only while active.
   const std::vector<int> &ghosts_of_rank() const { return ask_at_; }
   const std::vector<int> &sent_to_rank() const { return give_at_; }
+  // Collective, after allocate(): exchanges go between peers from now on, if these are all. by_peers(): the same on all ranks; then
+  // exchanges neither wait for the device nor call MPI, so that they may be recorded.
+  PetscErrorCode meet_peers(Ex &);
+  bool by_peers() const { return !active_ || peers_.ready(); }
   std::size_t bytes() const { return send_row_.bytes() + send_.bytes() + ghost_.bytes(); }
 
 private:
@@ -81,7 +85,8 @@ private:
   MPI_Comm comm_ = MPI_COMM_NULL;        // the caller's
   NeighbourMessages messages_;
   PeerMessages<Ex> peers_;
-  int exchanges_ = 0;
+  static constexpr int many = 3;  // exchanges
+  int exchanges_ = 0;             // counted so far, at most many
   PetscSF sf_ = nullptr;          // roots: entries of send_; leaves: ghosts
   std::vector<int> rows_to_send_; // row behind each entry of send_
   std::vector<int> ask_at_, give_at_;

@@ -31,19 +31,19 @@ template <class Ex> PetscErrorCode PeerMessages<Ex>::take_memory(Ex &ex)
   for (Way &way : ways_) {
     way.other = whole_lines(std::int64_t{8} * way.received);
     way.box = std::exchange(bytes, bytes + 2 * way.other);
-    way.number = 0;
   }
   const std::int64_t first_word = bytes;
   for (Way &way : ways_) {
     way.arrived = std::exchange(bytes, bytes + words);
     way.done = std::exchange(bytes, bytes + line);
+    way.number = std::exchange(bytes, bytes + line);
   }
   if constexpr (Ex::on_device) {
     offset_ = take_peer_memory(static_cast<std::size_t>(bytes));
     if (offset_ >= 0) PetscCall(clear_peer_memory(ex, memory_ + offset_ + first_word, static_cast<std::size_t>(bytes - first_word)));
   }
   for (Way &way : ways_) {
-    for (std::int64_t *at : {&way.box, &way.arrived, &way.done}) *at += offset_;
+    for (std::int64_t *at : {&way.box, &way.arrived, &way.done, &way.number}) *at += offset_;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -104,14 +104,13 @@ PetscErrorCode PeerMessages<Ex>::create(Ex &ex, MPI_Comm comm, const std::vector
 
 template <class Ex> PetscErrorCode PeerMessages<Ex>::send(Ex &ex, std::size_t entry_bytes, const int *place, const void *from, bool back)
 {
-  Way &way = ways_[back ? 1 : 0];
+  const Way &way = ways_[back ? 1 : 0];
 
   PetscFunctionBegin;
-  way.number++;
   if constexpr (Ex::on_device) {
     if (neighbours_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(peer_send(ex, way.sent, entry_bytes, place, from, way.boxes.data(), static_cast<int>(neighbours_.size()), way.number,
-                        reinterpret_cast<unsigned *>(memory_ + way.done)));
+    PetscCall(peer_send(ex, way.sent, entry_bytes, place, from, way.boxes.data(), static_cast<int>(neighbours_.size()), word(way.number),
+                        word(way.done)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,9 +122,8 @@ template <class Ex> PetscErrorCode PeerMessages<Ex>::receive(Ex &ex, std::size_t
   PetscFunctionBegin;
   if constexpr (Ex::on_device) {
     if (neighbours_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(peer_receive(ex, way.received, entry_bytes, memory_ + way.box + (way.number & 1) * way.other,
-                           reinterpret_cast<const unsigned *>(memory_ + way.arrived), static_cast<int>(neighbours_.size()), way.number,
-                           to));
+    PetscCall(peer_receive(ex, way.received, entry_bytes, memory_ + way.box, way.other, word(way.arrived),
+                           static_cast<int>(neighbours_.size()), word(way.number), to));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

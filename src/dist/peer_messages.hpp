@@ -23,8 +23,9 @@ public:
   void forget();
   // The same on all ranks.
   bool ready() const { return ready_; }
-  // Collective over neighbours, in stream order. send(): of entries of 4 or 8 bytes, entry k is from[k], or from[place[k]] if place is not
-  // nullptr; receive(): puts what has come from the neighbours into to. back: what was got goes to those who gave it.
+  // Collective over neighbours, in stream order; a CUDA graph may repeat them. send(): of entries of 4 or 8 bytes, entry k is from[k], or
+  // from[place[k]] if place is not nullptr; receive(): puts what has come from the neighbours into to. back: what was got goes to those who
+  // gave it.
   PetscErrorCode send(Ex &, std::size_t entry_bytes, const int *place, const void *from, bool back);
   PetscErrorCode receive(Ex &, std::size_t entry_bytes, void *to, bool back);
 
@@ -32,11 +33,11 @@ private:
   // One way: what this rank sends, and where it receives. Offsets are of its own memory.
   struct Way {
     int sent = 0, received = 0;
-    std::int64_t box = 0, other = 0, arrived = 0, done = 0;
-    unsigned number = 0; // of the last exchange
+    std::int64_t box = 0, other = 0, arrived = 0, done = 0, number = 0;
     Array<PeerBox, Ex> boxes;
   };
   struct Invitation;
+  unsigned *word(std::int64_t offset) const { return reinterpret_cast<unsigned *>(memory_ + offset); }
   PetscErrorCode take_memory(Ex &);
   PetscErrorCode upload_boxes(Ex &, const std::vector<std::array<Invitation, 2>> &from, const std::vector<int> &given_at, int back);
 

@@ -29,7 +29,7 @@ PetscErrorCode all_ranks(MPI_Comm comm, int *yes)
 
 std::size_t bytes_of_sums(int size) // with the words for numbers behind them
 {
-  return static_cast<std::size_t>(size) * (2 * most_peer_sums * sizeof(double) + sizeof(unsigned));
+  return static_cast<std::size_t>(size) * (2 * most_peer_sums * sizeof(double) + sizeof(unsigned)) + sizeof(unsigned);
 }
 } // namespace
 
@@ -90,6 +90,7 @@ PetscErrorCode Peers::map_memory(const std::vector<Card> &cards, int rank, int *
     sums_.values[r] = reinterpret_cast<double *>(memory + card.sums);
     sums_.arrived[r] = reinterpret_cast<unsigned *>(sums_.values[r] + 2 * size * most_peer_sums);
   }
+  sums_.number = sums_.arrived[rank] + size;
   *mapped = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,7 +107,7 @@ PetscErrorCode Peers::try_sum(Cuda &ex, int *right)
   PetscCall(scratch_memory(ex, sizeof sum, &memory));
   x = static_cast<double *>(memory);
   PetscCall(memory_from_host(ex, x, &sum, sizeof sum));
-  PetscCall(peer_sum(ex, sums_, 1, x, ++number_, seconds));
+  PetscCall(peer_sum(ex, sums_, 1, x, seconds));
   PetscCall(memory_to_host(ex, &sum, x, sizeof sum));
   *right = sum == static_cast<double>(sums_.size) * (sums_.size + 1) / 2;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,7 +142,7 @@ PetscErrorCode Peers::introduce(Cuda &ex, MPI_Comm comm, bool *all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Peers::sum(Cuda &ex, int n, double *x) { return peer_sum(ex, sums_, n, x, ++number_); }
+PetscErrorCode Peers::sum(Cuda &ex, int n, double *x) { return peer_sum(ex, sums_, n, x); }
 
 namespace
 {

@@ -31,7 +31,6 @@ private:
   std::vector<char *> memory_;
   PeerSums sums_{};
   std::int64_t own_sums_ = -1; // offset
-  unsigned number_ = 0;        // of the last sum
 };
 
 // Collective at the first call for a communicator, which keeps what it finds: its peers, or nullptr where it has one rank, where its ranks

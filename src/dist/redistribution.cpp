@@ -201,14 +201,13 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::move_matrix(Ex &ex, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Peers are met when vectors go once more. A member's piece is for the head alone.
-template <class Ex> PetscErrorCode Redistribution<Ex>::count_exchange(Ex &ex)
+// A member's piece is for the head alone.
+template <class Ex> PetscErrorCode Redistribution<Ex>::meet_peers(Ex &ex)
 {
-  constexpr int many = 2;
   int rank, size;
 
   PetscFunctionBegin;
-  if (exchanges_ == many || ++exchanges_ < many) PetscFunctionReturn(PETSC_SUCCESS);
+  if (peers_.ready()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   PetscCallMPI(MPI_Comm_size(comm_, &size));
   const auto group_of = [&](int r) { return std::int64_t{r} * number_of_heads_ / size; };
@@ -226,7 +225,6 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::count_exchange(Ex &ex)
 template <class Ex> template <class V> PetscErrorCode Redistribution<Ex>::exchange(Ex &ex, bool to_head)
 {
   PetscFunctionBegin;
-  PetscCall(count_exchange(ex));
   if (peers_.ready()) {
     PetscCall(peers_.send(ex, sizeof(V), nullptr, to_head ? part_.data() : pieces_.data(), !to_head));
     PetscCall(peers_.receive(ex, sizeof(V), to_head ? pieces_.data() : part_.data(), !to_head));

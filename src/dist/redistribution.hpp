@@ -34,6 +34,9 @@ public:
   PetscErrorCode move_vectors(Ex &, int m, Array<double, Ex> &B);
   // Collective: the members' parts <- all, of the heads.
   template <class V> PetscErrorCode spread(Ex &, const V *all);
+  // Collective: vectors of floats and doubles go between peers from now on, if these are all. by_peers(): as Halo has it.
+  PetscErrorCode meet_peers(Ex &);
+  bool by_peers() const { return peers_.ready(); }
   std::size_t bytes() const { return part_.bytes() + pieces_.bytes() + slot_.bytes() + row_.bytes() + first_row_.bytes(); }
 
 private:
@@ -44,7 +47,6 @@ private:
   PetscErrorCode unpack(Ex &, const Message &, DistMatrix<Ex> &to) const;
   template <class V> MPI_Datatype piece() const { return sizeof(V) == sizeof(double) ? piece_of_doubles_ : piece_of_floats_; }
   template <class T> PetscErrorCode send(Ex &, Array<T, Ex> &from, Array<T, Ex> &to);
-  PetscErrorCode count_exchange(Ex &);
   template <class V> PetscErrorCode exchange(Ex &, bool to_head);
   template <class V> Exchanged mine() { return {part_.data(), static_cast<std::size_t>(part_.size()) * sizeof(V)}; }
   template <class V> Exchanged pieces() { return {pieces_.data(), static_cast<std::size_t>(pieces_.size()) * sizeof(V)}; }
@@ -59,8 +61,7 @@ private:
   int rows_ = 0;                    // of this rank's group
   Array<double, Ex> part_, pieces_; // most_rows_ doubles; as many a member
   SfExchange<Ex> exchange_;
-  PeerMessages<Ex> peers_; // of vectors, from the second on
-  int exchanges_ = 0;
+  PeerMessages<Ex> peers_;
   Array<int, Ex> slot_;      // of each row of the group, its place in pieces_
   Array<int, Ex> row_;       // the inverse; row 0 where the room is not used
   Array<int, Ex> first_row_; // of each piece
