@@ -102,7 +102,10 @@ PetscErrorCode name_of_device(std::string *name)
     *name = found->second;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  AMGKIT_CALL_CUDA(cudaGetDeviceProperties(&properties, device));
+  if (cudaGetDeviceProperties(&properties, device)) { // why_no_gpu() says what is wrong with it
+    static_cast<void>(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (const char byte : properties.uuid.bytes) {
     const auto number = static_cast<unsigned char>(byte);
     *name += {digits[number / 16], digits[number % 16]};
