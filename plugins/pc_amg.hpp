@@ -11,9 +11,10 @@ class AmgPC : public PluginPC {
 public:
   AmgParameters parameters; // list has the type's own, too
   Method method;
-  Coordinates coordinates;  // of the nodes, where PCSetCoordinates() gave them; dm is set by each setup, which reads it
-  PC mg = nullptr;          // the PCMG that applies the levels of solver; only with export_mg
-  bool fixed_steps = false; // the KSP that is solving takes its number of iterations and tests nothing
+  Coordinates coordinates;   // of the nodes, where PCSetCoordinates() gave them; dm is set by each setup, which reads it
+  PC mg = nullptr;           // the PCMG that applies the levels of solver; only with export_mg
+  bool levels_asked = false; // for, by PCGetInterpolations() or PCGetCoarseOperators(), which needs them on all processes
+  bool fixed_steps = false;  // the KSP that is solving takes its number of iterations and tests nothing
 
   AmgPreconditioner *levels() { return dynamic_cast<AmgPreconditioner *>(solver.get()); } // nullptr: it is on fewer processes
 
@@ -22,7 +23,10 @@ public:
   Consolidation &consolidation() override { return parameters.consolidation; }
   const char *why_on_all() const override
   {
-    return parameters.export_mg ? "with export_mg, a PCMG of all processes applies the levels" : "";
+    if (parameters.export_mg) return "with export_mg, a PCMG of all processes applies the levels";
+    if (levels_asked && parameters.consolidation.kind == ConsolidateKind::copied)
+      return "PCGetInterpolations() or PCGetCoarseOperators() has asked for the levels";
+    return "";
   }
   PetscErrorCode give(PC, SystemOfHeads &, PC inner) const override;
   bool may_refresh() const override { return parameters.reuse_interpolation; }

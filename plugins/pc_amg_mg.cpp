@@ -8,6 +8,20 @@ namespace amgkit
 {
 namespace
 {
+// Collective: where nobody has asked for fewer processes, who asks for the levels gets them on all, from now on.
+PetscErrorCode bring_levels_back(PC pc)
+{
+  AmgPC &data = amg_of(pc);
+
+  PetscFunctionBegin;
+  if (data.levels() || data.parameters.consolidation.kind != ConsolidateKind::copied) PetscFunctionReturn(PETSC_SUCCESS);
+  data.levels_asked = true;
+  data.built_with.clear(); // so that nothing is kept
+  PetscCall((*pc->ops->setup)(pc));
+  if (data.status == SetupStatus::out_of_memory) PetscFunctionReturn(PETSC_ERR_MEM);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Collective: the matrices of all levels, coarsest first.
 PetscErrorCode make_levels(PC pc, LevelMats &levels)
 {
@@ -17,6 +31,7 @@ PetscErrorCode make_levels(PC pc, LevelMats &levels)
   PetscFunctionBegin;
   PetscCheck(data.solver, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
              "There are no levels yet: call PCSetUp() first");
+  PetscCall(bring_levels_back(pc));
   PetscCall(MatGetType(pc->pmat, &type));
   PetscCheck(data.levels(), PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_SUP,
              "The levels are on fewer processes than the matrix: use -pc_%s_consolidate no", data.type.c_str());

@@ -258,15 +258,18 @@ PetscErrorCode ConsolidatedSolver::apply_transpose(Vec x, Vec y)
 PetscErrorCode ConsolidatedSolver::view(PetscViewer viewer) const
 {
   const NodeGroups &groups = system_->groups;
+  const char *has = groups.count() == 1 ? "has" : "have";
+  const bool by_default = plugin_data_of(owner_).consolidation().kind == ConsolidateKind::copied;
+  const char *why = by_default ? ", as the matrix is copied there" : "";
   PetscViewer of_heads;
 
   PetscFunctionBegin;
   if (groups.devices() > 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%d processes share %d GPU%s: %d of them have the rows of all\n", groups.processes(),
-                                     groups.devices(), groups.devices() == 1 ? "" : "s", groups.count()));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%d processes share %d GPU%s: %d of them %s the rows of all%s\n", groups.processes(),
+                                     groups.devices(), groups.devices() == 1 ? "" : "s", groups.count(), has, why));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%d processes: %d of them %s the rows of all\n", groups.processes(), groups.count(),
-                                     groups.count() == 1 ? "has" : "have"));
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "%d processes: %d of them %s the rows of all%s\n", groups.processes(), groups.count(), has, why));
   PetscCall(PetscViewerGetSubViewer(viewer, groups.is_head() ? groups.heads() : PETSC_COMM_SELF, &of_heads));
   if (Preconditioner *on_head = solver()) {
     PetscCall(view_copies(*on_head, of_heads));
@@ -291,6 +294,7 @@ PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver,
   PluginPC &data = plugin_data_of(pc);
   const Consolidation &wanted = data.consolidation();
   bool on_gpu = false;
+  SpaceKind space;
   MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(pc->pmat));
   std::string device;
   int size;
@@ -300,11 +304,11 @@ PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver,
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (size == 1 || wanted.kind == ConsolidateKind::no) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(would_run_on_gpu(data.space_choice(), pc->pmat, &on_gpu));
-  if (wanted.kind == ConsolidateKind::automatic && !on_gpu) PetscFunctionReturn(PETSC_SUCCESS);
+  space = on_gpu ? SpaceKind::gpu : data.space_choice() == SpaceKind::debug ? SpaceKind::debug : SpaceKind::host;
+  if (!wanted.asked(space, on_cuda(pc->pmat))) PetscFunctionReturn(PETSC_SUCCESS);
   *why_not = data.why_on_all();
   if (why_not->empty()) {
     const LogPhase logged(Phase::share);
-    const SpaceKind space = on_gpu ? SpaceKind::gpu : data.space_choice() == SpaceKind::debug ? SpaceKind::debug : SpaceKind::host;
     std::shared_ptr<NodeGroups> groups;
     PetscCall(check_type_and_size(pc->pmat));
     PetscCall(attempt(comm, [&] { return name_device(on_gpu, &device); }));

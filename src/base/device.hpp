@@ -7,8 +7,8 @@
 
 namespace amgkit
 {
-// What tells the device that is chosen for this process from others of the node, without opening it; empty: there is none. In a build for
-// GPUs alone.
+// What tells the device that is chosen for this process from others of the node, without opening it; empty: there is none, or none that
+// answers. In a build for GPUs alone.
 PetscErrorCode name_of_device(std::string *);
 // Chooses the device and opens there what all spaces of the process share, unless that is done. PETSC_ERR_MEM: it has no memory left. In a
 // build for GPUs alone.

@@ -50,13 +50,26 @@ std::string capability_without_code()
   static_cast<void>(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
   return std::to_string(major) + "." + std::to_string(minor);
 }
+
+// Another process may have the device for itself, or all of its memory. This is no error yet: the CPU may do.
+std::string why_not_opened()
+{
+  PetscErrorCode code = PETSC_SUCCESS;
+  std::string message;
+
+  if (outcome_of(try_device, &code, &message)) return "the GPU cannot be tried";
+  static_cast<void>(cudaGetLastError());
+  if (!code) return "";
+  if (const std::string capability = capability_without_code(); !capability.empty())
+    return "this build has no code for the GPU's compute capability " + capability + ": see CMAKE_CUDA_ARCHITECTURES";
+  if (code == PETSC_ERR_MEM) return "the GPU has no memory left";
+  return "the GPU cannot be used: " + (message.empty() ? "PETSc error " + std::to_string(code) : message);
+}
 } // namespace
 
 std::string why_no_gpu()
 {
   int driver = 0, devices = 0;
-  PetscErrorCode code = PETSC_SUCCESS;
-  std::string message;
   const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
 
   cudaError_t status = cudaDriverGetVersion(&driver);
@@ -68,14 +81,13 @@ std::string why_no_gpu()
     return "the NVIDIA driver is for CUDA " + version(driver) + " and this build needs one for CUDA " + version(CUDART_VERSION);
   if (status) return std::string("the NVIDIA driver fails: ") + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
 
-  // Another process may have the device for itself, or all of its memory. This is no error yet: the CPU may do.
-  if (outcome_of(try_device, &code, &message)) return "the GPU cannot be tried";
-  static_cast<void>(cudaGetLastError());
-  if (!code) return "";
-  if (const std::string capability = capability_without_code(); !capability.empty())
-    return "this build has no code for the GPU's compute capability " + capability + ": see CMAKE_CUDA_ARCHITECTURES";
-  if (code == PETSC_ERR_MEM) return "the GPU has no memory left";
-  return "the GPU cannot be used: " + (message.empty() ? "PETSc error " + std::to_string(code) : message);
+#if defined(PETSC_HAVE_CUDA)
+  static std::string failed; // PETSc loses memory each time that it tries again
+  if (failed.empty()) failed = why_not_opened();
+  return failed;
+#else
+  return why_not_opened();
+#endif
 }
 
 int count_gpus()
@@ -102,7 +114,10 @@ PetscErrorCode name_of_device(std::string *name)
     *name = found->second;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  AMGKIT_CALL_CUDA(cudaGetDeviceProperties(&properties, device));
+  if (cudaGetDeviceProperties(&properties, device)) { // why_no_gpu() says what is wrong with it
+    static_cast<void>(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (const char byte : properties.uuid.bytes) {
     const auto number = static_cast<unsigned char>(byte);
     *name += {digits[number / 16], digits[number % 16]};

@@ -91,16 +91,25 @@ Parameter space_parameter(SpaceKind *space)
 ParameterList Consolidation::list()
 {
   return {
-      {"consolidate", choice(&kind, {"auto", "no", "yes"}),
-       "Whether the processes of a node hand their rows to fewer of them; auto: to one for each GPU",
+      {"consolidate", choice(&kind, {"no", "copied", "auto", "yes"}),
+       "Where the processes of a node hand their rows to one for each GPU; copied: if the CPU has the matrix",
        "The preconditioner, and the whole solve with amgfcg or amgfgmres, is then the work of those that hold the rows. The others hand "
-       "over rows, right-hand sides and new values through shared memory, and sleep meanwhile. With auto, that is done on GPUs where a "
-       "node has more processes than GPUs; with yes on CPUs, too. With export_mg, or where the processes of a node do not have "
-       "consecutive ranks, it is not done. -ksp_view tells which processes share what. It is not the default yet, as it is new.",
+       "over rows, right-hand sides and new values through shared memory, and sleep meanwhile. With copied, that is done where AMGKit "
+       "copies a matrix from the CPU to a GPU (-amgkit_gpu, or space gpu), and a node has more processes than GPUs. With auto, it is done "
+       "for matrices that PETSc has on a GPU, too; with yes, also on CPUs. The debug space stands for a GPU if consolidate_to is not 0. "
+       "With export_mg, or where the processes of a node do not have consecutive ranks, it is not done. With copied, it ends when "
+       "PCGetInterpolations() or PCGetCoarseOperators() asks for the levels. -ksp_view tells which processes share what.",
        "AmgX"},
       {"consolidate_to", IntegerRange{&processes, 0, 100000}, "Number of processes of a node that hold the rows; 0 means one for each GPU",
        "On CPUs, 0 means one."},
   };
+}
+
+bool Consolidation::asked(SpaceKind space, bool on_gpu) const
+{
+  const bool as_on_gpu = space == SpaceKind::gpu || (space == SpaceKind::debug && processes > 0);
+  if (kind == ConsolidateKind::copied) return as_on_gpu && !on_gpu;
+  return kind == ConsolidateKind::yes || (kind == ConsolidateKind::automatic && as_on_gpu);
 }
 
 void copy_values(const ParameterList &from, const ParameterList &to)

@@ -73,12 +73,15 @@ ParameterList joined(ParameterList, ParameterList);
 enum class SpaceKind { automatic, host, gpu, debug };
 Parameter space_parameter(SpaceKind *);
 
-// Whether processes of a node leave their rows to fewer of them, of every type: -pc_<type>_consolidate.
-enum class ConsolidateKind { automatic, no, yes };
+// Whether processes of a node leave their rows to fewer of them, of every type: -pc_<type>_consolidate. Each does so wherever the one
+// before it does.
+enum class ConsolidateKind { no, copied, automatic, yes };
 struct Consolidation {
-  ConsolidateKind kind = ConsolidateKind::no; // until it has run long enough on GPUs
-  PetscInt processes = 0;                     // of a node, that hold the rows; 0: as many as it has GPUs
+  ConsolidateKind kind = ConsolidateKind::copied;
+  PetscInt processes = 0; // of a node, that hold the rows; 0: as many as it has GPUs
   ParameterList list();
+  // Whether that is to be done where the preconditioner runs in this space: host, gpu or debug. on_gpu: the matrix is on a GPU.
+  bool asked(SpaceKind space, bool on_gpu) const;
 };
 
 // The values of one list become those of another, of the same parameters in the same order.

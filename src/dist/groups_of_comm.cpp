@@ -11,7 +11,8 @@ namespace
 struct Known {
   int heads_a_node;
   std::string device;
-  std::shared_ptr<NodeGroups> groups;
+  std::shared_ptr<NodeGroups> groups; // nullptr: there can be none
+  std::string why_not;
 };
 using GroupsOfComm = std::vector<Known>;
 
@@ -84,13 +85,14 @@ PetscErrorCode groups_of(MPI_Comm comm, int heads_a_node, const std::string &dev
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), 2, MPI_INT, MPI_MAX, comm));
   if (numbers[0] >= 0 && numbers[0] == -numbers[1]) {
     *groups = known->groups;
+    *why_not = known->why_not;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   auto made = std::make_shared<NodeGroups>();
   PetscCall(made->create(comm, heads_a_node, device, why_not));
-  if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  *groups = made;
-  all->push_back({heads_a_node, device, std::move(made)});
+  if (!why_not->empty() && made->possible()) PetscFunctionReturn(PETSC_SUCCESS); // there may be memory the next time
+  if (why_not->empty()) *groups = std::move(made);
+  all->push_back({heads_a_node, device, *groups, *why_not});
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -158,7 +158,7 @@ PetscErrorCode NodeGroups::create(MPI_Comm comm, int heads_a_node, const std::st
   if (scattered)
     *why_not = "the processes of a node do not have consecutive ranks: let mpiexec place them by node or by core";
   else if (count_ == processes_)
-    *why_not = "no process would work for another";
+    *why_not = devices_ == processes_ ? "each process has a GPU of its own" : "no process would work for another";
   if (why_not->empty()) PetscCall(where_shared([&] { return create_signals(); }, why_not));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

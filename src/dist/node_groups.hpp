@@ -32,6 +32,9 @@ public:
   // or why there are no groups, the same on all ranks; then this can only be destroyed.
   PetscErrorCode create(MPI_Comm comm, int heads_a_node, const std::string &device, std::string *why_not);
 
+  // Whether ranks and devices allow groups, whatever else is missing.
+  bool possible() const { return group_ != MPI_COMM_NULL && count_ < processes_; }
+
   MPI_Comm all() const { return all_; }
   MPI_Comm group() const { return group_; }
   MPI_Comm heads() const { return heads_; } // MPI_COMM_NULL on members

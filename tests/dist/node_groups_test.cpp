@@ -120,6 +120,24 @@ TEST(NodeGroups, AreMadeOnceForACommunicator)
   other.reset();
 }
 
+// Which is not found out anew: where each process works for itself there is nothing to make.
+TEST(NodeGroups, ACommunicatorKnowsWhyItHasNone)
+{
+  std::shared_ptr<NodeGroups> groups;
+  MPI_Comm comm;
+  MPI_Comm_dup(PETSC_COMM_WORLD, &comm);
+  for (int round = 0; round < 2; round++) {
+    std::string why_not;
+    OK(groups_of(comm, 0, "of rank " + std::to_string(rank_of_world()), &groups, &why_not));
+    EXPECT_EQ(groups, nullptr);
+    EXPECT_EQ(why_not, "each process has a GPU of its own");
+    OK(groups_of(comm, size_of_world(), "", &groups, &why_not));
+    EXPECT_EQ(groups, nullptr);
+    EXPECT_EQ(why_not, "no process would work for another");
+  }
+  MPI_Comm_free(&comm);
+}
+
 // However a process ends, the system frees what it has shared.
 TEST(NodeGroups, SharedMemoryHasNoNameAfterwards)
 {

@@ -27,6 +27,13 @@ int cudaGetDevice(int *device)
   *device = 0;
   return 0;
 }
+/* Of the properties the UUID alone, behind a name of 256 characters; the name of the function in CUDA 13, and in CUDA 12 */
+int cudaGetDeviceProperties(char *properties, int device)
+{
+  for (int k = 0; k < 16; k++) properties[256 + k] = (char)(device + k);
+  return 0;
+}
+int cudaGetDeviceProperties_v2(char *properties, int device) { return cudaGetDeviceProperties(properties, device); }
 int cudaSetDevice(int device)
 {
   (void)device;

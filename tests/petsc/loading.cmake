@@ -65,6 +65,9 @@ if(AMGKIT_CUDA)
     add_dependencies(petsc_examples broken_gpu)
     set(preload LD_PRELOAD=$<TARGET_FILE:broken_gpu>)
     gpu_test(busy "the GPU cannot be used: .*cudaErrorDevicesUnavailable" COMMAND ${CMAKE_COMMAND} -E env BROKEN_GPU=46 ${preload})
+    petsc_test(petsc_gpu_busy_heads RANKS 3 ENVIRONMENT ${load}
+      CHECK prints " not consolidated: a process that would work for others has no GPU that can be used"
+      COMMAND ${CMAKE_COMMAND} -E env BROKEN_GPU=46 ${preload} $<TARGET_FILE:ex2> ${solve} -amgkit_gpu try -ksp_view)
     gpu_test(no_memory "the GPU cannot be used: .*cudaErrorMemoryAllocation" COMMAND ${CMAKE_COMMAND} -E env BROKEN_GPU=2 ${preload})
   endif()
 endif()

@@ -1,6 +1,7 @@
 // The preconditioner among PETSc's own parts: inside fieldsplits, on subcommunicators, with every matrix and vector type that comes.
 #include "support/every_type.hpp"
 
+#include <array>
 #include <petscdmda.h>
 #include <petscviewer.h>
 
@@ -154,8 +155,9 @@ TEST_P(Citizenship, SolvesTheFieldsOfAFieldSplit)
                              std::string(GetParam() == std::string(PCAMGMATCHING) ? " -fieldsplit_u_pc_amgmatching_matching_steps 2"
                                                                                     " -fieldsplit_v_pc_amgmatching_matching_steps 2"
                                                                                   : "");
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A;
+    const std::string shared = use.shared ? option_inside(use, "fieldsplit_u_") + option_inside(use, "fieldsplit_v_") : "";
     OK(distribute(two_fields(10), use.on_device, A.out(),
                   rank_of_world() == 0 ? 1200 - 2 * (600 / size_of_world()) * (size_of_world() - 1) : 2 * (600 / size_of_world())));
     for (const char *type : {"additive", "multiplicative", "symmetric_multiplicative", "schur -pc_fieldsplit_schur_fact_type full",
@@ -166,7 +168,7 @@ TEST_P(Citizenship, SolvesTheFieldsOfAFieldSplit)
                                 " -fieldsplit_v_ksp_type amgfgmres -fieldsplit_v_ksp_rtol 1e-2"}) {
         OwnedKSP ksp;
         const std::string options = std::string(" -pc_type fieldsplit -pc_fieldsplit_type ") + type + " " + inner;
-        OK(make_ksp(A, options + fields, ksp.out()));
+        OK(make_ksp(A, options + fields + shared, ksp.out()));
         OK(add_fields(A, ksp));
         expect_solves(ksp, A, most(40), use.name + options);
         expect_types_of_fields(ksp, GetParam(), use.name + options);
@@ -213,15 +215,24 @@ TEST_P(Citizenship, SolvesTheFieldsOfANest)
 // On a part of the processes, and on each of them with the whole matrix.
 TEST_P(Citizenship, WorksOnSubcommunicators)
 {
-  for (const char *outer : {"telescope -pc_telescope_reduction_factor 2 -telescope_pc_type amgmatching",
-                            "redundant -redundant_ksp_type preonly -redundant_pc_type amgmatching",
-                            "gamg -mg_coarse_ksp_type preonly -mg_coarse_pc_type amgmatching"}) {
-    OwnedMat A;
-    OwnedKSP ksp;
-    if (size_of_world() == 1 && std::string(outer).rfind("telescope", 0) == 0) continue;
-    OK(distribute(grid7(14, 14, 10), false, A.out()));
-    OK(make_ksp(A, std::string("-ksp_type gmres -pc_type ") + outer, ksp.out()));
-    expect_solves(ksp, A, 40, outer);
+  const std::array<std::string, 2> outers[] = {{"telescope -pc_telescope_reduction_factor 2 -telescope_pc_type amgmatching", "telescope_"},
+                                               {"redundant -redundant_ksp_type preonly -redundant_pc_type amgmatching", "redundant_"},
+                                               {"gamg -mg_coarse_ksp_type preonly -mg_coarse_pc_type amgmatching", "mg_coarse_"}};
+  for (const auto &[outer, prefix] : outers) {
+    if (size_of_world() == 1 && prefix == "telescope_") continue;
+    std::vector<std::string> inside = {""};
+    for (const Use &use : uses_and_shared())
+      if (use.shared) inside.push_back(option_inside(use, prefix));
+    for (const std::string &options : inside) {
+      OwnedMat A;
+      OwnedKSP ksp;
+      PetscBool there;
+      OK(distribute(grid7(14, 14, 10), false, A.out()));
+      OK(make_ksp(A, "-ksp_type gmres -pc_type " + outer + options, ksp.out()));
+      expect_solves(ksp, A, 40, outer + options);
+      for (const char *name : {"space", "consolidate_to"}) // which those read that have a part
+        OK(PetscOptionsHasName(nullptr, nullptr, renamed("-" + prefix + "pc_amgmatching_" + name).c_str(), &there));
+    }
   }
 }
 
@@ -283,7 +294,7 @@ TEST_P(Citizenship, MatrixAndVectorsMayLiveOnDifferentSides)
 // Bound to the CPU before the setup, and after it.
 TEST_P(Citizenship, FollowsAMatrixThatIsBoundToTheCPU)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A;
     OwnedKSP ksp;
     OK(distribute(grid7(12, 11, 10), use.on_device, A.out()));
@@ -346,7 +357,7 @@ TEST_P(Citizenship, RefusesOtherTypesByName)
 // An operator that cannot be looked into, with a matrix to build from.
 TEST_P(Citizenship, TakesTheMatrixBesideAShell)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A, shell;
     OwnedKSP ksp;
     OK(distribute(grid7(12, 11, 10), use.on_device, A.out()));
@@ -360,7 +371,7 @@ TEST_P(Citizenship, TakesTheMatrixBesideAShell)
 // Several at once, their setups and solves interleaved, each with a prefix of its own, give what each gives alone.
 TEST_P(Citizenship, SeveralDoNotDisturbOneAnother)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     constexpr int count = 3;
     const HostCsr systems[count] = {grid7(12, 11, 10), grid7(9, 9, 9, 1, 1, 0.01), grid27(9)};
     const std::string options[count] = {"pc_amgmatching_coarse_eq_limit 50", "pc_amgmatching_smoother l1jacobi",

@@ -104,7 +104,7 @@ TEST_P(Consolidated, AppliesTheTranspose)
     OwnedVec x, y, Bx, Bty;
     PetscScalar one, other;
     OK(rows_on(PETSC_COMM_WORLD, convection_diffusion(2, 20, 0.5, Wind::constant), PETSC_DECIDE, 1, A.out()));
-    OK(make_pc(A, small + consolidate(1) + space, pc.out()));
+    OK(make_pc(A, small + consolidate(1, space) + space, pc.out()));
     OK(PCSetUp(pc));
     OK(right_hand_side(A, x.out()));
     for (OwnedVec *v : {&y, &Bx, &Bty}) OK(VecDuplicate(x, v->out()));
@@ -214,14 +214,17 @@ TEST_P(Consolidated, TheViewSaysWhoSharesWhat)
   Left left;
   OK(rows_on(PETSC_COMM_WORLD, grid7(9, 8, 11), PETSC_DECIDE, 1, A.out()));
   OK(right_hand_side(A, b.out()));
-  OK(make_ksp(A, "-ksp_type amgfcg -pc_amgmatching_space debug" + small + consolidate(1), ksp.out()));
+  OK(make_ksp(A, "-ksp_type amgfcg -pc_amgmatching_space debug" + small + consolidate(1, "_space debug"), ksp.out()));
   run(ksp, b, &left);
   const std::string view = view_of(ksp);
   if (size_of_world() == 1) {
     EXPECT_EQ(view.find("processes"), std::string::npos) << view;
     return;
   }
-  EXPECT_NE(view.find(std::to_string(size_of_world()) + " processes: 1 of them has the rows of all"), std::string::npos) << view;
+  EXPECT_NE(view.find(std::to_string(size_of_world()) + " processes: 1 of them has the rows of all, as the matrix is copied there"),
+            std::string::npos)
+      << view;
+  EXPECT_NE(view.find("consolidate=copied"), std::string::npos) << view;
   EXPECT_NE(view.find("runs in the debug space"), std::string::npos) << view;
   EXPECT_NE(view.find("the last solve was in"), std::string::npos) << view;
   EXPECT_NE(view.find(std::string(type()) == PCILU2LEVEL ? "memory:" : "grid complexity"), std::string::npos) << view;
@@ -271,7 +274,7 @@ TEST_P(Consolidated, ErrorsReachEveryRank)
     matrix.val[static_cast<std::size_t>(matrix.ptr[300])] = std::numeric_limits<double>::quiet_NaN();
     keep_no_watch_on_memory();
     OK(rows_on(PETSC_COMM_WORLD, matrix, PETSC_DECIDE, 1, A.out()));
-    OK(make_ksp(A, "-ksp_type amgfcg" + small + consolidate(1) + space, ksp.out()));
+    OK(make_ksp(A, "-ksp_type amgfcg" + small + consolidate(1, space) + space, ksp.out()));
     OK(KSPGetPC(ksp, &pc));
     Refusal refusal = refusal_of([&] { return PCSetUp(pc); });
     const bool fault = std::string(type()) == PCILU2LEVEL; // which makes an outcome of it
@@ -307,7 +310,7 @@ TEST_P(Consolidated, WhoCannotTakePartKeepsNobodyWaiting)
     OK(right_hand_side(A, x.out()));
     OK(VecDuplicate(x, y.out()));
     OK(VecCreate(PETSC_COMM_SELF, none.out()));
-    OK(make_pc(A, small + consolidate(most_heads()) + space, pc.out()));
+    OK(make_pc(A, small + consolidate(most_heads(), space) + space, pc.out()));
     OK(PCSetUp(pc));
     ConsolidatedSolver *solver = consolidated_solver_of(pc);
     ASSERT_NE(solver, nullptr);
@@ -327,8 +330,8 @@ TEST_P(Consolidated, AnErrorOfAMonitorEndsTheSolveOnEveryRank)
     OwnedVec b, x;
     keep_no_watch_on_memory();
     OK(rows_on(PETSC_COMM_WORLD, grid7(9, 8, 7), PETSC_DECIDE, 1, A.out()));
-    OK(make_ksp(A, "-ksp_type amgfcg" + small + consolidate(1) + both_spaces[static_cast<std::size_t>(culprit / size_of_world())],
-                ksp.out()));
+    const std::string space = both_spaces[static_cast<std::size_t>(culprit / size_of_world())];
+    OK(make_ksp(A, "-ksp_type amgfcg" + small + consolidate(1, space) + space, ksp.out()));
     OK(right_hand_side(A, b.out()));
     OK(VecDuplicate(b, x.out()));
     if (size_of_world() == 1) return;
@@ -378,9 +381,9 @@ TEST_P(Consolidated, SystemsOfTwoCommunicatorsDoNotMeet)
     Left left;
     OK(rows_on(PETSC_COMM_WORLD, grid7(9, 8, 11), PETSC_DECIDE, 1, A.out()));
     OK(rows_on(comm, grid7(7, 8, 9 + rank_of_world() % 2), PETSC_DECIDE, 1, B.out()));
-    OK(make_ksp(A, "-ksp_type amgfcg" + small + consolidate(1) + space, of_all.out()));
-    OK(make_ksp(B, "-ksp_type amgfcg" + small + consolidate(1) + space, of_some.out()));
-    OK(make_ksp(B, "-ksp_type amgfcg" + small + consolidate(1) + space, again.out()));
+    OK(make_ksp(A, "-ksp_type amgfcg" + small + consolidate(1, space) + space, of_all.out()));
+    OK(make_ksp(B, "-ksp_type amgfcg" + small + consolidate(1, space) + space, of_some.out()));
+    OK(make_ksp(B, "-ksp_type amgfcg" + small + consolidate(1, space) + space, again.out()));
     OK(right_hand_side(A, b.out()));
     OK(right_hand_side(B, c.out()));
     std::vector<PetscInt> iterations;

@@ -43,6 +43,7 @@ protected:
   {
     OK(KSPCreate(PETSC_COMM_WORLD, ksp.out()));
     OK(replace_options("-ksp_type " + krylov + " -ksp_norm_type unpreconditioned -pc_type " + pc + " -pc_" + pc + "_space " + space +
+                       " -pc_" + pc + "_consolidate no" + // every process counts its own
                        (pc == PCILU2LEVEL ? " -pc_ilu2level_levels 1" : "")));
     OK(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 300));
     OK(KSPSetOperators(ksp, A, A));

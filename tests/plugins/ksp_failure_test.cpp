@@ -68,7 +68,7 @@ protected:
 };
 
 // On three ranks the last one is a head, with a member of another head's beside it.
-const std::string on_heads = " -pc_amgmatching_consolidate yes -pc_amgmatching_consolidate_to 2";
+const std::string on_heads = " -pc_amgmatching_consolidate_to 2"; // by default, in the debug space
 const std::string with_levels = "amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_space debug";
 
 // How a solve ends in which an allocation fails: with an error, or, where that is one of the preconditioner's setup, with a reason, as
@@ -124,6 +124,34 @@ TEST_F(FailingSolves, TellAllRanksAndTheNextOneWorks)
       EXPECT_GE(failing.failures(), pc == "jacobi" ? 2 : 50) << name;
     }
   }
+}
+
+// Levels that are on one process, and are asked for: all get them on all processes, or all hear that there is no memory.
+TEST_F(FailingSolves, TellAllRanksWhereLevelsCannotComeBack)
+{
+  if (size_of_world() == 1) GTEST_SKIP();
+  const std::int64_t live = watched.live;
+  FailingAllocations failing(true);
+  for (bool more = true; more;) {
+    OwnedKSP ksp;
+    PC pc;
+    PetscInt levels = 0;
+    Mat *mats = nullptr;
+    create("-pc_type " + with_levels + " -pc_amgmatching_consolidate_to 1", ksp.out());
+    OK(KSPSetUp(ksp));
+    OK(KSPGetPC(ksp, &pc));
+    failing.begin(watched.counter);
+    const PetscErrorCode code = quietly([&] { return PCGetInterpolations(pc, &levels, &mats); });
+    EXPECT_TRUE(code == PETSC_SUCCESS || code == PETSC_ERR_MEM) << static_cast<int>(code);
+    std::array<int, 2> extremes = {code, -static_cast<int>(code)};
+    MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
+    EXPECT_EQ(extremes[0], -extremes[1]);
+    more = failing.next(watched.counter, code == PETSC_ERR_MEM);
+    for (PetscInt l = 0; l + 1 < levels; l++) OK(MatDestroy(&mats[l]));
+    OK(PetscFree(mats));
+  }
+  EXPECT_EQ(watched.live, live);
+  EXPECT_GE(failing.failures(), 50);
 }
 
 // Once the preconditioner is set up, what fails is the steps' own memory. The next solve may be in another precision, with other vectors.

@@ -29,7 +29,7 @@ PetscErrorCode random_vector(Mat A, PetscInt seed, Vec *x)
 // y·(B x) = x·(Bᵀ y), also after new values, and after a failing call: the k-cycle has no transpose.
 TEST_P(PCInterface, AppliesTheTranspose)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A;
     OwnedVec x, y, Bx, Bty;
     OK(distribute(one_sided(grid7(11, 10, 9)), use.on_device, A.out()));
@@ -64,7 +64,7 @@ TEST_P(PCInterface, AppliesTheTranspose)
 // Methods that need Aᵀ, and KSPSolveTranspose
 TEST_P(PCInterface, SolvesWithTheTranspose)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A;
     OwnedVec x, b, r;
     Solution solution;
@@ -93,7 +93,7 @@ TEST_P(PCInterface, SolvesWithTheTranspose)
 // about them.
 TEST_P(PCInterface, IteratesRichardson)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A;
     OwnedVec b, watched, alone;
     Solution solution;
@@ -152,7 +152,7 @@ TEST_P(PCInterface, RichardsonSolvesWithTheOperatorNotWithThePreconditionersMatr
 
 TEST_P(PCInterface, AppliesToSeveralVectorsAtOnce)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A, X, Y;
     OwnedPC pc;
     OwnedVec x, y, expected;
@@ -186,7 +186,7 @@ TEST_P(PCInterface, AppliesToSeveralVectorsAtOnce)
 // precision alone; whatever ranks hold them.
 TEST_P(PCInterface, GivesItsLevelsAsMatrices)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     for (const std::string way : {"1", "100", "0", "1 -pc_amgmatching_storage double", "1 -pc_amgmatching_renumber yes"}) {
       const double rounding = way.find("double") < way.size() ? 1e-13 : 1e-6;
       OwnedMat A;
@@ -232,7 +232,7 @@ TEST_P(PCInterface, LevelsThatAreNotThereAreAnError)
 // The inner PCMG takes PCMG's options, is told of new values, and leaves when it is no longer asked for.
 TEST_P(PCInterface, HandsItsLevelsToPCMG)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A;
     OwnedVec x, b;
     OwnedKSP ksp;

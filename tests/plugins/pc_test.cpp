@@ -41,7 +41,7 @@ protected:
 
 TEST_F(PCTest, SolvesWithEveryKrylovMethodInEverySpace)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A;
     OK(distribute(grid7(14, 13, 12), use.on_device, A.out()));
     for (const char *krylov : {"cg", "fcg", "amgfcg", "gmres", "fgmres", "amgfgmres"}) {
@@ -56,7 +56,7 @@ TEST_F(PCTest, SolvesWithEveryKrylovMethodInEverySpace)
 // asked for, and auto does not choose it there, nor where nobody can tell who applies the preconditioner.
 TEST_F(PCTest, TheKCycleIsForFlexibleMethodsOnly)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A;
     OwnedVec x, b;
     OK(distribute(grid7(20, 20, 20, 1, 1, 0.01), use.on_device, A.out()));
@@ -80,18 +80,18 @@ TEST_F(PCTest, TheKCycleIsForFlexibleMethodsOnly)
 // Inside another preconditioner, an outer gmres sees a fixed operator.
 TEST_F(PCTest, WorksInsideOtherPreconditioners)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     if (use.on_device && std::string(use.name) == "host") continue;
     OwnedMat A;
     OK(distribute(grid7(20, 20, 10), use.on_device, A.out()));
     for (const char *outer : {"bjacobi", "asm", "ksp", "composite -pc_composite_pcs amgmatching,jacobi"}) {
       OwnedKSP ksp;
-      const std::string prefix = std::string(outer) == "ksp"                     ? "-ksp_ksp_type preonly -ksp_"
-                                 : std::string(outer).rfind("composite", 0) == 0 ? "-sub_0_"
-                                                                                 : "-sub_";
+      const bool ksp_inside = std::string(outer) == "ksp";
+      const std::string prefix = ksp_inside ? "ksp_" : std::string(outer).rfind("composite", 0) == 0 ? "sub_0_" : "sub_";
       OK(make_ksp(A,
-                  "-ksp_type gmres -pc_type " + std::string(outer) + " " + prefix + "pc_type amgmatching " + prefix +
-                      "pc_amgmatching_coarse_eq_limit 50",
+                  "-ksp_type gmres -pc_type " + std::string(outer) + (ksp_inside ? " -ksp_ksp_type preonly" : "") + " -" + prefix +
+                      "pc_type amgmatching -" + prefix + "pc_amgmatching_coarse_eq_limit 50" +
+                      (use.shared ? option_inside(use, prefix) : ""),
                   ksp.out()));
       expect_solves(ksp, A, 60, outer);
     }
@@ -101,7 +101,7 @@ TEST_F(PCTest, WorksInsideOtherPreconditioners)
 // Steps in time: values change a little every step, then very much, then an option does.
 TEST_F(PCTest, TakesNewValuesStepByStep)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     for (const char *reuse : {"0", "1"}) {
       OwnedMat A;
       OwnedKSP ksp;
@@ -136,7 +136,7 @@ TEST_F(PCTest, TakesAnOptionsPrefix)
 
 TEST_F(PCTest, FollowsNewValuesAndNewPatterns)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A, B;
     OwnedKSP ksp;
     OK(distribute(grid7(10, 10, 10), use.on_device, A.out()));
@@ -177,7 +177,7 @@ TEST_F(PCTest, NegativeDefiniteMatricesSolveAsTheirPositiveOnes)
 
 TEST_F(PCTest, SmallestSystems)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     for (int n : {0, 1, 2}) { // with more ranks than rows, some have none
       OwnedMat A;
       OwnedKSP ksp;
@@ -192,7 +192,7 @@ TEST_F(PCTest, SmallestSystems)
 
 TEST_F(PCTest, AllRowsOnOneRank)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     OwnedMat A;
     OwnedKSP ksp;
     const HostCsr M = grid7(10, 10, 10);

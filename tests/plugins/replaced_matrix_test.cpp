@@ -127,7 +127,7 @@ protected:
 
 TEST_P(ReplacedMatrix, IsSetUpAnew)
 {
-  for (const Use &use : uses()) {
+  for (const Use &use : uses_and_shared()) {
     for (const Way &way : ways) {
       for (const std::string &setting : settings()) {
         const std::string options = use.option + setting, name = std::string(way.name) + ", " + use.name + setting;

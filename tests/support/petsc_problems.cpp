@@ -76,8 +76,23 @@ std::vector<Use> uses()
 {
   std::vector<Use> all = {{"host", false, "-pc_amgmatching_space auto"}, {"debug", false, "-pc_amgmatching_space debug"}};
   if (have_gpu()) all.push_back({"cuda", true, "-pc_amgmatching_space auto"});
-  if (have_gpu()) all.push_back({"host", true, "-pc_amgmatching_space host"});        // a matrix on the device, worked on by the CPU
-  if (have_cuda_space()) all.push_back({"cuda", false, "-pc_amgmatching_space gpu"}); // a matrix on the host, worked on by the GPU
+  if (have_gpu()) all.push_back({"host", true, "-pc_amgmatching_space host"}); // a matrix on the device, worked on by the CPU
+  if (have_cuda_space()) // a matrix on the host, worked on by the GPU, on every process as it is everywhere else
+    all.push_back({"cuda", false, "-pc_amgmatching_space gpu -pc_amgmatching_consolidate no"});
+  return all;
+}
+
+std::string option_inside(const Use &use, const std::string &prefix)
+{
+  return std::regex_replace(use.option, std::regex("-pc_"), " -" + prefix + "pc_");
+}
+
+std::vector<Use> uses_and_shared()
+{
+  std::vector<Use> all = uses();
+  if (size_of_world() == 1) return all;
+  all.push_back({"debug, shared", false, "-pc_amgmatching_space debug -pc_amgmatching_consolidate_to 1", true});
+  if (have_cuda_space()) all.push_back({"cuda, shared", false, "-pc_amgmatching_space gpu -pc_amgmatching_consolidate_to 1", true});
   return all;
 }
 

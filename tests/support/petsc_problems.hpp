@@ -20,8 +20,13 @@ struct Use {
   const char *name;
   bool on_device;
   const char *option;
+  bool shared = false; // one process works for the others, by default
 };
+// The same for a preconditioner inside others, whose options have this prefix: "sub_".
+std::string option_inside(const Use &, const std::string &prefix);
 std::vector<Use> uses();
+// And, of several processes, those where one works for the others by default.
+std::vector<Use> uses_and_shared();
 
 // Options of amgmatching as those of another type; for one that is no multigrid, without those that all multigrid types have
 std::string named_for(std::string options, const std::string &type);
