@@ -37,8 +37,10 @@
 // {position, value} = term(r, k) with position t < n, for r and k as before, added to 0 in this order of r and k, position -1 left out.
 // term may be called more than once for an entry where n > 4 Lanes. Complete for all lanes after a sync().
 // for_sorted(n, x, f): f(t, the t-th smallest) on some lane for the n distinct numbers x, which lie in scratch of the team and are lost.
+// for_sorted_by(n, keys, key, count, f): f(t, r, key[r]) on some lane for r < n < 32768, the t-th by its key 0 <= key[r] < keys <= 65536,
+// equal ones in the order of r; n keys and room for `keys` counts lie in scratch of the team and are lost.
 //
-// Atomic, relaxed: atomic_compare_swap(p, expected, desired) and atomic_increment(p) return what was there; atomic_or(p, bits);
+// Atomic, relaxed: atomic_compare_swap(p, expected, desired), atomic_increment(p) and atomic_or(p, bits) return what was there;
 // atomic_min(p, x); atomic_load(p).
 #pragma once
 #include "base/array.hpp"

@@ -105,6 +105,35 @@ template <int Lanes> struct CudaTeam {
       f(smaller, mine);
     }
   }
+  // The lanes with the same key form a group, whose first lane counts them. key[r] <- that and, above, how many r before have the same key.
+  template <class F> __device__ void for_sorted_by(int n, int keys, int *key, std::uint16_t *count, F f) const
+  {
+    const unsigned lower = (1U << rank()) - 1;
+    for (int k : share(0, keys)) count[k] = 0;
+    sync();
+    for (int base = 0; base < n; base += Lanes) {
+      const int r = base + rank(), mine = r < n ? key[r] : -1;
+      const unsigned group = tile.match_any(mine);
+      const int before = mine < 0 ? 0 : count[mine];
+      sync();
+      if (mine >= 0) key[r] = mine | (before + __popc(group & lower)) << 16;
+      if (mine >= 0 && (group & lower) == 0) count[mine] = static_cast<std::uint16_t>(before + __popc(group));
+      sync();
+    }
+    int smaller = 0;
+    for (int base = 0; base < keys; base += Lanes) {
+      const int k = base + rank(), here = k < keys ? count[k] : 0;
+      int sum = here;
+      for (int step = 1; step < Lanes; step *= 2) {
+        const int other = tile.shfl_up(sum, step);
+        sum += rank() < step ? 0 : other;
+      }
+      if (k < keys) count[k] = static_cast<std::uint16_t>(smaller + sum - here);
+      smaller += tile.shfl(sum, Lanes - 1);
+    }
+    sync();
+    for (int r : share(0, n)) f(count[key[r] & UINT16_MAX] + (key[r] >> 16), r, key[r] & UINT16_MAX);
+  }
   // Few lanes: every lane sees all terms, and adds in registers those of its positions. A warp: the lanes of a position form a group, whose
   // first lane adds for all. Each measured faster where it is used.
   template <class Range, class F> __device__ void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
@@ -431,7 +460,7 @@ template <class T> __device__ T atomic_compare_swap(T *p, T expected, T desired)
   }
 }
 __device__ inline int atomic_increment(int *p) { return atomicAdd(p, 1); }
-__device__ inline void atomic_or(unsigned *p, unsigned bits) { atomicOr(p, bits); }
+__device__ inline unsigned atomic_or(unsigned *p, unsigned bits) { return atomicOr(p, bits); }
 __device__ inline void atomic_min(int *p, int x) { atomicMin(p, x); }
 __device__ inline void atomic_add(int *p, int x) { atomicAdd(p, x); }
 template <class T> __device__ T atomic_load(const T *p) { return *static_cast<const volatile T *>(p); }

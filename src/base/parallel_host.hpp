@@ -4,6 +4,7 @@
 #include "base/parallel.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace amgkit
 {
@@ -103,6 +104,14 @@ template <bool Backwards> struct SerialTeam {
   {
     std::sort(x, x + n);
     for (int t : share(0, n)) f(t, x[t]);
+  }
+  template <class F> void for_sorted_by(int n, int keys, int *key, std::uint16_t *count, F f) const
+  {
+    int smaller = 0;
+    std::fill(count, count + keys, std::uint16_t{0});
+    for (int r = 0; r < n; r++) count[key[r]]++;
+    for (int k = 0; k < keys; k++) smaller += std::exchange(count[k], static_cast<std::uint16_t>(smaller));
+    for (int r = 0; r < n; r++) f(count[key[r]]++, r, key[r]);
   }
   template <class Range, class F> void sum_in_order(int rows, Range range, F term, int positions, double *sums) const
   {
@@ -300,7 +309,7 @@ template <class T> T atomic_compare_swap(T *p, T expected, T desired)
   return old;
 }
 inline int atomic_increment(int *p) { return (*p)++; }
-inline void atomic_or(unsigned *p, unsigned bits) { *p |= bits; }
+inline unsigned atomic_or(unsigned *p, unsigned bits) { return std::exchange(*p, *p | bits); }
 inline void atomic_min(int *p, int x) { *p = std::min(*p, x); }
 inline void atomic_add(int *p, int x) { *p += x; }
 template <class T> T atomic_load(const T *p) { return *p; }

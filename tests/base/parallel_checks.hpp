@@ -29,6 +29,9 @@ template <int Lanes, class Ex> PetscErrorCode check_single_lanes(Ex &, int n, in
 template <int Lanes, class Ex> PetscErrorCode check_chosen(Ex &, int n, int *out);
 // out[i n + t]: the t-th smallest of the numbers (7 k) mod n - 3, 0 <= k < i; n is no multiple of 7
 template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &, int n, int *out);
+// out[i n + t] = n key_k + k for the t-th smallest of the keys 7 k^2 mod `keys`, 0 <= k < i, of equal ones the first k first; n, keys <=
+// 200
+template <int Lanes, class Ex> PetscErrorCode check_sorted_by(Ex &, int n, int keys, int *out);
 // out[i] = 2 x[i] + i for i < n; sums: of x, and n
 template <class Ex> PetscErrorCode check_many(Ex &, std::int64_t n, const double *x, double *out, double *work, double *sums);
 // x[i] <- 2 x[i] + *given, by for_each_read(), then x[i] <- x[i] + i and sums: of these and n, by sum_read_into()

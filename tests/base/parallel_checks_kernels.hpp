@@ -151,6 +151,19 @@ template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &ex, int n, int *o
   });
 }
 
+struct ToCount {
+  int key[200];
+  std::uint16_t count[200];
+};
+template <int Lanes, class Ex> PetscErrorCode check_sorted_by(Ex &ex, int n, int keys, int *out)
+{
+  return for_rows_with<Lanes, ToCount>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i, auto &scratch) {
+    for (int k : team.share(0, static_cast<int>(i))) scratch.key[k] = 7 * k * k % keys;
+    team.sync();
+    team.for_sorted_by(static_cast<int>(i), keys, scratch.key, scratch.count, [&](int t, int r, int key) { out[n * i + t] = n * key + r; });
+  });
+}
+
 template <class Ex> PetscErrorCode check_many(Ex &ex, std::int64_t n, const double *x, double *out, double *work, double *sums)
 {
   PetscFunctionBegin;
@@ -326,6 +339,8 @@ template PetscErrorCode check_chosen<4>(Space &, int, int *);
 template PetscErrorCode check_chosen<32>(Space &, int, int *);
 template PetscErrorCode check_sorted<4>(Space &, int, int *);
 template PetscErrorCode check_sorted<32>(Space &, int, int *);
+template PetscErrorCode check_sorted_by<4>(Space &, int, int, int *);
+template PetscErrorCode check_sorted_by<32>(Space &, int, int, int *);
 template PetscErrorCode check_many(Space &, std::int64_t, const double *, double *, double *, double *);
 template PetscErrorCode check_reads(Space &, std::int64_t, const double *, double *, double *, double *);
 template PetscErrorCode check_sums_of_rows(Space &, std::int64_t, int, double *, double *, double *);

@@ -175,6 +175,24 @@ TYPED_TEST(Parallel, ForSortedNumbersInOrder)
   }
 }
 
+TYPED_TEST(Parallel, ForSortedByKeepsTheOrderOfEqualOnes)
+{
+  constexpr int n = 200;
+  for (int lanes : {4, 32}) {
+    for (int keys : {1, 2, 31, 33, 200}) {
+      auto out = this->to_space(std::vector<int>(n * n, -1));
+      OK(with_lanes(lanes, [&](auto count) { return check_sorted_by<decltype(count)::value>(this->ex, n, keys, out.data()); }));
+      const auto got = this->to_host(out);
+      std::vector<int> sorted; // by key, then by place
+      for (int i = 0; i < n; i++) {
+        for (int t = 0; t < i; t++) ASSERT_EQ(got[n * i + t], sorted[t]) << lanes << " lanes, " << i << " of " << keys << " keys";
+        sorted.push_back(n * (7 * i * i % keys) + i);
+        std::sort(sorted.begin(), sorted.end());
+      }
+    }
+  }
+}
+
 // Also in fewer rows than there are at once, and in more parts than there may be for small ones
 TYPED_TEST(Parallel, ManyRowsAreEachTakenOnce)
 {

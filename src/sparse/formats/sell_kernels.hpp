@@ -1,104 +1,25 @@
-#include "base/struct_scan.hpp"
 #include "sparse/formats/sell_products.hpp"
+#include "sparse/formats/sell_starts.hpp"
 #include "sparse/formats/sell_values.hpp"
 
 namespace amgkit
 {
-struct SellWindow {
-  int key[sell_window];
-};
-
-// order: see sell.hpp. Places of the last slice that no row takes have numbers beyond A's rows.
-template <class Ex> PetscErrorCode sell_sort(Ex &ex, CsrView<double> A, SellPair<std::uint16_t> *order)
-{
-  constexpr int most = INT32_MAX / sell_window; // longer rows count as this long
-  const std::int64_t stored = sell_slices(A.rows) * sell_rows, windows = (stored + sell_window - 1) / sell_window;
-  return for_rows_with<sell_threads, SellWindow>(ex, windows, [=] AMGKIT_FN(auto team, std::int64_t w, auto &window) {
-    const std::int64_t first = w * sell_window;
-    const int rows = stored - first < sell_window ? static_cast<int>(stored - first) : sell_window;
-    for (int r : team.share(0, rows)) {
-      const int length = row_range(A, first + r).length;
-      window.key[r] = (length < most ? most - length : 0) * sell_window + r; // distinct
-    }
-    team.sync();
-    team.for_sorted(rows, window.key, [&](int t, int key) {
-      const std::int64_t slice = (first + t) / sell_rows;
-      order[slice * sell_threads + t % sell_threads].of[t % sell_rows / sell_threads] = static_cast<std::uint16_t>(key % sell_window);
-    });
-  });
-}
-
-// start of each slice with all slices plain; and the counts of all, which are at most A.nnz.
-template <class Ex, class Rows>
-PetscErrorCode plain_starts(Ex &ex, CsrView<double> A, Rows rows, Array<SellStart, Ex> &starts, SellStart *all)
-{
-  const std::int64_t slices = sell_slices(A.rows);
-
-  PetscFunctionBegin;
-  PetscCall(starts.allocate(ex, slices + 1));
-  SellStart *start = starts.data();
-  PetscCall(for_rows<sell_threads>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s) {
-    int longest = 0;
-    for (int r : team.share(0, sell_rows)) {
-      const int length = row_range(A, rows.row(s, r)).length;
-      longest = longest < length ? length : longest;
-    }
-    longest = team.max(longest);
-    team.once([&] { start[s] = {longest, longest, 0, 0}; });
-  }));
-  PetscCall(exclusive_scan_of_structs(ex, slices, start, all));
-  PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) { start[s].constant = -1; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The same with each slice in the form with the fewest bytes. owner[s]: the slice whose list is that of s, -1 where s is not constant.
-template <class Ex>
-PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, SliceKinds kinds, Array<SellStart, Ex> &starts, Array<int, Ex> &owners,
-                               SellStart *all)
-{
-  const std::int64_t slices = sell_slices(A.rows), places = 2 * slices;
-  Array<std::uint64_t, Ex> hash;
-  Array<int, Ex> table_owner;
-  Array<ListHash, Ex> list;
-
-  PetscFunctionBegin;
-  PetscCall(allocate_each(ex, places, hash, table_owner));
-  PetscCall(allocate_each(ex, slices, list, owners));
-  PetscCall(starts.allocate(ex, slices + 1));
-  PetscCall(memory_zero(ex, hash.data(), hash.bytes()));
-  PetscCall(memory_zero(ex, table_owner.data(), table_owner.bytes()));
-  SellStart *start = starts.data();
-  int *owner = owners.data();
-  const ListTable table{places, slices, hash.data(), table_owner.data(), list.data(), owner};
-  PetscCall(for_rows_with<sell_threads, OffsetTile>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
-    const SliceForm form = fewest_bytes(team, tile, A, s, kinds);
-    team.once([&] {
-      start[s] = form.counts;
-      if (form.counts.constant > 0) enter(table, s, form.list);
-    });
-  }));
-  PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) {
-    const int first = start[s].constant > 0 ? owner_of(table, s) : -1;
-    if (first != s) start[s].constant = 0;
-    owner[s] = first;
-  }));
-  PetscCall(exclusive_scan_of_structs(ex, slices, start, all));
-  PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) {
-    if (owner[s] != s) start[s].constant = owner[s] < 0 ? -1 : start[owner[s]].constant;
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Of plain slices, base and low of each position; the number of positions of the wide ones in width, 0 for all others.
 template <class Ex, class Rows>
 PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, Rows rows, const SellStart *start, int *base, SellPair<std::uint16_t> *low,
                             int *width)
 {
-  return for_rows_with<sell_threads, SliceTile<int>>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+  const std::int64_t slices = sell_slices(A.rows);
+  const int shares = teams_of_slice(slices, A.average());
+
+  PetscFunctionBegin;
+  if (shares > 1) PetscCall(memory_zero(ex, width, sizeof(int) * static_cast<std::size_t>(slices)));
+  PetscCall(for_rows_with<sell_threads, SliceTile<int>>(ex, slices * shares, [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
+    const int s = static_cast<int>(nth) / shares; // all slices' teams are fewer than 2^31: see teams_of_slice()
     const SellStart from = start[s];
     const int positions = start[s + 1].low - from.low;
     bool wide = false;
-    for (int p = 0; p < positions; p += tile_positions) {
+    for (int p = (static_cast<int>(nth) - s * shares) * tile_positions; p < positions; p += shares * tile_positions) {
       read_tile(team, tile, [&](int r, int j) {
         const RowRange row = row_range(A, rows.row(s, r));
         return p + j < row.length ? A.col[row.begin + p + j] : -1;
@@ -111,7 +32,7 @@ PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, Rows rows, const SellStar
           least = column < least ? column : least;
           most = most < column ? column : most;
         }
-        least = team.combine(least, Min{});
+        least = -team.max(-least);
         wide = wide || team.max(most) - least > UINT16_MAX;
         team.once([&] { base[from.pair + p + j] = least; });
         for (int t : team.share(0, sell_threads)) {
@@ -124,26 +45,32 @@ PetscErrorCode sell_columns(Ex &ex, CsrView<double> A, Rows rows, const SellStar
         }
       }
     }
-    team.once([&] { width[s] = wide ? positions : 0; });
-  });
+    team.once([&] {
+      if (wide || shares == 1) atomic_store(width + s, wide ? positions : 0); // other teams of the slice may find the same
+    });
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The upper halves of wide slices, which are few.
+// The upper halves of wide slices.
 template <class Ex, class Rows>
 PetscErrorCode sell_high(Ex &ex, CsrView<double> A, Rows rows, const SellStart *start, const int *base, const int *high_start,
                          SellPair<std::uint16_t> *high)
 {
-  return for_each(ex, sell_slices(A.rows) * sell_threads, [=] AMGKIT_FN(std::int64_t t) {
-    const std::int64_t s = t / sell_threads;
-    const SellPair<std::int64_t> i = rows.pair(t);
-    const RowRange range[2] = {row_range(A, i.of[0]), row_range(A, i.of[1])};
-    for (int j = 0; j < high_start[s + 1] - high_start[s]; j++) {
-      SellPair<std::uint16_t> upper;
-      for (int h = 0; h < 2; h++) {
-        const int offset = j < range[h].length ? A.col[range[h].begin + j] - base[start[s].pair + j] : 0;
-        upper.of[h] = static_cast<std::uint16_t>(offset >> 16);
+  return for_rows_with<sell_threads, SliceTile<int>>(ex, sell_slices(A.rows), [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+    const int positions = high_start[s + 1] - high_start[s];
+    for (int p = 0; p < positions; p += tile_positions) {
+      read_tile(team, tile, [&](int r, int j) {
+        const RowRange row = row_range(A, rows.row(s, r));
+        return p + j < row.length ? A.col[row.begin + p + j] - base[start[s].pair + p + j] : 0;
+      });
+      for (int e : team.share(0, tile_positions * sell_threads)) {
+        const int j = e / sell_threads, t = e % sell_threads;
+        if (p + j >= positions) continue;
+        SellPair<std::uint16_t> upper;
+        for (int h = 0; h < 2; h++) upper.of[h] = static_cast<std::uint16_t>(tile.of[j][t + h * sell_threads] >> 16);
+        high[(std::int64_t{high_start[s]} + p + j) * sell_threads + t] = upper;
       }
-      high[(std::int64_t{high_start[s]} + j) * sell_threads + t % sell_threads] = upper;
     }
   });
 }
@@ -158,8 +85,10 @@ PetscErrorCode fill_offsets(Ex &ex, CsrView<double> A, const int *owner, const S
     const bool constants = from.constant >= 0;
     if (constants ? owner[s] != s : from.mask == start[s + 1].mask) return;
     int p = 0;
+    OffsetRow row[rows_of_lane];
+    begin_rows(team, A, s, row);
     for_offsets(
-        team, tile, A, s,
+        team, tile, A, s, row,
         [&](int offset, const SellMask &rows) {
           if (constants) return true;
           team.once([&] {
@@ -190,31 +119,6 @@ template <class Ex> PetscErrorCode sell_offsets(Ex &ex, CsrView<double> A, const
   PetscCall(out.mask.allocate(ex, all.mask));
   PetscCall(allocate_each(ex, all.constant, out.constant, out.exact));
   PetscCall(fill_offsets(ex, A, owner, out.start.data(), out.base.data(), out.mask.data(), out.constant.data(), out.exact.data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// start, order and the numbers of all positions with rows sorted, where that saves more than this share of the bytes.
-template <class Ex> PetscErrorCode sort_where_it_pays(Ex &ex, CsrView<double> A, SellPattern<Ex> &out, SellStart *all)
-{
-  // A warp's rows, sorted, lie in some 25 sectors of each vector, in place of 4 or 8. The other warps of its block want the same ones, so
-  // that memory is read as before, but what is saved must pay for the way from the caches.
-  constexpr double least_saving = 0.05;
-  const std::int64_t slices = sell_slices(A.rows);
-  const double orders = sizeof(std::uint16_t) * sell_rows * static_cast<double>(slices);
-  Array<SellPair<std::uint16_t>, Ex> order;
-  Array<SellStart, Ex> start;
-  SellStart sorted;
-
-  PetscFunctionBegin;
-  const double enough = (1 - least_saving) * bytes_of(*all);
-  if (plain_bytes * static_cast<double>(A.nnz) / sell_rows + orders >= enough) PetscFunctionReturn(PETSC_SUCCESS); // the least there is
-  PetscCall(order.allocate(ex, slices * sell_threads));
-  PetscCall(sell_sort(ex, A, order.data()));
-  PetscCall(plain_starts(ex, A, SortedRows{order.data()}, start, &sorted));
-  if (bytes_of(sorted) + orders >= enough) PetscFunctionReturn(PETSC_SUCCESS);
-  out.order = std::move(order);
-  out.start = std::move(start);
-  *all = sorted;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -255,7 +159,7 @@ PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPatter
   if (form == SellForm::by_bytes || form == SellForm::of_nodes)
     PetscCall(cheapest_starts(ex, A, form == SellForm::by_bytes ? kinds_of_rows : kinds_of_nodes, out.start, owner, &all));
   else
-    PetscCall(plain_starts(ex, A, KeptRows{}, out.start, &all));
+    PetscCall(plain_starts(ex, A, out.start, &all));
   if (form == SellForm::sorted || form == SellForm::by_bytes) PetscCall(sort_where_it_pays(ex, A, out, &all));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
@@ -279,8 +183,8 @@ PetscErrorCode sell_values(Ex &ex, CsrView<double> A, Rows rows, SellValues valu
 {
   const int shares = teams_of_slice(sell_slices(A.rows), A.average());
   const auto fill = [=] AMGKIT_FN(auto team, std::int64_t nth, auto &tile) {
-    const std::int64_t s = nth / shares;
-    const TeamOfSlice mine{static_cast<int>(nth % shares), shares};
+    const int s = static_cast<int>(nth) / shares;
+    const TeamOfSlice mine{static_cast<int>(nth) - s * shares, shares};
     const SellStart from = out.start[s], to = out.start[s + 1];
     unsigned lost = 0;
     if (from.low < to.low)

@@ -16,11 +16,19 @@ __device__ inline int first_row(const SellMask &rows)
   return rows.of[0] ? __ffs(static_cast<int>(rows.of[0])) - 1 : sell_threads + __ffs(static_cast<int>(rows.of[1])) - 1;
 }
 __device__ inline int count_rows(const SellMask &rows) { return __popc(rows.of[0]) + __popc(rows.of[1]); }
-// Those with f(r), for every lane
+// A lane's rows of a slice: two on a GPU.
+constexpr int rows_of_lane = sell_rows / sell_threads;
+__device__ inline int row_of_lane(const CudaTeam<sell_threads> &team, int h) { return team.rank() + h * sell_threads; }
+// Those with f(h) for the lane's row h, for every lane
 template <class F> __device__ SellMask rows_with(const CudaTeam<sell_threads> &team, F f)
 {
-  const bool first = f(team.rank()), second = f(team.rank() + sell_threads);
+  const bool first = f(0), second = f(1);
   return {{team.tile.ballot(first), team.tile.ballot(second)}};
+}
+// What the lane that has row r knows of it
+__device__ inline double of_row(const CudaTeam<sell_threads> &team, const double *of_lane, int r)
+{
+  return team.tile.shfl(r < sell_threads ? of_lane[0] : of_lane[1], r % sell_threads);
 }
 #else
 inline int count_rows(const SellMask &rows) { return std::popcount(rows.of[0]) + std::popcount(rows.of[1]); }
@@ -28,12 +36,15 @@ inline int first_row(const SellMask &rows)
 {
   return rows.of[0] ? std::countr_zero(rows.of[0]) : sell_threads + std::countr_zero(rows.of[1]);
 }
-template <class Team, class F> SellMask rows_with(const Team &team, F f)
+constexpr int rows_of_lane = sell_rows;
+template <class Team> int row_of_lane(const Team &, int h) { return h; }
+template <class Team, class F> SellMask rows_with(const Team &, F f)
 {
   SellMask rows{};
-  for (int r : team.share(0, sell_rows)) rows.of[r / sell_threads] |= static_cast<std::uint32_t>(f(r)) << r % sell_threads;
+  for (int r = 0; r < sell_rows; r++) rows.of[r / sell_threads] |= static_cast<std::uint32_t>(f(r)) << r % sell_threads;
   return rows;
 }
+template <class Team> double of_row(const Team &, const double *of_lane, int r) { return of_lane[r]; }
 #endif
 
 // A position of a constant slice
@@ -45,79 +56,126 @@ struct SeenConstant {
 
 constexpr int offset_tile = 4; // entries of a row
 struct OffsetTile {
-  double value[offset_tile][sell_rows];
-  int offset[offset_tile][sell_rows];
-  int begin[sell_rows], length[sell_rows];
-  int first[sell_rows], next[sell_rows]; // the row's entry that offset[0] has; its entry that is next
+  static constexpr int words = 512;
+  union {
+    double value[offset_tile][sell_rows + 4]; // more than 64, so that lanes that fill the tile use all banks
+    std::uint32_t seen_bits[words];           // before there are values: see have_more_offsets()
+  };
+  int offset[offset_tile][sell_rows + 8];
+  int first[sell_rows], end[sell_rows];
   SeenConstant seen[sell_threads];
 };
 
+// A row of a lane: the entry that the tile has first, the next one, the end; and the offset of the next one, or none_left or not_in_tile.
+struct OffsetRow {
+  int first, next, end, offset;
+};
+constexpr int none_left = INT32_MAX, not_in_tile = -INT32_MAX;
+template <class Team> AMGKIT_FN void begin_rows(const Team &team, const CsrView<double> &A, std::int64_t s, OffsetRow *row)
+{
+  for (int h = 0; h < rows_of_lane; h++) {
+    const RowRange range = row_range(A, s * sell_rows + row_of_lane(team, h));
+    row[h] = {range.begin, range.begin, range.begin + range.length, none_left};
+  }
+}
+
 // Each row's next entries into the tile, all lanes together.
-template <class Team> AMGKIT_FN void load_tile(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t first_of_slice)
+template <class Team>
+AMGKIT_FN void load_tile(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t first_of_slice, bool values,
+                         OffsetRow *row)
 {
   team.sync();
-  for (int r : team.share(0, sell_rows)) tile.first[r] = tile.next[r];
+  for (int h = 0; h < rows_of_lane; h++) {
+    const int r = row_of_lane(team, h);
+    row[h].first = row[h].next;
+    tile.first[r] = row[h].next;
+    tile.end[r] = row[h].end;
+  }
   team.sync();
   for (int e : team.share(0, offset_tile * sell_rows)) {
     const int r = e / offset_tile, j = e % offset_tile, k = tile.first[r] + j;
-    if (k >= tile.length[r]) continue;
-    tile.offset[j][r] = A.col[tile.begin[r] + k] - static_cast<int>(first_of_slice + r);
-    tile.value[j][r] = A.val[tile.begin[r] + k];
+    if (k >= tile.end[r]) continue;
+    tile.offset[j][r] = A.col[k] - static_cast<int>(first_of_slice + r);
+    if (values) tile.value[j][r] = A.val[k];
   }
   team.sync();
+  for (int h = 0; h < rows_of_lane; h++) row[h].offset = row[h].next < row[h].end ? tile.offset[0][row_of_lane(team, h)] : none_left;
 }
 
-// The entries of the rows of slice s by ascending offset: see(offset, rows) with the rows that have it; while it returns true and
-// want_values(), see_value(offset, value, rows) for each value that is there. Called on every lane.
+// The entries of the rows of slice s, which begin_rows() has begun, by ascending offset: see(offset, rows) with the rows that have it;
+// while it returns true and want_values(), see_value(offset, value, rows) for each value that is there. Called on every lane. Values that
+// are not wanted once are never wanted again.
 template <class Team, class See, class Want, class SeeValue>
-AMGKIT_FN void for_offsets(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, See see, Want want_values,
-                           SeeValue see_value)
+AMGKIT_FN void for_offsets(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, OffsetRow *row, See see,
+                           Want want_values, SeeValue see_value)
 {
-  for (int r : team.share(0, sell_rows)) {
-    const RowRange row = row_range(A, s * sell_rows + r);
-    tile.begin[r] = row.begin;
-    tile.length[r] = row.length;
-    tile.next[r] = 0;
-  }
-  load_tile(team, tile, A, s * sell_rows);
+  load_tile(team, tile, A, s * sell_rows, want_values(), row);
   for (;;) {
-    int least = INT32_MAX;
-    bool used_up = false;
-    for (int r : team.share(0, sell_rows)) {
-      if (tile.next[r] >= tile.length[r]) continue;
-      const int at = tile.next[r] - tile.first[r];
-      if (at == offset_tile)
-        used_up = true;
-      else
-        least = tile.offset[at][r] < least ? tile.offset[at][r] : least;
-    }
-    if (team.any(used_up)) {
-      load_tile(team, tile, A, s * sell_rows);
+    int least = none_left;
+    for (int h = 0; h < rows_of_lane; h++) least = row[h].offset < least ? row[h].offset : least;
+    least = -team.max(-least);
+    if (least == none_left) return;
+    if (least == not_in_tile) {
+      load_tile(team, tile, A, s * sell_rows, want_values(), row);
       continue;
     }
-    least = -team.max(-least);
-    if (least == INT32_MAX) return;
-    const SellMask rows =
-        rows_with(team, [&](int r) { return tile.next[r] < tile.length[r] && tile.offset[tile.next[r] - tile.first[r]][r] == least; });
+    const SellMask rows = rows_with(team, [&](int h) { return row[h].offset == least; });
     if (!see(least, rows)) return;
-    for (SellMask left = rows; !is_empty(left) && want_values();) {
-      const int one = first_row(left);
-      const double value = tile.value[tile.next[one] - tile.first[one]][one];
-      const SellMask same = rows_with(
-          team, [&](int r) { return has_row(left, r) && bits_of(tile.value[tile.next[r] - tile.first[r]][r]) == bits_of(value); });
-      see_value(least, value, same);
-      for (int h = 0; h < 2; h++) left.of[h] &= ~same.of[h];
+    if (want_values()) {
+      double mine[rows_of_lane];
+      for (int h = 0; h < rows_of_lane; h++)
+        mine[h] = row[h].offset == least ? tile.value[row[h].next - row[h].first][row_of_lane(team, h)] : 0;
+      for (SellMask left = rows; !is_empty(left) && want_values();) {
+        const double value = of_row(team, mine, first_row(left));
+        const SellMask same = rows_with(team, [&](int h) { return row[h].offset == least && bits_of(mine[h]) == bits_of(value); });
+        see_value(least, value, same);
+        for (int h = 0; h < 2; h++) left.of[h] &= ~same.of[h];
+      }
     }
-    team.sync();
-    for (int r : team.share(0, sell_rows)) tile.next[r] += has_row(rows, r);
-    team.sync();
+    for (int h = 0; h < rows_of_lane; h++) {
+      if (row[h].offset != least) continue;
+      const int at = ++row[h].next - row[h].first;
+      row[h].offset = row[h].next == row[h].end ? none_left : at == offset_tile ? not_in_tile : tile.offset[at][row_of_lane(team, h)];
+    }
   }
+}
+
+// Whether the rows of slice s have more than so many offsets, where some of them say so soon, as those of coarse matrices do: each has
+// others than those before. Offsets are bits, of which two may be the same: there are no fewer than are counted.
+template <class Team>
+AMGKIT_FN bool have_more_offsets(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, int most)
+{
+  constexpr int few = 32, far_apart = 37; // an odd number reaches all rows
+  constexpr unsigned words = OffsetTile::words;
+  int offsets = 0;
+  if (most < few) return false;
+  for (int w : team.share(0, OffsetTile::words)) tile.seen_bits[w] = 0;
+  team.sync();
+  for (int n = 0; n < sell_rows && offsets <= most; n++) {
+    const int r = n * far_apart % sell_rows;
+    const RowRange row = row_range(A, s * sell_rows + r);
+    const int fresh = team.for_chosen(
+        row.begin, row.begin + row.length, [&](int k) { return static_cast<unsigned>(A.col[k] - r); },
+        [&](unsigned offset) {
+          const unsigned bit = 1U << offset / words % 32;
+          return (atomic_or(&tile.seen_bits[offset % words], bit) & bit) == 0;
+        },
+        [](int, int, unsigned) {});
+    offsets += fresh;
+    if (n > 0 && fresh < row.length / 8) break;
+  }
+  return offsets > most;
 }
 
 // Bytes of a position, with values in single precision.
 constexpr double plain_bytes = sell_rows * (sizeof(std::uint16_t) + sizeof(float)) + sizeof(int);
 constexpr double stencil_bytes = sell_rows * sizeof(float) + sizeof(SellMask) + sizeof(int);
 constexpr double constant_bytes = sizeof(SellConstant) + sizeof(double);
+// How many positions a stencil may have to take fewer bytes than so many plain ones.
+AMGKIT_FN inline int most_of_stencil(int plain)
+{
+  return static_cast<int>((static_cast<std::int64_t>(plain_bytes) * plain - 1) / static_cast<std::int64_t>(stencil_bytes));
+}
 inline double bytes_of(const SellStart &positions)
 {
   return stencil_bytes * positions.mask + plain_bytes * positions.low + constant_bytes * positions.constant;
@@ -160,19 +218,24 @@ AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrVi
   int longest = 0, entries = 0, offsets = 0, constants = 0;
   bool constant = true; // once it is not, values may have been left out
   ListHash list;
-  for (int r : team.share(0, sell_rows)) {
-    const int length = row_range(A, s * sell_rows + r).length;
+  OffsetRow row[rows_of_lane];
+  begin_rows(team, A, s, row);
+  for (int h = 0; h < rows_of_lane; h++) {
+    const int length = row[h].end - row[h].next;
     longest = longest < length ? length : longest;
     entries += length;
   }
   longest = team.max(longest);
   entries = team.sum(entries);
+  const SliceForm plain{{longest, longest, 0, 0}, {}};
+  const int most_constants = kinds.most_constants * longest, most_stencil = kinds.stencil ? most_of_stencil(longest) : -1;
+  if (longest == 0 || have_more_offsets(team, tile, A, s, most_constants < most_stencil ? most_stencil : most_constants)) return plain;
   // the entries that have not been seen take at least so many more positions
   const auto more = [&] { return (entries + sell_rows - 1) / sell_rows; };
-  const auto may_be_constant = [&] { return constant = constant && constants + more() <= kinds.most_constants * longest; };
-  const auto may_be_stencil = [&] { return kinds.stencil && stencil_bytes * (offsets + more()) < plain_bytes * longest; };
+  const auto may_be_constant = [&] { return constant = constant && constants + more() <= most_constants; };
+  const auto may_be_stencil = [&] { return offsets + more() <= most_stencil; };
   for_offsets(
-      team, tile, A, s,
+      team, tile, A, s, row,
       [&](int, const SellMask &rows) {
         offsets++;
         entries -= count_rows(rows);
@@ -185,13 +248,14 @@ AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrVi
         constants++;
         if (constants % sell_threads == 0) add_seen(team, tile.seen, constants - sell_threads, sell_threads, list);
       });
-  add_seen(team, tile.seen, constants / sell_threads * sell_threads, constants % sell_threads, list);
-  for (std::uint64_t &word : list.of) word = team.sum(word);
   const bool stencil = may_be_stencil();
   const double others = stencil ? stencil_bytes * offsets : plain_bytes * longest;
-  if (longest > 0 && may_be_constant() && constant_bytes * (constants + 1) < others) return {{0, 0, 0, constants + 1}, list};
-  if (longest > 0 && stencil) return {{offsets, 0, offsets, 0}, list};
-  return {{longest, longest, 0, 0}, list};
+  if (may_be_constant() && constant_bytes * (constants + 1) < others) {
+    add_seen(team, tile.seen, constants / sell_threads * sell_threads, constants % sell_threads, list);
+    for (std::uint64_t &word : list.of) word = team.sum(word);
+    return {{0, 0, 0, constants + 1}, list};
+  }
+  return stencil ? SliceForm{{offsets, 0, offsets, 0}, {}} : plain;
 }
 
 // The lists that slices share: a table of hashes, twice as many places as slices. Of slices with the same list the first one owns it.

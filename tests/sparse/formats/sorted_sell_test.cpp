@@ -38,6 +38,8 @@ std::vector<Named> uneven()
       {"ascending", of_lengths(1500, [](int i) { return i % 700; })},
       {"descending", of_lengths(1500, [](int i) { return 1499 - i; })},
       {"one long row", of_lengths(3000, [](int i) { return i == 700 ? 900 : 5; })},
+      {"as long as is counted", of_lengths(1200, [](int i) { return i % 3 == 0 ? 1023 : i % 5; })},
+      {"longer than is counted", of_lengths(1200, [](int i) { return i % 3 == 0 ? 1024 + i % 7 : 900 + i % 5; })},
       {"one dense row", of_lengths(3000, [](int i) { return i == 700 ? 1500 : 20; })}};
   for (int n : {1, 63, 64, 65, 200, 448, 511, 512, 513, 576, 577, 1024, 3333})
     matrices.push_back({"random " + std::to_string(n), random_lengths(n, static_cast<unsigned>(n))});

@@ -3,6 +3,7 @@
 #include "support/sell_checks.hpp"
 
 #include <random>
+#include <set>
 
 namespace amgkit::test
 {
@@ -66,6 +67,24 @@ std::vector<Named> alike()
                         if (i < 2000) return std::vector{i - 2 - i * 7 % 61, i, i + 3 + i * 5 % 43};
                         return std::vector{i - 500, i - 5, i, i + 3};
                       })});
+  // long rows, some with offsets of their own: from few to so many that neither a stencil nor a list pays
+  for (int own : {1, 2, 3, 5, 20, 40}) {
+    for (int step : {1, 4, 8}) {
+      const auto columns = [=](int i) {
+        std::mt19937 random(static_cast<unsigned>(i));
+        std::set<int> offsets;
+        for (int j = 0; j < (i % step == 0 ? own : 0); j++) offsets.insert(60 + static_cast<int>(random() % 900));
+        for (int j = 0; static_cast<int>(offsets.size()) < 40; j++) offsets.insert(j);
+        std::vector<int> columns;
+        for (int offset : offsets) columns.push_back((i + offset) % 1000);
+        return columns;
+      };
+      HostCsr A = from_columns(1000, columns);
+      matrices.push_back({"own offsets " + std::to_string(own) + ", every " + std::to_string(step), A});
+      std::fill(A.val.begin(), A.val.end(), 0.5);
+      matrices.push_back({matrices.back().name + ", one value", A});
+    }
+  }
   return matrices;
 }
 
