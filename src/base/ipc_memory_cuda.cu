@@ -18,11 +18,12 @@ std::string said(const char *what, cudaError_t status)
 
 std::string ipc_allocate(std::size_t bytes, void **p, IpcHandle *handle)
 {
+  constexpr std::size_t page = std::size_t{2} << 20; // what is opened is whole pages: no other memory is on them
   cudaIpcMemHandle_t made;
   static_assert(sizeof made == sizeof(IpcHandle));
 
   *p = nullptr;
-  std::string why = said("cudaMalloc", cudaMalloc(p, bytes));
+  std::string why = said("cudaMalloc", cudaMalloc(p, (bytes + page - 1) / page * page));
   if (!why.empty()) return why;
   why = said("cudaIpcGetMemHandle", cudaIpcGetMemHandle(&made, *p));
   if (why.empty()) {

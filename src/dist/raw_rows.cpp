@@ -135,6 +135,7 @@ template <class Ex> PetscErrorCode RawRows<Ex>::fill(const UserRows &rows, bool 
 {
   PetscFunctionBegin;
   const LogPhase logged(Phase::hand_up);
+  if (!layout_.groups.is_head()) PetscCall(open_for_copies(ex_));
   for (const int block : {0, 1}) PetscCall(fill_block(rows, block, pattern));
   PetscCall(synchronise(ex_));
   PetscFunctionReturn(PETSC_SUCCESS);

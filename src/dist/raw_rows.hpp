@@ -18,7 +18,7 @@ struct RowsOfHead {
 
 template <class Ex> class RawRows {
 public:
-  // Both outlive this. ex: the head's, open; of another process its own.
+  // Both outlive this. ex: open on the head, and on others this opens it for copies.
   RawRows(const LayoutOfHeads &layout, Ex &ex) : layout_(layout), ex_(ex) {}
 
   // Collective over all ranks: whether the rows can cross this way now. can: this process has its values in the space. *why_not: empty, or

@@ -44,7 +44,7 @@ private:
   PetscErrorCode plan();
   PetscErrorCode agree_on_parts();
   PetscErrorCode agree_on_ghosts();
-  PetscErrorCode make_room(bool pattern);
+  PetscErrorCode make_room();
   PetscErrorCode allocate(const Part &, Csr<double, Ex> *);
   PetscErrorCode send(Mat user, bool pattern, bool in_space);
   PetscErrorCode choose_way(Mat user, bool in_space);
@@ -232,7 +232,7 @@ template <class Ex> PetscErrorCode StagedRows<Ex>::choose_way(Mat user, bool in_
     PetscCall(PetscInfo(user, "the values stay on the GPU on their way to the process that works for others: CUDA IPC\n"));
   else
     PetscCall(PetscInfo(user, "the values go to the process that works for others through the host: %s\n", why_not.c_str()));
-  PetscCall(attempt(layout_.groups.all(), [&] { return is_raw_ ? PETSC_SUCCESS : user_.open_values(); }));
+  if (!is_raw_) PetscCall(attempt(layout_.groups.all(), [&] { return user_.open_values(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,15 +252,10 @@ template <class Ex> PetscErrorCode StagedRows<Ex>::agree_on_parts()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Of this process. Local
-template <class Ex> PetscErrorCode StagedRows<Ex>::make_room(bool pattern)
+// On heads
+template <class Ex> PetscErrorCode StagedRows<Ex>::make_room()
 {
   PetscFunctionBegin;
-  if (!layout_.groups.is_head()) {
-    if (is_raw_) PetscCall(open_for_copies(ex_));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!pattern) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(open(ex_));
   for (const Part &part : parts_) PetscCall(allocate(part, &block(part)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -280,7 +275,7 @@ template <class Ex> PetscErrorCode StagedRows<Ex>::send(Mat user, bool pattern, 
     }));
     PetscCall(choose_way(user, in_space));
     if (pattern) PetscCall(agree_on_parts());
-    PetscCall(attempt(groups.all(), [&] { return make_room(pattern); }));
+    if (pattern) PetscCall(attempt(groups.all(), [&] { return groups.is_head() ? make_room() : PETSC_SUCCESS; }));
     PetscCall(copy(pattern));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
