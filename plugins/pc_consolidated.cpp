@@ -6,6 +6,7 @@
 #include "dist/attempt.hpp"
 
 #include <array>
+#include <petsc/private/matimpl.h>
 
 namespace amgkit
 {
@@ -23,6 +24,37 @@ PetscErrorCode name_device(bool on_gpu, std::string *device)
   static_cast<void>(on_gpu);
   static_cast<void>(device);
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+// Whether the values of a block are on a GPU, and not newer on the host, as they are after an assembly there.
+PetscErrorCode current_on_gpu([[maybe_unused]] Mat block, bool *is)
+{
+  PetscFunctionBegin;
+  *is = false;
+#if defined(PETSC_HAVE_DEVICE)
+  MatInfo info;
+  PetscCall(MatGetInfo(block, MAT_LOCAL, &info));
+  *is = block->offloadmask == PETSC_OFFLOAD_GPU || block->offloadmask == PETSC_OFFLOAD_BOTH || info.nz_used == 0;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether the values that A has now are there where the heads compute, which the host stands for in the space debug.
+PetscErrorCode has_values_in(SpaceKind space, Mat A, bool *has)
+{
+  std::array<Mat, 2> blocks{};
+  const PetscInt *ghosts;
+  bool there;
+
+  PetscFunctionBegin;
+  *has = space == SpaceKind::debug || (space == SpaceKind::gpu && on_cuda(A));
+  if (!*has || space == SpaceKind::debug) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(get_blocks(A, &blocks[0], &blocks[1], &ghosts));
+  for (Mat block : blocks) {
+    if (!block) continue;
+    PetscCall(current_on_gpu(block, &there));
+    *has = *has && there;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 // Collective: *why_not, unless there is none, where the objection holds on any process.
@@ -155,8 +187,11 @@ PetscErrorCode ConsolidatedSolver::give_near_null_space()
 
 PetscErrorCode ConsolidatedSolver::setup(Mat A)
 {
+  bool in_space;
+
   PetscFunctionBegin;
-  PetscCall(system_->matrix.create(A));
+  PetscCall(has_values_in(system_->matrix.space(), A, &in_space));
+  PetscCall(system_->matrix.create(A, in_space));
   PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(A), &taken_));
   PetscCall(system_->groups.on_heads([&] { return make_inner(); }));
   PetscCall(give_near_null_space());
@@ -183,11 +218,13 @@ PetscErrorCode ConsolidatedSolver::take_values()
 {
   auto *user = reinterpret_cast<PetscObject>(matrix()), *of_heads = reinterpret_cast<PetscObject>(system_->matrix.matrix());
   PetscObjectState now;
+  bool in_space;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet(user, &now));
   if (now == taken_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(system_->matrix.take_values());
+  PetscCall(has_values_in(system_->matrix.space(), matrix(), &in_space));
+  PetscCall(system_->matrix.take_values(in_space));
   if (of_heads) PetscCall(PetscObjectStateIncrease(of_heads));
   taken_ = now;
   PetscFunctionReturn(PETSC_SUCCESS);

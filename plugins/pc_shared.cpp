@@ -29,9 +29,11 @@ PetscErrorCode print_common_help(OptionItems PetscOptionsObject)
 {
   PetscFunctionBegin;
   if (!PetscOptionsObject->printhelp) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*PetscHelpPrintf)(PetscOptionsObject->comm,
-                               "  -amgkit_gpu: <no> Where a type's space is auto, run on a GPU (choose one of) yes no try\n"
-                               "  -amgkit_copy_threads: <8> Threads that copy between the CPU and a GPU, if there are cores for them\n"));
+  PetscCall((*PetscHelpPrintf)(
+      PetscOptionsObject->comm,
+      "  -amgkit_gpu: <no> Where a type's space is auto, run on a GPU (choose one of) yes no try\n"
+      "  -amgkit_copy_threads: <8> Threads that copy between the CPU and a GPU, if there are cores for them\n"
+      "  -amgkit_cuda_ipc: <true> What processes that share a GPU hand to one of them stays there, if the system allows it\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -3,6 +3,7 @@
 // A large copy is cut into pieces. Each of a few threads takes the next piece, fills one of its two page-locked buffers, queues the
 // transfer of it, and goes on with the other buffer: the processor's copies, which a single core does at 5 to 15 GB/s, and the transfers,
 // at 20 to 60 GB/s, overlap. The driver's own way with pageable memory takes a single core.
+#include "base/copies_within.hpp"
 #include "base/cuda.hpp"
 #include "base/gpu.hpp"
 #include "base/memory.hpp"
@@ -274,6 +275,11 @@ PetscErrorCode queue_copy_out(Cuda &ex, std::size_t number, void *to, const void
   PetscCall(queue_copy(ex, number, to, from, bytes, cudaMemcpyDeviceToHost));
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode queue_copy_within(Cuda &ex, std::size_t number, void *to, const void *from, std::size_t bytes)
+{
+  return queue_copy(ex, number, to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 
 PetscErrorCode copy_has_ended(Cuda &, std::size_t number, bool *ended)

@@ -1,6 +1,7 @@
 // The host's memory: PETSc's allocator, so that -malloc_dump sees it.
 #include "base/memory.hpp"
 
+#include "base/copies_within.hpp"
 #include "base/log.hpp"
 
 #include <array>
@@ -105,6 +106,10 @@ PetscErrorCode queue_copy_in(Host &ex, std::size_t, void *to, const void *from, 
   return memory_copy(ex, to, from, bytes);
 }
 PetscErrorCode queue_copy_out(Host &ex, std::size_t, void *to, const void *from, std::size_t bytes)
+{
+  return memory_copy(ex, to, from, bytes);
+}
+PetscErrorCode queue_copy_within(Host &ex, std::size_t, void *to, const void *from, std::size_t bytes)
 {
   return memory_copy(ex, to, from, bytes);
 }

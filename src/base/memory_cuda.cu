@@ -1,5 +1,6 @@
 // The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very large.
 #include "base/communicated_memory_cuda.hpp"
+#include "base/copies_within.hpp"
 #include "base/device.hpp"
 #include "base/launch_cuda.hpp"
 #include "base/log.hpp"
@@ -205,6 +206,16 @@ PetscErrorCode open(Cuda &ex)
   if (none_left != PETSC_ERR_MEM) PetscCall(none_left); // whoever needs more will say so
   if (arrived) PetscCall(memory_zero(ex, arrived, sizeof(unsigned)));
   ex.arrived = static_cast<unsigned *>(arrived);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode open_for_copies(Cuda &ex) { return stream_of_process(&ex.stream); }
+
+PetscErrorCode synchronise(Cuda &ex)
+{
+  PetscFunctionBegin;
+  const LogPhase logged(Phase::wait);
+  AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -73,7 +73,7 @@ PetscErrorCode MatOfHeads::matches(Mat A, bool *same) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatOfHeads::create(Mat A)
+PetscErrorCode MatOfHeads::create(Mat A, bool in_space)
 {
   const NodeGroups &groups = layout_.groups;
   const PetscInt *range;
@@ -95,7 +95,7 @@ PetscErrorCode MatOfHeads::create(Mat A)
   PetscCallMPI(MPI_Allreduce(&layout_.my_rows, &layout_.rows, 1, MPIU_INT, MPI_SUM, groups.group()));
   layout_.before = first - layout_.first;
   rows_ = space_ == SpaceKind::host ? make_window_rows(layout_) : make_staged_rows(layout_, space_);
-  PetscCall(rows_->create(A, &matrix_));
+  PetscCall(rows_->create(A, in_space, &matrix_));
   if (!matrix_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetBlockSize(user_, &bs));
   PetscCall(MatSetBlockSize(matrix_, bs));
@@ -103,10 +103,10 @@ PetscErrorCode MatOfHeads::create(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatOfHeads::take_values()
+PetscErrorCode MatOfHeads::take_values(bool in_space)
 {
   PetscFunctionBegin;
-  PetscCall(rows_->take_values(user_, matrix_));
+  PetscCall(rows_->take_values(user_, in_space, matrix_));
   if (matrix_) PetscCall(MatPropagateSymmetryOptions(user_, matrix_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -19,10 +19,11 @@ public:
   ~MatOfHeads();
 
   // Collective over A's processes, which are those of the groups; once. Named errors for what check_type_and_size() does not take, of A and
-  // of what the heads get. Global numbers stay; block size and symmetry are A's.
-  PetscErrorCode create(Mat A);
+  // of what the heads get. Global numbers stay; block size and symmetry are A's. in_space: A's values of this process are there where the
+  // heads compute, on a GPU, and are not newer on the host.
+  PetscErrorCode create(Mat A, bool in_space);
   // Collective: the values that A has now, on the same pattern. The caller increases the state of the heads' matrix.
-  PetscErrorCode take_values();
+  PetscErrorCode take_values(bool in_space);
   // Collective: whether this is A as create() took it but for values.
   PetscErrorCode matches(Mat A, bool *same) const;
   SpaceKind space() const { return space_; }

@@ -4,6 +4,7 @@
 #include "dist/attempt.hpp"
 #include "dist/object_state.hpp"
 #include "dist/space_matrix.hpp"
+#include "dist/user_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,42 +32,6 @@ PetscErrorCode local_entries(Mat block, double *entries)
   *entries = info.nz_used;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-// Host and device access to a sequential block's memory, in PETSc's index type.
-struct RawCsr {
-  const PetscInt *ptr = nullptr, *col = nullptr;
-  const PetscScalar *val = nullptr;
-};
-
-PetscErrorCode raw_access(Host &, Mat block, RawCsr &raw)
-{
-  PetscInt n;
-  PetscBool done;
-  PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &raw.ptr, &raw.col, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ is not supported by this matrix");
-  PetscCall(MatSeqAIJGetArrayRead(block, &raw.val));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Row and column indices need no release: they stay as long as the pattern does.
-PetscErrorCode raw_release(Host &, Mat block, const PetscScalar **val) { return MatSeqAIJRestoreArrayRead(block, val); }
-
-#if defined(AMGKIT_HAVE_CUDA) && defined(PETSC_HAVE_CUDA)
-PetscErrorCode raw_access(Cuda &, Mat block, RawCsr &raw)
-{
-  PetscFunctionBegin;
-  // uncompressed: for blocks with many empty rows PETSc keeps a compressed row map
-  PetscCall(MatSeqAIJCUSPARSEGetIJ(block, PETSC_FALSE, &raw.ptr, &raw.col));
-  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block, &raw.val));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode raw_release(Cuda &, Mat block, const PetscScalar **val) { return MatSeqAIJCUSPARSERestoreArrayRead(block, val); }
-#elif defined(AMGKIT_HAVE_CUDA) // PETSc has no matrix there
-PetscErrorCode raw_access(Cuda &, Mat, RawCsr &) { return PETSC_ERR_SUP; }
-PetscErrorCode raw_release(Cuda &, Mat, const PetscScalar **) { return PETSC_ERR_SUP; }
-#endif
 
 // Sizes of a block
 PetscErrorCode set_sizes(Mat block, CsrView<double> &view)
@@ -170,7 +135,7 @@ bool on_cuda(Mat A)
 
 template <class Ex> PetscErrorCode MatView<Ex>::Block::access(Ex &ex, CsrView<double> &view)
 {
-  RawCsr raw;
+  RawArrays raw;
 
   PetscFunctionBegin;
   PetscCall(set_sizes(mat, view));

@@ -80,6 +80,7 @@ Blocks blocks_of(const std::vector<int> &devices, int groups)
 
 NodeGroups::~NodeGroups()
 {
+  copies_.reset(); // whose processes may have to wait for one another
   free_if_any(group_);
   free_if_any(heads_);
 }

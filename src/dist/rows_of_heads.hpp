@@ -34,10 +34,10 @@ public:
   RowsOfHeads(const RowsOfHeads &) = delete;
   RowsOfHeads &operator=(const RowsOfHeads &) = delete;
   virtual ~RowsOfHeads() = default;
-  // Collective, once: *of_heads, which reads them, on heads.
-  virtual PetscErrorCode create(Mat user, Mat *of_heads) = 0;
+  // Collective, once: *of_heads, which reads them, on heads. in_space: the user's values of this process are there where the heads compute.
+  virtual PetscErrorCode create(Mat user, bool in_space, Mat *of_heads) = 0;
   // Collective: the values that user has now, on the same pattern.
-  virtual PetscErrorCode take_values(Mat user, Mat of_heads) = 0;
+  virtual PetscErrorCode take_values(Mat user, bool in_space, Mat of_heads) = 0;
 };
 std::unique_ptr<RowsOfHeads> make_window_rows(const LayoutOfHeads &);
 std::unique_ptr<RowsOfHeads> make_staged_rows(const LayoutOfHeads &, SpaceKind); // gpu or debug

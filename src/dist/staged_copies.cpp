@@ -56,8 +56,12 @@ private:
     const std::size_t event = static_cast<std::size_t>(process) * slots + number % slots;
     const bool copies = !piece.last && code == PETSC_SUCCESS;
     if (copies) {
-      char *there = static_cast<char *>(arrays_[piece.array]) + piece.at, *here = of_.buffer(process, number);
-      code = in_ ? queue_copy_in(ex_, event, there, here, piece.bytes) : queue_copy_out(ex_, event, here, there, piece.bytes);
+      char *there = static_cast<char *>(arrays_[piece.array]) + piece.at;
+      char *here = piece.in_space ? of_.in_space_.part(process) + piece.from : of_.buffer(process, number);
+      if (piece.in_space)
+        code = queue_copy_within(ex_, event, in_ ? there : here, in_ ? here : there, piece.bytes);
+      else
+        code = in_ ? queue_copy_in(ex_, event, there, here, piece.bytes) : queue_copy_out(ex_, event, here, there, piece.bytes);
     }
     if (piece.last) {
       ended_[static_cast<std::size_t>(process)] = true;
@@ -99,6 +103,7 @@ PetscErrorCode StagedCopies::create(MPI_Comm group, int head, bool has_device)
   new (lanes_ + rank_) Lane;
   if (rank_ == head) taken_.assign(size, 0);
   if (rank_ == head && has_device) memory_.lock_pages();
+  in_space_.create(group, head, has_device);
   memory_.synchronise();
   PetscCallMPI(MPI_Barrier(group));
   memory_.synchronise();
@@ -122,7 +127,7 @@ void StagedCopies::wait_until(const std::function<bool()> &over)
       is_over = over();
       return is_over || went_on;
     });
-    if (!code_) code_ = code;
+    note(code);
     if (code) return;
   }
 }
@@ -154,12 +159,33 @@ void StagedCopies::take(void *to, std::size_t at, std::size_t bytes)
   for (std::uint64_t taken = 0, asked = 0; taken < count; taken++) {
     for (; asked < count && asked < taken + slots; asked++) {
       const std::size_t from = asked * piece_bytes_;
-      post({0, at + from, std::min(piece_bytes_, bytes - from), false});
+      post({0, at + from, std::min(piece_bytes_, bytes - from), false, false, 0});
     }
     wait_for_copies(before + taken + 1);
     const std::size_t from = taken * piece_bytes_;
     std::memcpy(static_cast<char *>(to) + from, buffer(rank_, before + taken), std::min(piece_bytes_, bytes - from));
   }
+}
+
+// The head has copied what was there before: nothing is left in this process's part of in_space().
+template <class Ex> void StagedCopies::give_in_space(Ex &ex, const Piece &piece, const void *elements)
+{
+  if (piece.bytes == 0) return;
+  wait_for_copies(posted_before_);
+  const auto copy = [&] {
+    PetscFunctionBegin;
+    PetscCall(memory_copy(ex, in_space_.part(rank_) + piece.from, elements, piece.bytes));
+    PetscCall(synchronise(ex));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  note(copy());
+  post(piece);
+}
+
+void StagedCopies::begin(Service *service)
+{
+  service_ = service;
+  posted_before_ = posted_;
 }
 
 // This process's part is done; on the head, all processes' are.
@@ -170,7 +196,7 @@ PetscErrorCode StagedCopies::end()
   post(last);
   if (service_) {
     wait_until([&] { return service_->over(); });
-    if (!code_) code_ = service_->code;
+    note(service_->code);
   }
   service_ = nullptr;
   const PetscErrorCode code = code_;
@@ -185,7 +211,7 @@ PetscErrorCode StagedCopies::to_head(Ex *ex, const std::vector<void *> &arrays, 
 
   PetscFunctionBegin;
   const LogPhase logged(Phase::hand_up);
-  service_ = service.get();
+  begin(service.get());
   Giver giver(*this);
   give(giver);
   giver.flush();
@@ -193,21 +219,42 @@ PetscErrorCode StagedCopies::to_head(Ex *ex, const std::vector<void *> &arrays, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode StagedCopies::from_head(Ex *ex, const void *array, void *to, std::size_t at, std::size_t bytes)
+// take_part() is what this process takes.
+template <class Ex> PetscErrorCode StagedCopies::serve(Ex *ex, const void *array, const std::function<void()> &take_part)
 {
   const std::vector<void *> arrays = {const_cast<void *>(array)};
   std::unique_ptr<Service> service = ex ? std::make_unique<ServiceIn<Ex>>(*this, *ex, false, arrays) : nullptr;
 
   PetscFunctionBegin;
   const LogPhase logged(Phase::hand_down);
-  service_ = service.get();
-  take(to, at, bytes);
+  begin(service.get());
+  take_part();
   PetscCall(end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode StagedCopies::from_head(Ex *ex, const void *array, void *to, std::size_t at, std::size_t bytes)
+{
+  return serve(ex, array, [&] { take(to, at, bytes); });
+}
+
+template <class Ex>
+PetscErrorCode StagedCopies::from_head_in_space(Ex *ex, Ex &mine, const void *array, void *to, std::size_t at, std::size_t bytes)
+{
+  return serve(ex, array, [&] {
+    if (bytes == 0) return;
+    wait_for_copies(posted_before_);
+    post({0, at, bytes, false, true, 0});
+    wait_for_copies(posted_);
+    note(memory_copy(mine, to, in_space_.part(rank_), bytes));
+    note(synchronise(mine));
+  });
+}
+
 #define AMGKIT_INSTANTIATE_COPIES(Ex)                                                                                                      \
   template PetscErrorCode StagedCopies::to_head(Ex *, const std::vector<void *> &, const std::function<void(Giver &)> &);                  \
-  template PetscErrorCode StagedCopies::from_head(Ex *, const void *, void *, std::size_t, std::size_t);
+  template PetscErrorCode StagedCopies::from_head(Ex *, const void *, void *, std::size_t, std::size_t);                                   \
+  template PetscErrorCode StagedCopies::from_head_in_space(Ex *, Ex &, const void *, void *, std::size_t, std::size_t);                    \
+  template void StagedCopies::give_in_space(Ex &, const Piece &, const void *);
 AMGKIT_FOR_ALL_SPACES(AMGKIT_INSTANTIATE_COPIES)
 } // namespace amgkit

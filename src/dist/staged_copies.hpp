@@ -1,7 +1,7 @@
 // Copies between arrays in the space of a head and the memory of the processes of its group, each of which gives or takes a part.
 #pragma once
-#include "base/memory.hpp"
-#include "dist/shared_memory.hpp"
+#include "base/copies_within.hpp"
+#include "dist/group_buffer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,10 +13,13 @@ namespace amgkit
 {
 // Pieces go through buffers that the processes share, two for each of them, which are page-locked: all cores fill or empty them while the
 // link to the device is busy, and nothing as large as the arrays is shared. The buffers are there once for all copies of a group.
+// What a process has in a space itself goes through its part of in_space(), if that is there, and does not see the host.
 class StagedCopies {
   struct Piece {
     std::size_t array = 0, at = 0, bytes = 0; // bytes of the array
     bool last = false;                        // without bytes: the process's part ends
+    bool in_space = false;                    // it is in the process's part of in_space(), from this byte on, and not in one of the buffers
+    std::size_t from = 0;
   };
   static constexpr std::size_t slots = 2;
   // What a process and the head tell one another: pieces that the process has posted, and that the head has copied.
@@ -62,6 +65,14 @@ public:
         k += count;
       }
     }
+    // The same of n elements in ex's memory, where ex is this process's own, through the bytes of its part of in_space() from `from` on.
+    // They stay the caller's to change when this returns.
+    template <class T, class Ex> void put_in_space(Ex &ex, std::size_t from, const T *elements, std::int64_t n)
+    {
+      flush();
+      copies_.give_in_space(ex, {piece_.array, piece_.at, static_cast<std::size_t>(n) * sizeof(T), false, true, from}, elements);
+      piece_.at += static_cast<std::size_t>(n) * sizeof(T);
+    }
     // The last piece is on its way.
     void flush();
 
@@ -76,6 +87,10 @@ public:
   template <class Ex> PetscErrorCode to_head(Ex *ex, const std::vector<void *> &arrays, const std::function<void(Giver &)> &give);
   // The other way: to <- so many bytes of the head's array, from byte `at` on.
   template <class Ex> PetscErrorCode from_head(Ex *ex, const void *array, void *to, std::size_t at, std::size_t bytes);
+  // The same where `to` is in the memory of mine, this process's own space, and its part of in_space() has so many bytes. Some processes of
+  // the group may call this, and others from_head().
+  template <class Ex> PetscErrorCode from_head_in_space(Ex *ex, Ex &mine, const void *array, void *to, std::size_t at, std::size_t bytes);
+  GroupBuffer &in_space() { return in_space_; }
 
 private:
   void post(const Piece &);
@@ -87,15 +102,21 @@ private:
     return buffers_ + (static_cast<std::size_t>(process) * slots + number % slots) * piece_bytes_;
   }
   void take(void *to, std::size_t at, std::size_t bytes);
+  template <class Ex> void give_in_space(Ex &, const Piece &, const void *elements);
+  template <class Ex> PetscErrorCode serve(Ex *ex, const void *array, const std::function<void()> &take_part);
+  void begin(Service *);
+  void note(PetscErrorCode code) { code_ = code_ ? code_ : code; }
   PetscErrorCode end();
 
   MPI_Comm group_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 0;
   std::size_t piece_bytes_ = 0;
   SharedMemory memory_;
+  GroupBuffer in_space_;
   Lane *lanes_ = nullptr; // in memory_, of each process
   char *buffers_ = nullptr;
   std::uint64_t posted_ = 0;         // by this process
+  std::uint64_t posted_before_ = 0;  // before the present copy
   std::vector<std::uint64_t> taken_; // on the head: of each process
   Service *service_ = nullptr;       // on the head, during a copy
   PetscErrorCode code_ = PETSC_SUCCESS;

@@ -1,9 +1,8 @@
 // Rows of a group in the space where its head computes: every process sends its own there. The heads' Mat is a shell that leads to them.
 #include "dist/attempt.hpp"
-#include "dist/rows_of_heads.hpp"
+#include "dist/raw_rows.hpp"
 #include "dist/space_matrix.hpp"
 #include "dist/staged_copies.hpp"
-#include "dist/user_rows.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -35,18 +34,26 @@ public:
     static_cast<void>(MatDestroy(&mat_));
     rows_.own = {};
     rows_.others = {};
+    raw_.release();
     static_cast<void>(close(ex_));
   }
-  PetscErrorCode create(Mat user, Mat *of_heads) override;
-  PetscErrorCode take_values(Mat user, Mat) override { return send(user, false); }
+  PetscErrorCode create(Mat user, bool in_space, Mat *of_heads) override;
+  PetscErrorCode take_values(Mat user, bool in_space, Mat) override { return send(user, false, in_space); }
 
 private:
   PetscErrorCode plan();
+  PetscErrorCode agree_on_parts();
   PetscErrorCode agree_on_ghosts();
+  PetscErrorCode make_room();
   PetscErrorCode allocate(const Part &, Csr<double, Ex> *);
-  PetscErrorCode send(Mat user, bool pattern);
+  PetscErrorCode send(Mat user, bool pattern, bool in_space);
+  PetscErrorCode choose_way(Mat user, bool in_space);
   PetscErrorCode copy(bool pattern);
-  void give(Giver &, const Part &, bool pattern) const;
+  PetscErrorCode copy_raw(bool pattern);
+  void give_pointers(Giver &, const Part &) const;
+  void give_columns(Giver &, const Part &) const;
+  void give_values(Giver &, const Part &) const;
+  Csr<double, Ex> &block(const Part &part) { return part.own ? rows_.own : rows_.others; }
   PetscErrorCode make_matrix(Mat user, Mat *of_heads);
 
   LayoutOfHeads layout_;
@@ -55,6 +62,8 @@ private:
   std::vector<Part> parts_;       // own, and others where there is more than one head
   Ex ex_;
   SpaceMatrixIn<Ex> rows_; // on heads
+  RawRows<Ex> raw_{layout_, ex_};
+  bool is_raw_ = false; // whether rows and values go from space to space, the same on all ranks
   Mat mat_ = nullptr;
 };
 
@@ -124,26 +133,33 @@ template <class Ex> PetscErrorCode StagedRows<Ex>::allocate(const Part &part, Cs
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> void StagedRows<Ex>::give(Giver &giver, const Part &part, bool pattern) const
+template <class Ex> void StagedRows<Ex>::give_pointers(Giver &giver, const Part &part) const
+{
+  std::int64_t end = part.places.before;
+
+  giver.begin<int>(part.first_array + Part::ptr, layout_.before + 1);
+  if (part.all())
+    giver.put<int>(user_.rows(), [&](std::int64_t i) { return end + user_.count_of_first(static_cast<PetscInt>(i) + 1); });
+  else
+    giver.put<int>(user_.rows(), [&](std::int64_t i) { return end += user_.count(static_cast<PetscInt>(i), part.own, part.chosen); });
+}
+
+template <class Ex> void StagedRows<Ex>::give_columns(Giver &giver, const Part &part) const
 {
   const PetscInt shift = user_.first() - layout_.first;
 
-  if (pattern) {
-    std::int64_t end = part.places.before;
-    giver.begin<int>(part.first_array + Part::ptr, layout_.before + 1);
-    if (part.all())
-      giver.put<int>(user_.rows(), [&](std::int64_t i) { return end + user_.count_of_first(static_cast<PetscInt>(i) + 1); });
+  giver.begin<int>(part.first_array + Part::col, part.places.before);
+  user_.visit_runs(part.own, part.chosen, [&](const UserRows::Run &run) {
+    const PetscInt *columns = user_.columns(run);
+    if (run.block == 0)
+      giver.put<int>(run.end - run.begin, [&](std::int64_t k) { return columns[k] + shift; });
     else
-      giver.put<int>(user_.rows(), [&](std::int64_t i) { return end += user_.count(static_cast<PetscInt>(i), part.own, part.chosen); });
-    giver.begin<int>(part.first_array + Part::col, part.places.before);
-    user_.visit_runs(part.own, part.chosen, [&](const UserRows::Run &run) {
-      const PetscInt *columns = user_.columns(run);
-      if (run.block == 0)
-        giver.put<int>(run.end - run.begin, [&](std::int64_t k) { return columns[k] + shift; });
-      else
-        giver.put<int>(run.end - run.begin, [&](std::int64_t k) { return numbers_[columns[k]]; });
-    });
-  }
+      giver.put<int>(run.end - run.begin, [&](std::int64_t k) { return numbers_[columns[k]]; });
+  });
+}
+
+template <class Ex> void StagedRows<Ex>::give_values(Giver &giver, const Part &part) const
+{
   giver.begin<double>(part.first_array + Part::val, part.places.before);
   user_.visit_runs(part.own, part.chosen, [&](const UserRows::Run &run) {
     const PetscScalar *values = user_.values(run);
@@ -166,46 +182,101 @@ template <class Ex> PetscErrorCode StagedRows<Ex>::copy(bool pattern)
       arrays.push_back(const_cast<void *>(array));
     bytes += static_cast<double>(block->val.bytes() + (pattern ? block->ptr.bytes() + block->col.bytes() : 0));
   }
-  PetscCall(layout_.groups.copies().to_head(head ? &ex_ : nullptr, arrays, [&](Giver &giver) {
-    for (const Part &part : parts_) give(giver, part, pattern);
-  }));
+  if (pattern || !is_raw_)
+    PetscCall(attempt(layout_.groups.all(), [&] {
+      return layout_.groups.copies().to_head(head ? &ex_ : nullptr, arrays, [&](Giver &giver) {
+        for (const Part &part : parts_) {
+          if (pattern) give_pointers(giver, part);
+          if (is_raw_) continue;
+          if (pattern) give_columns(giver, part);
+          give_values(giver, part);
+        }
+      });
+    }));
+  if (is_raw_) PetscCall(copy_raw(pattern));
   rows_.copied.patterns += pattern;
   rows_.copied.values++;
   rows_.copied.bytes += bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Collective: what is left of it. A pattern that came another way is there, but not what its values need.
+template <class Ex> PetscErrorCode StagedRows<Ex>::copy_raw(bool pattern)
+{
+  std::vector<std::vector<PetscInt>> numbers;
+  std::vector<RowsOfHead> to;
+
+  PetscFunctionBegin;
+  for (const Part &part : parts_) {
+    numbers.push_back(numbers_);
+    for (std::size_t g = 0; g < numbers_.size(); g++) {
+      if (!part.chosen[g]) numbers.back()[g] = -1;
+    }
+    Csr<double, Ex> &rows = block(part);
+    to.push_back({part.own, rows.ptr.data(), pattern ? rows.col.data() : nullptr, rows.val.data(), numbers.back().data()});
+  }
+  if (pattern || !raw_.knows_pattern()) PetscCall(raw_.take_pattern(user_, to));
+  PetscCall(raw_.take_values(user_, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: the values are read on the host if they do not go from space to space.
+template <class Ex> PetscErrorCode StagedRows<Ex>::choose_way(Mat user, bool in_space)
+{
+  std::string why_not;
+
+  PetscFunctionBegin;
+  PetscCall(raw_.reserve(user_, in_space, &why_not));
+  is_raw_ = why_not.empty();
+  if (is_raw_)
+    PetscCall(PetscInfo(user, "the values stay on the GPU on their way to the process that works for others: CUDA IPC\n"));
+  else
+    PetscCall(PetscInfo(user, "the values go to the process that works for others through the host: %s\n", why_not.c_str()));
+  if (!is_raw_) PetscCall(attempt(layout_.groups.all(), [&] { return user_.open_values(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective
+template <class Ex> PetscErrorCode StagedRows<Ex>::agree_on_parts()
+{
+  PlacesOfBlocks places = {parts_[0].places, parts_[1].places};
+
+  PetscFunctionBegin;
+  PetscCall(agree_on_places(layout_, &places));
+  parts_[0].places = places.own;
+  parts_[1].places = places.others;
+  if (layout_.groups.count() == 1)
+    parts_.pop_back();
+  else
+    PetscCall(agree_on_ghosts());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// On heads
+template <class Ex> PetscErrorCode StagedRows<Ex>::make_room()
+{
+  PetscFunctionBegin;
+  PetscCall(open(ex_));
+  for (const Part &part : parts_) PetscCall(allocate(part, &block(part)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Collective: the user's rows are given back also after an error.
-template <class Ex> PetscErrorCode StagedRows<Ex>::send(Mat user, bool pattern)
+template <class Ex> PetscErrorCode StagedRows<Ex>::send(Mat user, bool pattern, bool in_space)
 {
   const NodeGroups &groups = layout_.groups;
   const auto work = [&] {
     PetscFunctionBegin;
     PetscCall(attempt(groups.all(), [&] {
       PetscFunctionBegin;
-      PetscCall(user_.open(user));
+      PetscCall(user_.open_pattern(user));
       if (pattern) PetscCall(plan());
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
-    if (pattern) {
-      PlacesOfBlocks places = {parts_[0].places, parts_[1].places};
-      PetscCall(agree_on_places(layout_, &places));
-      parts_[0].places = places.own;
-      parts_[1].places = places.others;
-      if (groups.count() == 1)
-        parts_.pop_back();
-      else
-        PetscCall(agree_on_ghosts());
-      PetscCall(attempt(groups.all(), [&] {
-        PetscFunctionBegin;
-        if (!groups.is_head()) PetscFunctionReturn(PETSC_SUCCESS);
-        PetscCall(open(ex_));
-        PetscCall(allocate(parts_[0], &rows_.own));
-        if (parts_.size() > 1) PetscCall(allocate(parts_[1], &rows_.others));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      }));
-    }
-    PetscCall(attempt(groups.all(), [&] { return copy(pattern); }));
+    PetscCall(choose_way(user, in_space));
+    if (pattern) PetscCall(agree_on_parts());
+    if (pattern) PetscCall(attempt(groups.all(), [&] { return groups.is_head() ? make_room() : PETSC_SUCCESS; }));
+    PetscCall(copy(pattern));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
@@ -231,10 +302,10 @@ template <class Ex> PetscErrorCode StagedRows<Ex>::make_matrix(Mat user, Mat *of
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode StagedRows<Ex>::create(Mat user, Mat *of_heads)
+template <class Ex> PetscErrorCode StagedRows<Ex>::create(Mat user, bool in_space, Mat *of_heads)
 {
   PetscFunctionBegin;
-  PetscCall(send(user, true));
+  PetscCall(send(user, true, in_space));
   PetscCall(layout_.groups.on_heads([&] { return make_matrix(user, of_heads); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-// This process's rows of the user's matrix, on the host.
+// This process's rows of the user's matrix: on the host, or as PETSc has them in a space's memory.
 #pragma once
 #include "dist/mat_view.hpp"
 
@@ -7,10 +7,21 @@
 
 namespace amgkit
 {
+// Host and device access to a sequential block's memory, in PETSc's index type. Row and column indices need no release: they stay as long
+// as the pattern does.
+struct RawArrays {
+  const PetscInt *ptr = nullptr, *col = nullptr;
+  const PetscScalar *val = nullptr;
+};
+PetscErrorCode raw_access(Host &, Mat block, RawArrays &);
+PetscErrorCode raw_access(Cuda &, Mat block, RawArrays &);
+PetscErrorCode raw_release(Host &, Mat block, const PetscScalar **val);
+PetscErrorCode raw_release(Cuda &, Mat block, const PetscScalar **val);
+
 class UserRows {
 public:
-  // Local
-  PetscErrorCode open(Mat A)
+  // Local: the pattern; and, besides, the values, which PETSc then brings to the host.
+  PetscErrorCode open_pattern(Mat A)
   {
     PetscInt rows;
 
@@ -22,9 +33,23 @@ public:
       if (!block.mat) continue;
       PetscCall(MatGetRowIJ(block.mat, 0, PETSC_FALSE, PETSC_FALSE, &rows, &block.ptr, &block.col, &done)); // stays as long as the pattern
       PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ is not supported by this matrix");
-      PetscCall(MatSeqAIJGetArrayRead(block.mat, &block.val));
     }
     if (blocks_[1].mat) PetscCall(MatGetLocalSize(blocks_[1].mat, nullptr, &ghost_count_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode open_values()
+  {
+    PetscFunctionBegin;
+    for (Block &block : blocks_) {
+      if (block.mat) PetscCall(MatSeqAIJGetArrayRead(block.mat, &block.val));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode open(Mat A)
+  {
+    PetscFunctionBegin;
+    PetscCall(open_pattern(A));
+    PetscCall(open_values());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode close()
@@ -37,6 +62,9 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscInt rows() const { return last_ - first_; }
+  // Of the block of own columns, 0, or of ghosts, 1
+  Mat block(int which) const { return blocks_[static_cast<std::size_t>(which)].mat; }
+  PetscInt entries(int which) const { return block(which) ? blocks_[static_cast<std::size_t>(which)].ptr[rows()] : 0; }
   PetscInt first() const { return first_; }
   std::vector<PetscInt> ghosts() const { return {ghosts_, ghosts_ + ghost_count_}; } // of the second block, ascending
   // take(global column, value) for the entries of row i, by ascending columns

@@ -10,8 +10,8 @@ namespace
 class WindowRows final : public RowsOfHeads {
 public:
   explicit WindowRows(const LayoutOfHeads &layout) : layout_(layout) {}
-  PetscErrorCode create(Mat user, Mat *of_heads) override;
-  PetscErrorCode take_values(Mat user, Mat of_heads) override;
+  PetscErrorCode create(Mat user, bool in_space, Mat *of_heads) override;
+  PetscErrorCode take_values(Mat user, bool in_space, Mat of_heads) override;
 
 private:
   // As MatCreateMPIAIJWithSplitArrays() has them: own columns less the group's first, others global, until it makes them local.
@@ -126,7 +126,7 @@ PetscErrorCode WindowRows::make_matrix(Mat user, Mat *of_heads)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode WindowRows::create(Mat user, Mat *of_heads)
+PetscErrorCode WindowRows::create(Mat user, bool /* in_space */, Mat *of_heads)
 {
   const NodeGroups &groups = layout_.groups;
 
@@ -139,7 +139,7 @@ PetscErrorCode WindowRows::create(Mat user, Mat *of_heads)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode WindowRows::take_values(Mat user, Mat of_heads)
+PetscErrorCode WindowRows::take_values(Mat user, bool /* in_space */, Mat of_heads)
 {
   std::array<Mat, 2> blocks;
   const PetscInt *ghosts;

@@ -10,7 +10,7 @@ INSTANTIATE_TEST_SUITE_P(Types, Consolidated, all_types());
 
 TEST_P(Consolidated, SolvesAsTheHeadsAlone)
 {
-  for (const char *space : {"host", "debug"}) {
+  for (const char *space : {"host", "debug", "debug -amgkit_cuda_ipc no"}) {
     for (int heads = 1; heads <= most_heads(); heads++) {
       for (const char *krylov : {"amgfcg", "amgfgmres", "cg", "gmres"}) {
         for (const char *how : {"even", "first empty", "last has all"})
@@ -27,7 +27,8 @@ TEST_P(Consolidated, SolvesAsTheHeadsAlone)
 TEST_P(Consolidated, TakesNewValuesAndPatterns)
 {
   for (int heads = 1; heads <= most_heads(); heads++) {
-    for (const char *krylov : {"amgfcg", "cg -ksp_norm_type unpreconditioned", "amgfcg -pc_amgmatching_space debug"})
+    for (const char *krylov : {"amgfcg", "cg -ksp_norm_type unpreconditioned", "amgfcg -pc_amgmatching_space debug",
+                               "amgfcg -pc_amgmatching_space debug -amgkit_cuda_ipc no"})
       compare(grid7(9, 8, 11), 1, "even", heads, std::string("-ksp_type ") + krylov + small, [](Mat A, KSP ksp, std::vector<Left> *all) {
         PetscInt first, last, n;
         solve_once(A, ksp, all);

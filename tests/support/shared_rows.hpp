@@ -31,13 +31,13 @@ inline std::vector<PetscInt> shares(int rows, int bs, const std::string &how)
 // Ranks of PETSC_COMM_WORLD in blocks of consecutive ones, as the library makes them.
 inline int head_of(int rank, int heads) { return static_cast<int>(std::int64_t{rank} * heads / size_of_world()); }
 
-inline PetscErrorCode rows_on(MPI_Comm comm, const HostCsr &A, PetscInt local_rows, int bs, Mat *out)
+inline PetscErrorCode rows_on(MPI_Comm comm, const HostCsr &A, PetscInt local_rows, int bs, Mat *out, MatType type = MATAIJ)
 {
   PetscFunctionBegin;
   PetscCall(MatCreate(comm, out));
   PetscCall(MatSetSizes(*out, local_rows, local_rows, A.rows, A.cols));
   PetscCall(MatSetBlockSize(*out, bs));
-  PetscCall(MatSetType(*out, MATAIJ));
+  PetscCall(MatSetType(*out, type));
   PetscCall(insert_rows(A, *out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,7 +129,7 @@ protected:
     {
       OwnedMat A;
       OwnedKSP ksp;
-      OK(rows_on(PETSC_COMM_WORLD, matrix, share[rank], bs, A.out()));
+      OK(rows_on(PETSC_COMM_WORLD, matrix, share[rank], bs, A.out(), matrix_type_));
       OK(make_ksp(A, options + consolidate(heads, options), ksp.out()));
       f(A, ksp, &together);
       EXPECT_EQ(consolidated(ksp), size_of_world() > heads) << name;
@@ -140,7 +140,7 @@ protected:
       OwnedKSP ksp;
       PetscInt rows = 0;
       for (int r = 0; r < size_of_world(); r++) rows += head_of(r, std::min(heads, size_of_world())) == rank ? share[r] : 0;
-      OK(rows_on(comm, matrix, rows, bs, A.out()));
+      OK(rows_on(comm, matrix, rows, bs, A.out(), matrix_type_));
       OK(make_ksp(A, options, ksp.out()));
       f(A, ksp, &alone);
       ASSERT_EQ(together.size(), alone.size());
@@ -158,5 +158,7 @@ protected:
     EXPECT_GT(all->back().reason, 0);
   }
   static int most_heads() { return std::max(1, std::min(2, size_of_world() - 1)); }
+
+  MatType matrix_type_ = MATAIJ;
 };
 } // namespace amgkit::test
