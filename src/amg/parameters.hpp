@@ -118,7 +118,8 @@ private:
          "thirtieth of the finest one's entries are kept in this precision alone, and PCGetCoarseOperators() returns them so rounded. "
          "amgclassical rounds its interpolation weights to it, too."},
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
-         "That is done where it saves time. On several GPUs, the graph contains only levels that one GPU holds alone."},
+         "That is done where it saves time. On several GPUs, "
+         "the graph contains levels that one GPU holds alone, and all coarse levels where GPUs write into each other's memory."},
         {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, take the rows in an order of the preconditioner's own",
          "With auto, that is done from 100,000 rows on where the numbering is little better than a random one, and there are no blocks. "
          "With yes it always is; with blocks it is nodes that are renumbered. The copy of the matrix has a third more bytes than it. "

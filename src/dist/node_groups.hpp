@@ -37,6 +37,7 @@ public:
 
   MPI_Comm all() const { return all_; }
   MPI_Comm group() const { return group_; }
+  int group_size() const { return size_; }
   MPI_Comm heads() const { return heads_; } // MPI_COMM_NULL on members
   bool is_head() const { return heads_ != MPI_COMM_NULL; }
   int head_of_group() const { return head_; } // its rank in the group

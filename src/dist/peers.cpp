@@ -11,7 +11,6 @@
 
 namespace amgkit
 {
-#if defined(AMGKIT_HAVE_CUDA)
 namespace
 {
 bool &gpus_are_shared()
@@ -19,6 +18,13 @@ bool &gpus_are_shared()
   static bool shared = false;
   return shared;
 }
+} // namespace
+
+void let_peers_share_gpus(bool shared) { gpus_are_shared() = shared; }
+
+#if defined(AMGKIT_HAVE_CUDA)
+namespace
+{
 
 PetscErrorCode all_ranks(MPI_Comm comm, int *yes)
 {
@@ -32,8 +38,6 @@ std::size_t bytes_of_sums(int size) // with the words for numbers behind them
   return static_cast<std::size_t>(size) * (2 * most_peer_sums * sizeof(double) + sizeof(unsigned)) + sizeof(unsigned);
 }
 } // namespace
-
-void let_peers_share_gpus(bool shared) { gpus_are_shared() = shared; }
 
 // What a rank says of itself.
 struct Peers::Card {

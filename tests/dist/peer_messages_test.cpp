@@ -7,16 +7,24 @@ namespace amgkit::test
 {
 namespace
 {
+// On a communicator of their own, as one keeps what it knows of its peers.
 template <class Ex> class PeerMessagesTest : public SpaceTest<Ex> {
 protected:
-#if defined(AMGKIT_HAVE_CUDA)
   void SetUp() override
   {
     SpaceTest<Ex>::SetUp();
     let_peers_share_gpus(true);
+    MPI_Comm_dup(PETSC_COMM_WORLD, &comm);
   }
-#endif
+  void TearDown() override
+  {
+    MPI_Comm_free(&comm);
+    let_peers_share_gpus(false);
+    SpaceTest<Ex>::TearDown();
+  }
   bool expected() const { return Ex::on_device && size_of_world() > 1; }
+
+  MPI_Comm comm = MPI_COMM_NULL;
 };
 TYPED_TEST_SUITE(PeerMessagesTest, Spaces, SpaceName);
 
@@ -45,7 +53,7 @@ TYPED_TEST(PeerMessagesTest, EachValueComesToItsPlace)
   const auto &[given_at, got_at] = pattern;
   const int me = rank_of_world(), size = size_of_world();
   PeerMessages<TypeParam> messages;
-  OK(messages.create(this->ex, PETSC_COMM_WORLD, given_at, got_at));
+  OK(messages.create(this->ex, this->comm, given_at, got_at));
   ASSERT_EQ(messages.ready(), this->expected());
   if (!messages.ready()) return;
 
@@ -93,11 +101,11 @@ TYPED_TEST(PeerMessagesTest, MemoryIsGivenBack)
   const Pattern half = pattern(2 * quarter), too_much = pattern(8 * quarter);
   for (int repeat = 0; repeat < 3; repeat++) {
     PeerMessages<TypeParam> messages;
-    OK(messages.create(this->ex, PETSC_COMM_WORLD, half.given_at, half.got_at));
+    OK(messages.create(this->ex, this->comm, half.given_at, half.got_at));
     EXPECT_EQ(messages.ready(), this->expected());
   }
   PeerMessages<TypeParam> messages;
-  OK(messages.create(this->ex, PETSC_COMM_WORLD, too_much.given_at, too_much.got_at));
+  OK(messages.create(this->ex, this->comm, too_much.given_at, too_much.got_at));
   EXPECT_FALSE(messages.ready());
 }
 
@@ -112,7 +120,7 @@ TYPED_TEST(PeerMessagesTest, SumsAreThoseOfTheRanksInTheirOrder)
         for (int r = 0; r < size_of_world(); r++) sums[k] += 1.0 / (3 + k + r + round);
       }
       auto x = this->to_space(mine);
-      OK(sum_over_ranks(this->ex, PETSC_COMM_WORLD, n, x.data()));
+      OK(sum_over_ranks(this->ex, this->comm, n, x.data()));
       const auto got = this->to_host(x);
       for (int k = 0; k < n; k++) {
         if (this->expected() && n <= most_peer_sums)

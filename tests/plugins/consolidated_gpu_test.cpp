@@ -7,6 +7,7 @@ class ConsolidatedOnGpu : public Consolidated {
 protected:
   void SetUp() override
   {
+    Consolidated::SetUp();
     if (!have_gpu()) GTEST_SKIP() << "no GPU here";
     matrix_type_ = "aijcusparse";
   }
