@@ -14,18 +14,6 @@ namespace
 {
 PluginPC &plugin_data_of(PC pc) { return *static_cast<PluginPC *>(pc->data); }
 
-// Collective. The string is empty where there is no device.
-PetscErrorCode name_device(bool on_gpu, std::string *device)
-{
-  PetscFunctionBegin;
-#if defined(AMGKIT_HAVE_CUDA)
-  if (on_gpu) PetscCall(name_of_device(device));
-#else
-  static_cast<void>(on_gpu);
-  static_cast<void>(device);
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 // Whether the values of a block are on a GPU, and not newer on the host, as they are after an assembly there.
 PetscErrorCode current_on_gpu([[maybe_unused]] Mat block, bool *is)
 {
@@ -348,7 +336,7 @@ PetscErrorCode make_consolidated(PC pc, std::unique_ptr<Preconditioner> *solver,
     const LogPhase logged(Phase::share);
     std::shared_ptr<NodeGroups> groups;
     PetscCall(check_type_and_size(pc->pmat));
-    PetscCall(attempt(comm, [&] { return name_device(on_gpu, &device); }));
+    PetscCall(attempt(comm, [&] { return on_gpu ? name_of_device(&device) : PETSC_SUCCESS; }));
     PetscCall(agree_on(comm, on_gpu && device.empty(), "a process sees no GPU", why_not));
     if (why_not->empty()) PetscCall(groups_of(comm, static_cast<int>(wanted.processes), device, &groups, why_not));
     if (why_not->empty())

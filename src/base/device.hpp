@@ -8,8 +8,16 @@
 namespace amgkit
 {
 // What tells the device that is chosen for this process from others of the node, without opening it; empty: there is none, or none that
-// answers. In a build for GPUs alone.
+// answers, as in a build without GPUs.
+#if defined(AMGKIT_HAVE_CUDA)
 PetscErrorCode name_of_device(std::string *);
+#else
+inline PetscErrorCode name_of_device(std::string *name)
+{
+  name->clear();
+  return PETSC_SUCCESS;
+}
+#endif
 // Chooses the device and opens there what all spaces of the process share, unless that is done. PETSC_ERR_MEM: it has no memory left. In a
 // build for GPUs alone.
 PetscErrorCode try_device();

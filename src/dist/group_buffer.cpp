@@ -12,18 +12,6 @@ namespace amgkit
 namespace
 {
 constexpr std::size_t alignment = 256, cannot = SIZE_MAX, unwanted = SIZE_MAX - 1;
-
-PetscErrorCode name_device(bool on_device, std::string *name)
-{
-  PetscFunctionBegin;
-  name->clear();
-#if defined(AMGKIT_HAVE_CUDA)
-  if (on_device) PetscCall(name_of_device(name));
-#else
-  static_cast<void>(on_device);
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 } // namespace
 
 void GroupBuffer::create(MPI_Comm group, int head, bool on_device)
@@ -50,7 +38,7 @@ PetscErrorCode GroupBuffer::open_on_all(std::size_t bytes)
   PetscFunctionBegin;
   PetscCall(attempt(group_, [&] {
     PetscFunctionBegin;
-    PetscCall(name_device(on_device_, &device));
+    if (on_device_) PetscCall(name_of_device(&device));
     if (rank_ != head_) PetscFunctionReturn(PETSC_SUCCESS);
     const std::string why_not = ipc_allocate(bytes, &p, &of_head.handle);
     PetscCheck(why_not.empty(), PETSC_COMM_SELF, PETSC_ERR_SYS, "%s", why_not.c_str());

@@ -25,7 +25,6 @@ void let_peers_share_gpus(bool shared) { gpus_are_shared() = shared; }
 #if defined(AMGKIT_HAVE_CUDA)
 namespace
 {
-
 PetscErrorCode all_ranks(MPI_Comm comm, int *yes)
 {
   PetscFunctionBegin;

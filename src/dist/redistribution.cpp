@@ -38,6 +38,9 @@ void free_type(MPI_Datatype &type)
   if (type != MPI_DATATYPE_NULL) static_cast<void>(MPI_Type_free(&type));
 }
 
+// So that groups differ by at most one member
+int group_of(int rank, int heads, int size) { return static_cast<int>(std::int64_t{rank} * heads / size); }
+
 // The largest n of all ranks
 PetscErrorCode largest(MPI_Comm comm, std::int64_t n, int *most)
 {
@@ -59,7 +62,6 @@ template <class Ex> Redistribution<Ex>::~Redistribution()
   free_type(piece_of_floats_);
 }
 
-// Rank r belongs to group r * heads / size, so that groups differ by at most one member.
 template <class Ex> PetscErrorCode Redistribution<Ex>::create_groups(const DistMatrix<Ex> &A, int heads)
 {
   int rank, size, member, members;
@@ -68,7 +70,7 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::create_groups(const DistM
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(A.comm, &rank));
   PetscCallMPI(MPI_Comm_size(A.comm, &size));
-  PetscCallMPI(MPI_Comm_split(A.comm, static_cast<int>(std::int64_t{rank} * heads / size), rank, &group_));
+  PetscCallMPI(MPI_Comm_split(A.comm, group_of(rank, heads, size), rank, &group_));
   PetscCallMPI(MPI_Comm_rank(group_, &member));
   PetscCallMPI(MPI_Comm_size(group_, &members));
   PetscCallMPI(MPI_Comm_split(A.comm, member == 0 ? 0 : MPI_UNDEFINED, rank, &heads_));
@@ -210,13 +212,13 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::meet_peers(Ex &ex)
   if (peers_.ready()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   PetscCallMPI(MPI_Comm_size(comm_, &size));
-  const auto group_of = [&](int r) { return std::int64_t{r} * number_of_heads_ / size; };
+  const auto is_of_group = [&](int r) { return group_of(r, number_of_heads_, size) == group_of(rank, number_of_heads_, size); };
   int head = rank;
-  while (head > 0 && group_of(head - 1) == group_of(rank)) head--;
+  while (head > 0 && is_of_group(head - 1)) head--;
   std::vector<int> given_at = {0}, got_at = {0};
   for (int r = 0; r < size; r++) {
     given_at.push_back(given_at.back() + (r == head ? most_rows_ : 0));
-    got_at.push_back(got_at.back() + (receives() && group_of(r) == group_of(rank) ? most_rows_ : 0));
+    got_at.push_back(got_at.back() + (receives() && is_of_group(r) ? most_rows_ : 0));
   }
   PetscCall(peers_.create(ex, comm_, given_at, got_at));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -42,9 +42,7 @@ protected:
     std::string why_not, device;
 
     PetscFunctionBegin;
-#if defined(AMGKIT_HAVE_CUDA)
     if (Ex::on_device) PetscCall(name_of_device(&device));
-#endif
     PetscCall(groups->create(PETSC_COMM_WORLD, heads, device, &why_not));
     EXPECT_EQ(why_not, "");
     PetscCall(groups->need_copies(&why_not));

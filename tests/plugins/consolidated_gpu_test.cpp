@@ -31,11 +31,10 @@ TEST_P(ConsolidatedOnGpu, TakesNewValuesAndPatterns)
 {
   for (const std::string &way : ways)
     compare(grid7(9, 8, 11), 1, "even", 1, "-ksp_type amgfcg" + small + way, [](Mat A, KSP ksp, std::vector<Left> *all) {
-      PetscInt first, last, n;
+      PetscInt first, last;
       OwnedVec x, y;
       OK(MatCreateVecs(A, x.out(), y.out()));
       OK(MatGetOwnershipRange(A, &first, &last));
-      OK(MatGetSize(A, &n, nullptr));
       solve_once(A, ksp, all); // the values are on the host alone
       OK(VecSet(x, 1));
       OK(MatMult(A, x, y));
@@ -48,14 +47,7 @@ TEST_P(ConsolidatedOnGpu, TakesNewValuesAndPatterns)
       OK(MatMult(A, x, y));
       OK(MatScale(A, 0.5));
       solve_once(A, ksp, all);
-      OK(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-      OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
-      for (PetscInt i = first; i < last; i++) {
-        OK(MatSetValue(A, i, i, 0.25, ADD_VALUES));
-        OK(MatSetValue(A, i, n - 1 - i, 0.2, ADD_VALUES));
-      }
-      OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-      OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+      OK(add_antidiagonal(A));
       solve_once(A, ksp, all);
       OK(MatMult(A, x, y));
       OK(MatScale(A, 2));

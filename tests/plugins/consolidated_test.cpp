@@ -30,7 +30,6 @@ TEST_P(Consolidated, TakesNewValuesAndPatterns)
     for (const char *krylov : {"amgfcg", "cg -ksp_norm_type unpreconditioned", "amgfcg -pc_amgmatching_space debug",
                                "amgfcg -pc_amgmatching_space debug -amgkit_cuda_ipc no"})
       compare(grid7(9, 8, 11), 1, "even", heads, std::string("-ksp_type ") + krylov + small, [](Mat A, KSP ksp, std::vector<Left> *all) {
-        PetscInt first, last, n;
         solve_once(A, ksp, all);
         OK(MatScale(A, 3));
         OK(MatShift(A, 0.5));
@@ -40,16 +39,7 @@ TEST_P(Consolidated, TakesNewValuesAndPatterns)
         solve_once(A, ksp, all);
         OK(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
         solve_once(A, ksp, all);
-        OK(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-        OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
-        OK(MatGetOwnershipRange(A, &first, &last));
-        OK(MatGetSize(A, &n, nullptr));
-        for (PetscInt i = first; i < last; i++) {
-          OK(MatSetValue(A, i, i, 0.25, ADD_VALUES));
-          OK(MatSetValue(A, i, n - 1 - i, 0.2, ADD_VALUES));
-        }
-        OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-        OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+        OK(add_antidiagonal(A));
         solve_once(A, ksp, all);
         OK(KSPReset(ksp));
         OK(KSPSetOperators(ksp, A, A));

@@ -59,6 +59,25 @@ inline std::string levels_of(const std::string &view)
 }
 // Where the heads read the rows that the processes share, and where these are sent to them.
 inline const std::array<std::string, 2> both_spaces = {" -pc_amgmatching_space host", " -pc_amgmatching_space debug"};
+// Adds 0.25 to the diagonal and 0.2 to the entries (i, n - 1 - i), most of which are not there.
+inline PetscErrorCode add_antidiagonal(Mat A)
+{
+  PetscInt first, last, n;
+
+  PetscFunctionBegin;
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  PetscCall(MatGetSize(A, &n, nullptr));
+  for (PetscInt i = first; i < last; i++) {
+    PetscCall(MatSetValue(A, i, i, 0.25, ADD_VALUES));
+    PetscCall(MatSetValue(A, i, n - 1 - i, 0.2, ADD_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 inline const std::string small = " -pc_amgmatching_coarse_eq_limit 50 -pc_amgmatching_kcycle_levels 1";
 
 class Consolidated : public EveryType {
