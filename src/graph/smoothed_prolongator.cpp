@@ -113,6 +113,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const
 template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::take_values(Ex &ex, const DistMatrix<Ex> &A, double rho)
 {
   PetscFunctionBegin;
+  if (S_.val.size() == 0) PetscCall(S_.val.allocate(ex, as_A_ ? A.diag.nnz : S_.col.size()));
   PetscCall(smoothing_values(ex, rows_of(A), diagonal_.data(), lumping_, bs_, rho > 0 ? omega_ / rho : 0, S_of(A), S_.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,6 +144,7 @@ PetscErrorCode SmoothedProlongator<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const 
     step_.push_back(std::make_unique<SmoothingStep<Ex>>());
     PetscCall(step_[k]->create(ex, A, S_of(A), k == 0 ? T_ : between_[k - 1], rule.spgemm, k + 1 == steps ? P : between_[k]));
   }
+  S_.val.release(); // many setups have no new values after them
   if (step_[0]->has_copy(T_)) T_.diag = {};
   T_.offd = {};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,7 +156,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::update(Ex &ex, DistM
 
   PetscFunctionBegin;
   if (steps == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(take_values(ex, A, rho));
+  PetscCall(attempt(A.comm, [&] { return take_values(ex, A, rho); }));
   for (std::size_t k = 0; k < steps; k++) {
     const CoarseBlocks<Ex> &from = k == 0 ? T_ : between_[k - 1];
     if (k > 0) PetscCall(step_[k]->take(ex, from));

@@ -74,7 +74,7 @@ public:
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const StrongNodes<Ex> &, double rho, const SmoothingRule &, CoarseBlocks<Ex> &&T,
                         CoarseBlocks<Ex> &P);
   // Collective: P's values for other values of A on the same pattern, and their rho; T and what is strong stay what they are. The same bits
-  // as create() gives. With native products allocates the first time only, what it can do without.
+  // as create() gives. Allocates the first time only: S's values, and with native products what it can do without.
   PetscErrorCode update(Ex &, DistMatrix<Ex> &A, double rho, CoarseBlocks<Ex> &P);
   std::size_t bytes() const;
 
