@@ -6,49 +6,51 @@
 #include "sparse/rows/rows.hpp"
 #include "sparse/rows/transpose.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace amgkit
 {
-// Tells every owner which of its rows this rank needs. owners[g] owns ghost g. Ghosts ascend, so those of one owner stand together, and its
-// send buffer holds them in the same order, in one piece for each rank that asked.
+// Tells every owner which of its rows this rank needs. Ghosts ascend, so those of one owner stand together, and its send buffer holds them
+// in the same order, in one piece for each rank that asked.
 template <class Ex>
-PetscErrorCode Halo<Ex>::exchange_requests(MPI_Comm comm, PetscInt first, const std::vector<PetscInt> &ghosts,
-                                           const std::vector<int> &owners)
+PetscErrorCode Halo<Ex>::exchange_requests(MPI_Comm comm, const std::vector<PetscInt> &range, const std::vector<PetscInt> &ghosts)
 {
-  int size;
+  const std::size_t ranks = range.size() - 1;
+  std::vector<int> asked(ranks), given(ranks), requests(ghosts.size()); // requests: by the owners' own numbers
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  const auto ranks = static_cast<std::size_t>(size);
-  std::vector<int> asked(ranks, 0), given(ranks, 0);
   ask_at_.assign(ranks + 1, 0);
   give_at_.assign(ranks + 1, 0);
-  for (const int owner : owners) asked[owner]++;
-  PetscCallMPI(MPI_Alltoall(asked.data(), 1, MPI_INT, given.data(), 1, MPI_INT, comm));
   for (std::size_t r = 0; r < ranks; r++) {
-    ask_at_[r + 1] = ask_at_[r] + asked[r];
-    give_at_[r + 1] = give_at_[r] + given[r];
+    const auto begin = ghosts.begin() + ask_at_[r], end = std::lower_bound(begin, ghosts.end(), range[r + 1]);
+    const PetscInt first = range[r];
+    std::transform(begin, end, requests.begin() + ask_at_[r], [first](PetscInt ghost) { return static_cast<int>(ghost - first); });
+    ask_at_[r + 1] = static_cast<int>(end - ghosts.begin());
+    asked[r] = ask_at_[r + 1] - ask_at_[r];
   }
-  std::vector<PetscInt> requests(static_cast<std::size_t>(give_at_[ranks]));
-  PetscCallMPI(
-      MPI_Alltoallv(ghosts.data(), asked.data(), ask_at_.data(), MPIU_INT, requests.data(), given.data(), give_at_.data(), MPIU_INT, comm));
-  rows_to_send_.clear();
-  for (const PetscInt row : requests) rows_to_send_.push_back(static_cast<int>(row - first));
+  PetscCallMPI(MPI_Alltoall(asked.data(), 1, MPI_INT, given.data(), 1, MPI_INT, comm));
+  std::partial_sum(given.begin(), given.end(), give_at_.begin() + 1);
+  rows_to_send_.resize(static_cast<std::size_t>(give_at_.back()));
+  PetscCallMPI(MPI_Alltoallv(requests.data(), asked.data(), ask_at_.data(), MPI_INT, rows_to_send_.data(), given.data(), give_at_.data(),
+                             MPI_INT, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The SF whose roots are the entries of the owners' send buffers.
-template <class Ex> PetscErrorCode Halo<Ex>::make_forest(MPI_Comm comm, const std::vector<int> &owners)
+template <class Ex> PetscErrorCode Halo<Ex>::make_forest(MPI_Comm comm)
 {
   std::vector<int> piece(give_at_.size() - 1, 0);
-  std::vector<PetscSFNode> roots(owners.size());
+  std::vector<PetscSFNode> roots(static_cast<std::size_t>(ask_at_.back()));
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Alltoall(give_at_.data(), 1, MPI_INT, piece.data(), 1, MPI_INT, comm));
-  for (std::size_t g = 0; g < owners.size(); g++) {
-    roots[g].rank = static_cast<decltype(roots[g].rank)>(owners[g]);
-    roots[g].index = piece[static_cast<std::size_t>(owners[g])]++;
+  for (std::size_t r = 0; r < piece.size(); r++) {
+    for (int g = ask_at_[r]; g < ask_at_[r + 1]; g++) {
+      roots[static_cast<std::size_t>(g)].rank = static_cast<decltype(roots[0].rank)>(r);
+      roots[static_cast<std::size_t>(g)].index = piece[r]++;
+    }
   }
   PetscCall(PetscSFCreate(comm, &sf_));
   PetscCall(PetscSFSetGraph(sf_, static_cast<PetscInt>(rows_to_send_.size()), static_cast<PetscInt>(roots.size()), nullptr,
@@ -59,9 +61,7 @@ template <class Ex> PetscErrorCode Halo<Ex>::make_forest(MPI_Comm comm, const st
 
 template <class Ex> PetscErrorCode Halo<Ex>::create(MPI_Comm comm, const std::vector<PetscInt> &range, const std::vector<PetscInt> &ghosts)
 {
-  int any = !ghosts.empty(), rank;
-  std::size_t owner = 0;
-  std::vector<int> owners(ghosts.size());
+  int any = !ghosts.empty();
 
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&sf_));
@@ -69,20 +69,15 @@ template <class Ex> PetscErrorCode Halo<Ex>::create(MPI_Comm comm, const std::ve
   exchanges_ = 0;
   comm_ = comm;
   ghosts_ = static_cast<std::int64_t>(ghosts.size());
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm));
   active_ = any != 0;
   if (!active_) PetscFunctionReturn(PETSC_SUCCESS);
-  for (std::size_t g = 0; g < ghosts.size(); g++) {
-    while (ghosts[g] >= range[owner + 1]) owner++;
-    owners[g] = static_cast<int>(owner);
-  }
-  PetscCall(exchange_requests(comm, range[rank], ghosts, owners));
+  PetscCall(exchange_requests(comm, range, ghosts));
   PetscCall(mpi_sees<Ex>(&direct_));
   if (direct_)
     PetscCall(messages_.create(comm, give_at_, ask_at_));
   else
-    PetscCall(make_forest(comm, owners));
+    PetscCall(make_forest(comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

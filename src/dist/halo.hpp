@@ -77,8 +77,8 @@ private:
   friend class HaloExchange<Ex>;
   template <class T> Exchanged sent() { return {send_.data(), static_cast<std::size_t>(send_.size()) * sizeof(T)}; }
   template <class T> Exchanged ghosts() { return {ghost_.data(), static_cast<std::size_t>(ghost_.size()) * sizeof(T)}; }
-  PetscErrorCode exchange_requests(MPI_Comm, PetscInt first, const std::vector<PetscInt> &ghosts, const std::vector<int> &owners);
-  PetscErrorCode make_forest(MPI_Comm, const std::vector<int> &owners);
+  PetscErrorCode exchange_requests(MPI_Comm, const std::vector<PetscInt> &range, const std::vector<PetscInt> &ghosts);
+  PetscErrorCode make_forest(MPI_Comm);
   PetscErrorCode count_exchange(Ex &);
 
   bool active_ = false, direct_ = false; // direct: by messages_, not by sf_
