@@ -138,7 +138,8 @@ PetscErrorCode view_ascii(const PluginPC &data, PetscViewer viewer)
   PetscFunctionBegin;
   if (!fault.none()) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", fault.description.c_str()));
   if (!data.solver) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "runs in the %s space\n", data.solver->space()));
+  if (data.solver->space()[0]) // none is known where a setup that had no memory was another process's
+    PetscCall(PetscViewerASCIIPrintf(viewer, "runs in the %s space\n", data.solver->space()));
   if (const std::string &why = data.solver->why_not_on_gpu; !why.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "not on a GPU, as -amgkit_gpu try allows: %s\n", why.c_str()));
   PetscCall(view_copies(*data.solver, viewer));

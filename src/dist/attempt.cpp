@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 
 namespace amgkit
 {
@@ -44,7 +46,9 @@ PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &wor
     int shared_code = static_cast<int>(code);
     PetscCallMPI(MPI_Bcast(&shared_code, 1, MPI_INT, culprit, comm));
     PetscCallMPI(MPI_Bcast(message.data(), static_cast<int>(message.size()), MPI_CHAR, culprit, comm));
-    SETERRQ(comm, static_cast<PetscErrorCode>(shared_code), "On rank %d: %s", culprit, message.data());
+    const bool named = std::string_view(message.data()).substr(0, 8) == "On rank "; // by an attempt() inside work()
+    const std::string rank_said = named ? "" : "On rank " + std::to_string(culprit) + ": ";
+    SETERRQ(comm, static_cast<PetscErrorCode>(shared_code), "%s%s", rank_said.c_str(), message.data());
   }
   PetscFunctionReturn(state[0] > 0 ? PETSC_ERR_MEM : PETSC_SUCCESS);
 }

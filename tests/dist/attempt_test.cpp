@@ -20,6 +20,28 @@ PetscErrorCode count(MPI_Comm, int, const char *, const char *, PetscErrorCode c
   return code;
 }
 
+PetscErrorCode keep_said(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type, const char *said, void *kept)
+{
+  if (type == PETSC_ERROR_INITIAL) *static_cast<std::string *>(kept) = said; // the last one is the outermost attempt()'s
+  return code;
+}
+
+TEST(Attempt, AttemptsWithinAttemptsNameTheRankOnce)
+{
+  const int culprit = size_of_world() - 1;
+  std::string said;
+  OK(PetscPushErrorHandler(keep_said, &said));
+  const PetscErrorCode code = attempt(PETSC_COMM_WORLD, [&] {
+    return attempt(PETSC_COMM_WORLD, [&]() -> PetscErrorCode {
+      PetscCheck(rank_of_world() != culprit, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "the thing is missing");
+      return PETSC_SUCCESS;
+    });
+  });
+  OK(PetscPopErrorHandler());
+  EXPECT_EQ(static_cast<int>(code), PETSC_ERR_ARG_WRONG);
+  EXPECT_EQ(said, "On rank " + std::to_string(culprit) + ": the thing is missing");
+}
+
 TEST(Attempt, EveryRankLearnsOfMemoryMissingOnOneAndNothingIsPrinted)
 {
   int messages = 0;
