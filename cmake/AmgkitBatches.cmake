@@ -1,20 +1,18 @@
 # Several sources to a file save the compiler most of its time, which goes into the headers; one a file keeps a rebuild short and lets every
 # header show that it includes what it needs.
-set(from_environment 1)
+# But a process's first kernel of a file waits until all code of the file is loaded: with several files of GPU kernels in one, first setups of
+# packages took three times as long.
+set(per_file 1)
+set(per_gpu_file 1)
 if(SKBUILD OR AMGKIT_DEBIAN) # packages are built once
-  set(from_environment 6)
+  set(per_file 6)
 endif()
 if("$ENV{AMGKIT_SOURCES_PER_FILE}" MATCHES "^[1-9][0-9]*$")
-  set(from_environment $ENV{AMGKIT_SOURCES_PER_FILE})
+  set(per_file $ENV{AMGKIT_SOURCES_PER_FILE})
+  set(per_gpu_file ${per_file})
 endif()
-set(AMGKIT_SOURCES_PER_FILE ${from_environment} CACHE STRING "Sources compiled as one file; default: the environment's AMGKIT_SOURCES_PER_FILE, or 1, and 6 for packages")
-# A process's first kernel of a file waits until all code of the file is loaded. With several to a file, first setups of packages took three
-# times as long.
-set(for_gpus 1)
-if("$ENV{AMGKIT_SOURCES_PER_FILE}" MATCHES "^[1-9][0-9]*$")
-  set(for_gpus $ENV{AMGKIT_SOURCES_PER_FILE})
-endif()
-set(AMGKIT_GPU_SOURCES_PER_FILE ${for_gpus} CACHE STRING "The same for GPU kernels; default: the environment's AMGKIT_SOURCES_PER_FILE, or 1")
+set(AMGKIT_SOURCES_PER_FILE ${per_file} CACHE STRING "Sources compiled as one file; default: the environment's AMGKIT_SOURCES_PER_FILE, or 1, and 6 for packages")
+set(AMGKIT_GPU_SOURCES_PER_FILE ${per_gpu_file} CACHE STRING "The same for GPU kernels; default: the environment's AMGKIT_SOURCES_PER_FILE, or 1")
 
 # amgkit_batches(out name size source...): sources, or files name_<N>.cpp that include `size` of them each. The sources are named as the include
 # path finds them: CMake's own UNITY_BUILD names them by absolute paths, with which ccache serves no clone in another folder.
