@@ -26,6 +26,7 @@
 // the second-level cache and one read of it (Liu, Li, Hogg, Duff, Vinter 2016, with flags; Anzt et al.'s Ginkgo, with NaN).
 #pragma once
 #include "base/parallel.hpp"
+#include "base/unroll.hpp"
 
 namespace amgkit
 {
@@ -42,10 +43,8 @@ template <class Team> inline constexpr int lanes_of = 1;
 } // namespace amgkit
 
 #if defined(__CUDACC__)
-  #define AMGKIT_UNROLL _Pragma("unroll")
   #include "base/ordered_rows_cuda.hpp"
 #else
-  #define AMGKIT_UNROLL
   #include "base/ordered_rows_host.hpp"
 #endif
 
