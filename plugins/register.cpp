@@ -2,6 +2,7 @@
 #include "amgkit.h"
 #include "base/log.hpp"
 #include "dist/neighbour_messages.hpp"
+#include "dist/user_space.hpp"
 #include "plugins/ksp_fcg.hpp"
 #include "plugins/ksp_fgmres.hpp"
 #include "plugins/pc_classical.hpp"
@@ -70,6 +71,7 @@ PetscErrorCode AMGKitRegister(void)
   PetscCall(PCRegister(PCILU2LEVEL, amgkit::PCCreate_ILU2Level));
   PetscCall(KSPRegister(KSPAMGFCG, amgkit::KSPCreate_AMGFCG));
   PetscCall(KSPRegister(KSPAMGFGMRES, amgkit::KSPCreate_AMGFGMRES));
+  PetscCall(amgkit::start_gpu_if_asked());
   amgkit::registered() = true;
   PetscCall(PetscRegisterFinalize(amgkit::forget));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,6 +2,7 @@
 #include "base/communicated_memory_cuda.hpp"
 #include "base/copies_within.hpp"
 #include "base/device.hpp"
+#include "base/gpu_start.hpp"
 #include "base/launch_cuda.hpp"
 #include "base/log.hpp"
 #include "base/memory.hpp"
@@ -195,6 +196,7 @@ PetscErrorCode open(Cuda &ex)
   int device;
 
   PetscFunctionBegin;
+  end_loading_ahead();
   PetscCall(stream_of_process(&ex.stream));
   AMGKIT_CALL_CUDA(cudaGetDevice(&device));
   PetscCall(pool_of_device(device, &ex.pool));

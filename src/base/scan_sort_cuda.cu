@@ -1,4 +1,5 @@
 // Scans and sorts of the parallel vocabulary on CUDA: CUB's.
+#include "base/load_ahead_cuda.hpp"
 #include "base/parallel.hpp"
 
 #include <cub/device/device_radix_sort.cuh>

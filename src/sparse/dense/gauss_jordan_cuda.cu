@@ -9,6 +9,7 @@
 // A kernel a block, from one array to another. Its thread block for a tile with the next A_KK on it inverts that, too, so that nothing
 // stands between two kernels. 1000 rows take 32 of them.
 #include "base/hash.hpp"
+#include "base/load_ahead_cuda.hpp"
 #include "base/parallel.hpp"
 #include "sparse/dense/dense.hpp"
 #include "sparse/dense/gauss_jordan_cuda.hpp"

@@ -13,11 +13,15 @@ PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, const SpgemmPart
 // spgemm_note_places() of a product that has entries
 template <class Ex>
 PetscErrorCode native_note_places(Ex &, CsrView<double> A, CsrView<double> B, const Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
-// The part of native_numeric() for plans of blocks, and of this the part for wide ones.
+// The part of native_numeric() for plans of blocks, and its own parts.
 template <class Ex>
 PetscErrorCode native_block_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
 template <class Ex>
 PetscErrorCode native_wide_block_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
+template <class Ex>
+PetscErrorCode native_noted_block_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
+template <class Ex>
+PetscErrorCode native_noted_wide_block_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C);
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> R, CsrView<double> A, CsrView<double> P, Csr<double, Ex> &C,
                                SpgemmPlan<Ex> &plan);

@@ -170,22 +170,20 @@ template <int Rows, int Inner, int M> struct Blocks {
   }
 
   // The n nodes of a list whose rows fit tables of size T. working: lanes with work at once, on average.
-  template <class By, int Least, int Parts, int T, class Ex>
+  template <class By, bool Noted, int Least, int Parts, int T, class Ex>
   static PetscErrorCode sum_list(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, double working, const int *node,
                                  std::int64_t n, const SpgemmRows &C)
   {
-    using Sums = BlockSumsOf<block_columns_of(T), sums>;
-    using Table = BlockTable<block_slots_of(T), sums>;
-    if (plan.noted()) {
-      const AllAsNoted places{plan.first.data(), plan.place.data()};
-      return with_lanes<Sums, Least>(
-          working, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Sums>(ex, in, places, node, n, C); });
-    }
+    using Table = std::conditional_t<Noted, BlockSumsOf<block_columns_of(T), sums>, BlockTable<block_slots_of(T), sums>>;
+    using Places = std::conditional_t<Noted, AllAsNoted, AllByColumn>;
+    Places places{};
+    if constexpr (Noted) places = {plan.first.data(), plan.place.data()};
     return with_lanes<Table, Least>(
-        working, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Table>(ex, in, AllByColumn{}, node, n, C); });
+        working, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Table>(ex, in, places, node, n, C); });
   }
 
-  template <int Parts, class Ex>
+  // Noted: the plan has places.
+  template <bool Noted, int Parts, class Ex>
   static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
   {
     // the host's one lane would go through A for each column
@@ -203,9 +201,9 @@ template <int Rows, int Inner, int M> struct Blocks {
       next = plan.begin[T + 1];
       if constexpr (by_columns) {
         constexpr int least = M <= 4 ? 4 : 8;
-        if (average <= most_by_columns) return sum_list<ByColumns, least, Parts, T>(ex, in, plan, M, node, n, C);
+        if (average <= most_by_columns) return sum_list<ByColumns, Noted, least, Parts, T>(ex, in, plan, M, node, n, C);
       }
-      return sum_list<ByBlocks, 8, Parts, T>(ex, in, plan, few ? 2 * average : average, node, n, C);
+      return sum_list<ByBlocks, Noted, 8, Parts, T>(ex, in, plan, few ? 2 * average : average, node, n, C);
     }));
     PetscCall(sum_windows<Parts>(ex, in, plan, C));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,20 +216,32 @@ constexpr std::int64_t few_nodes = 4096;
 constexpr std::int64_t few_large_nodes = 32768;
 
 // By one of the shapes S <= s < End.
-template <int S, int End, class Ex>
+template <bool Noted, int S, int End, class Ex>
 PetscErrorCode numeric_by_shape(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
 {
   if constexpr (S < End) {
     constexpr BlockShape shape = block_shapes[S];
-    if (shape.rows != plan.rows || shape.inner != plan.inner || shape.run != plan.run) return numeric_by_shape<S + 1, End>(ex, in, plan, C);
-    if (plan.row.size() < few_nodes) return Blocks<1, shape.inner, shape.run>::template numeric<shape.rows>(ex, in, plan, C);
+    if (shape.rows != plan.rows || shape.inner != plan.inner || shape.run != plan.run)
+      return numeric_by_shape<Noted, S + 1, End>(ex, in, plan, C);
+    if (plan.row.size() < few_nodes) return Blocks<1, shape.inner, shape.run>::template numeric<Noted, shape.rows>(ex, in, plan, C);
     if constexpr (shape.rows == 6) {
-      if (plan.row.size() < few_large_nodes) return Blocks<3, shape.inner, shape.run>::template numeric<2>(ex, in, plan, C);
+      if (plan.row.size() < few_large_nodes) return Blocks<3, shape.inner, shape.run>::template numeric<Noted, 2>(ex, in, plan, C);
     }
-    return Blocks<shape.rows, shape.inner, shape.run>::template numeric<1>(ex, in, plan, C);
+    return Blocks<shape.rows, shape.inner, shape.run>::template numeric<Noted, 1>(ex, in, plan, C);
   } else {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Blocks of %d x %d times %d x %d are not summed", plan.rows, plan.inner, plan.inner, plan.run);
   }
+}
+
+template <bool Noted, class Ex>
+PetscErrorCode sum_narrow(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
+{
+  return numeric_by_shape<Noted, 0, first_wide_shape>(ex, BlockFactors{A, B, plan.runs.view()}, plan, C);
+}
+template <bool Noted, class Ex>
+PetscErrorCode sum_wide(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
+{
+  return numeric_by_shape<Noted, first_wide_shape, count_block_shapes>(ex, BlockFactors{A, B, plan.runs.view()}, plan, C);
 }
 } // namespace spgemm
 } // namespace amgkit

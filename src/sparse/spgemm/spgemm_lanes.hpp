@@ -15,7 +15,7 @@ struct BlockShape {
 };
 inline constexpr BlockShape block_shapes[] = {{2, 2, 2}, {2, 2, 3}, {3, 2, 3}, {3, 3, 3}, {3, 3, 6}, {6, 3, 6}, {6, 6, 6}};
 constexpr int count_block_shapes = sizeof(block_shapes) / sizeof(block_shapes[0]);
-constexpr int first_wide_shape = 4, most_narrow = 3; // in two files: see spgemm_wide_blocks_kernels.hpp
+constexpr int first_wide_shape = 4, most_narrow = 3; // in files of their own: see spgemm_blocks_kernels.hpp
 static_assert(block_shapes[first_wide_shape - 1].run <= most_narrow && block_shapes[first_wide_shape].run > most_narrow);
 constexpr int block_slots_of(int t) { return 32 << t; }
 constexpr int block_columns_of(int t) { return block_slots_of(t) / 2; }

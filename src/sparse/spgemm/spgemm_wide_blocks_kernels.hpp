@@ -1,4 +1,4 @@
-// Sums of wide blocks: kernels as large as all others together, which only programs with such blocks load.
+// Sums of wide blocks: see spgemm_blocks_kernels.hpp.
 #include "sparse/spgemm/spgemm_blocks.hpp"
 
 namespace amgkit
@@ -6,8 +6,7 @@ namespace amgkit
 template <class Ex>
 PetscErrorCode native_wide_block_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
 {
-  using namespace spgemm;
-  return numeric_by_shape<first_wide_shape, count_block_shapes>(ex, BlockFactors{A, B, plan.runs.view()}, plan, C);
+  return spgemm::sum_wide<false>(ex, plan, A, B, C);
 }
 
 AMGKIT_INSTANTIATE(native_wide_block_numeric)

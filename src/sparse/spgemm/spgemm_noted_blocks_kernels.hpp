@@ -1,0 +1,13 @@
+// Sums of narrow blocks whose places are noted: see spgemm_blocks_kernels.hpp.
+#include "sparse/spgemm/spgemm_blocks.hpp"
+
+namespace amgkit
+{
+template <class Ex>
+PetscErrorCode native_noted_block_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, const SpgemmRows &C)
+{
+  return spgemm::sum_narrow<true>(ex, plan, A, B, C);
+}
+
+AMGKIT_INSTANTIATE(native_noted_block_numeric)
+} // namespace amgkit

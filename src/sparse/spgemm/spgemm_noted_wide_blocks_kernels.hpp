@@ -1,0 +1,14 @@
+// Sums of wide blocks whose places are noted: see spgemm_blocks_kernels.hpp.
+#include "sparse/spgemm/spgemm_blocks.hpp"
+
+namespace amgkit
+{
+template <class Ex>
+PetscErrorCode native_noted_wide_block_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B,
+                                               const SpgemmRows &C)
+{
+  return spgemm::sum_wide<true>(ex, plan, A, B, C);
+}
+
+AMGKIT_INSTANTIATE(native_noted_wide_block_numeric)
+} // namespace amgkit
