@@ -28,18 +28,27 @@ struct Variant {
 };
 const Variant plain = {"plain",
                        PCAMGMATCHING,
-                       "-pc_amgmatching_matching_steps 2",
+                       "-pc_amgmatching_matching_steps 2 -pc_amgmatching_kcycle_levels 3",
                        {{"2D, constant wind", 2, 48, Wind::constant, {19, 23, 28, 33, 34}, 2.5},
                         {"2D, rotating wind", 2, 48, Wind::rotating, {19, 25, 52, 114, 130}, 10},
                         {"3D, constant wind", 3, 16, Wind::constant, {17, 19, 24, 28, 28}, 2.2},
                         {"3D, rotating wind", 3, 16, Wind::rotating, {17, 18, 25, 45, 57}, 4.7}}};
 const Variant quality_aware = {"quality_aware",
                                PCAMGMATCHING,
-                               "-pc_amgmatching_matching_steps 2 -pc_amgmatching_quality_aware true -pc_amgmatching_kappa 10",
+                               "-pc_amgmatching_matching_steps 2 -pc_amgmatching_kcycle_levels 3 -pc_amgmatching_quality_aware true "
+                               "-pc_amgmatching_kappa 10",
                                {{"2D, constant wind", 2, 48, Wind::constant, {20, 23, 30, 35, 36}, 2.6},
                                 {"2D, rotating wind", 2, 48, Wind::rotating, {18, 24, 31, 40, 44}, 3.3},
                                 {"3D, constant wind", 3, 16, Wind::constant, {15, 18, 24, 28, 28}, 2.4},
                                 {"3D, rotating wind", 3, 16, Wind::rotating, {15, 16, 25, 33, 34}, 3}}};
+// A GPU's smoother, in all spaces
+const Variant chebyshev = {"chebyshev",
+                           PCAMGMATCHING,
+                           "-pc_amgmatching_smoother chebyshev -pc_amgmatching_kcycle_levels 3",
+                           {{"2D, constant wind", 2, 48, Wind::constant, {27, 32, 27, 28, 28}, 1.3},
+                            {"2D, rotating wind", 2, 48, Wind::rotating, {27, 37, 50, 88, 91}, 4.2},
+                            {"3D, constant wind", 3, 16, Wind::constant, {20, 22, 18, 20, 20}, 1.4},
+                            {"3D, rotating wind", 3, 16, Wind::rotating, {18, 20, 26, 35, 38}, 2.8}}};
 const Variant defaults = {"defaults",
                           PCAMGMATCHING,
                           "",
@@ -77,6 +86,9 @@ protected:
     OK(solve(ksp, b, x, &solution));
   }
 
+  // What the defaults choose on a GPU takes less time there, and more iterations than these.
+  static bool counts(const Use &use) { return !use.on_device || GetParam().options[0] != '\0'; }
+
   // The iterations of each method at each Péclet number
   void check_flow(const Flow &flow, const Use &use, const std::vector<Krylov> &chosen)
   {
@@ -90,12 +102,12 @@ protected:
         solve_flow(A, use, chosen[m], solution);
         EXPECT_TRUE(solution.converged()) << name;
         EXPECT_LE(solution.residual, 1e-8 * 1.1) << name; // the recurrence of bcgs drifts
-        EXPECT_LE(static_cast<double>(solution.iterations), chosen[m].share * static_cast<double>(flow.most[k])) << name;
+        if (counts(use)) EXPECT_LE(static_cast<double>(solution.iterations), chosen[m].share * static_cast<double>(flow.most[k])) << name;
         if (k == 0) first[m] = solution.iterations;
         last[m] = solution.iterations;
       }
     }
-    for (std::size_t m = 0; m < chosen.size(); m++)
+    for (std::size_t m = 0; counts(use) && m < chosen.size(); m++)
       EXPECT_LE(static_cast<double>(last[m]), flow.growth * static_cast<double>(first[m])) << flow.name << ", " << chosen[m].options;
   }
 };
@@ -114,7 +126,7 @@ TEST_P(Convection, ConvergesAtEveryPecletNumber)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, Convection, ::testing::Values(plain, quality_aware, defaults, classical),
+INSTANTIATE_TEST_SUITE_P(Variants, Convection, ::testing::Values(plain, quality_aware, chebyshev, defaults, classical),
                          [](const auto &info) { return info.param.name; });
 
 // What the tests above take for granted of their matrices.
