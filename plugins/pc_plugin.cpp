@@ -1,6 +1,5 @@
 #include "plugins/pc_plugin.hpp"
 
-#include "base/gpu_start.hpp"
 #include "dist/attempt.hpp"
 #include "plugins/pc_consolidated.hpp"
 
@@ -247,7 +246,6 @@ PetscErrorCode PCCreate_Plugin(PC pc, std::unique_ptr<PluginPC> data)
   pc->ops->view = PCView_Plugin;
   pc->ops->reset = PCReset_Plugin;
   pc->ops->destroy = PCDestroy_Plugin;
-  PetscCall(load_kernels_ahead());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

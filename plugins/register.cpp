@@ -1,8 +1,8 @@
 // Registration with PETSc: when the library is loaded as a plugin, and by AMGKitRegister().
 #include "amgkit.h"
+#include "base/gpu_start.hpp"
 #include "base/log.hpp"
 #include "dist/neighbour_messages.hpp"
-#include "dist/user_space.hpp"
 #include "plugins/ksp_fcg.hpp"
 #include "plugins/ksp_fgmres.hpp"
 #include "plugins/pc_classical.hpp"

@@ -3,9 +3,17 @@
 #include "base/cuda.hpp"
 #include "base/load_ahead_cuda.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cfenv>
+#include <csignal>
+#include <cstdlib>
+#include <dlfcn.h>
 #include <petscdevice.h>
 #include <petscoptions.h>
+#include <sstream>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -19,10 +27,11 @@ std::vector<const void *> &kernels_of_files()
   return kernels;
 }
 
-// The thread, from the first call to PetscFinalize(), or to the process's end if the program does without.
+// The thread, from the start to PetscFinalize(), or to the process's end if the program does without.
 struct Start {
   std::thread thread;
-  std::atomic<bool> begun{false}, ended{false};
+  bool begun = false;
+  std::atomic<bool> ended{false};
   std::atomic<int> loaded{0};
 
   void join()
@@ -30,7 +39,7 @@ struct Start {
     ended = true;
     if (thread.joinable()) thread.join();
   }
-  Start() { static_cast<void>(cudaGetLastError()); } // the runtime, which this uses to the end, ends after it
+  Start() { static_cast<void>(cudaPeekAtLastError()); } // the runtime, which the thread uses to the end, is destroyed after this
   Start(const Start &) = delete;
   Start &operator=(const Start &) = delete;
   Start(Start &&) = delete;
@@ -49,9 +58,15 @@ PetscErrorCode join_start()
 }
 
 // What fails here fails again where the GPU is used, and is reported there.
-void load_kernels(int device)
+void start_gpu(int device, bool driver_alone)
 {
+  std::fenv_t environment;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed; // a graph that the program captures meanwhile stays valid
   cudaFuncAttributes attributes;
+  int count = 0;
+
+  static_cast<void>(std::feholdexcept(&environment)); // -fp_trap is for the program's own arithmetic
+  if (cudaThreadExchangeStreamCaptureMode(&mode) || cudaGetDeviceCount(&count) || device >= count || driver_alone) return;
   if (cudaSetDevice(device) || cudaFree(nullptr)) return;
   for (const void *kernel : kernels_of_files()) {
     if (start().ended || cudaFuncGetAttributes(&attributes, kernel)) return;
@@ -59,59 +74,99 @@ void load_kernels(int device)
   }
 }
 
-template <class F> PetscErrorCode begin(F work)
+// Signals are the main thread's: PETSc's handlers call MPI.
+void begin(int device, bool driver_alone)
+{
+  sigset_t all, before;
+
+  start().begun = true;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    start().thread = std::thread(start_gpu, device, driver_alone);
+  } catch (const std::system_error &) { // the GPU starts where it is used
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// *value: what follows the option, if that is no option. PETSc's own functions would note that somebody has used it.
+PetscErrorCode look_for_option(const std::string &name, bool *given, std::string *value)
+{
+  char *all = nullptr;
+  std::string word;
+
+  PetscFunctionBegin;
+  *given = false;
+  PetscCall(PetscOptionsGetAll(nullptr, &all));
+  std::istringstream words(all ? all : "");
+  PetscCall(PetscFree(all));
+  while (words >> word) {
+    if (*given) {
+      if (word[0] != '-') *value = word;
+      break;
+    }
+    *given = word == name;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The one that number_of_device() in device_cuda.cu finds for a single process, so far as the program has chosen it by now.
+PetscErrorCode device_by_now(int *device)
 {
   PetscFunctionBegin;
-  start().begun = true;
-  PetscCall(PetscRegisterFinalize(join_start));
-  start().thread = std::thread(work);
+  *device = 0;
+#if defined(PETSC_HAVE_CUDA)
+  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) {
+    AMGKIT_CALL_CUDA(cudaGetDevice(device));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (const char *name : {"-device_select_cuda", "-device_select"}) {
+    bool given = false;
+    std::string value;
+    PetscCall(look_for_option(name, &given, &value));
+    if (!given) continue;
+    *device = std::max(std::atoi(value.c_str()), 0);
+    break;
+  }
+#else
+  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!driver) PetscFunctionReturn(PETSC_SUCCESS); // nobody has chosen, and asking would start it
+  if (cudaGetDevice(device)) *device = 0;
+  static_cast<void>(dlclose(driver));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
-bool load_ahead(const void *kernel)
+bool list_file(const void *kernel)
 {
   kernels_of_files().push_back(kernel);
   return true;
 }
 
-// The device is the one that number_of_device() in device_cuda.cu would find for a single process.
-PetscErrorCode start_gpu_ahead()
+PetscErrorCode start_gpu_if_asked()
 {
   PetscMPIInt size;
-  PetscInt chosen = PETSC_DECIDE;
-
-  PetscFunctionBegin;
-  if (start().begun) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-#if defined(PETSC_HAVE_CUDA)
-  PetscBool set;
-  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-device_select_cuda", &chosen, &set));
-  if (!set) PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-device_select", &chosen, nullptr));
-#endif
-  PetscCall(begin([=] {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) || count == 0 || size > 1) return;
-    load_kernels(chosen >= 0 && chosen < count ? static_cast<int>(chosen) : 0);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode load_kernels_ahead()
-{
-  PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA)
+  PetscBool yes, attempted;
+  bool given = false;
+  std::string value = "yes";
   int device;
-  if (start().begun || !PetscDeviceInitialized(PETSC_DEVICE_CUDA)) PetscFunctionReturn(PETSC_SUCCESS);
-  AMGKIT_CALL_CUDA(cudaGetDevice(&device));
-  PetscCall(begin([=] { load_kernels(device); }));
-#endif
+
+  PetscFunctionBegin;
+  PetscCall(look_for_option("-amgkit_gpu", &given, &value));
+  PetscCall(PetscStrcasecmp(value.c_str(), "yes", &yes));
+  PetscCall(PetscStrcasecmp(value.c_str(), "try", &attempted));
+  if (start().begun || !given || (!yes && !attempted)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(device_by_now(&device));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscRegisterFinalize(join_start));
+  begin(device, size > 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void end_loading_ahead() { start().ended = true; }
 
-LoadedAhead loaded_ahead()
+FilesOfKernels wait_for_start()
 {
   if (start().thread.joinable()) start().thread.join();
   return {start().loaded, static_cast<int>(kernels_of_files().size())};

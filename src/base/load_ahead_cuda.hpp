@@ -1,15 +1,14 @@
-// Included once by each file of kernels. CUDA loads all of a file's kernels before the first one runs: a kernel of no use, on a list, by
-// which they can be loaded ahead.
+// CUDA loads a file's code when one of its kernels is first needed. So each large file of kernels includes this: it lists an empty kernel,
+// by which its code can be loaded ahead.
 #pragma once
 
 namespace amgkit
 {
-// Puts it on the list.
-bool load_ahead(const void *kernel);
+bool list_file(const void *kernel);
 
 namespace
 {
-__global__ void of_this_file() {}
-[[maybe_unused]] const bool listed = load_ahead(reinterpret_cast<const void *>(of_this_file));
+__global__ void kernel_of_this_file() {}
+[[maybe_unused]] const bool listed = list_file(reinterpret_cast<const void *>(kernel_of_this_file));
 } // namespace
 } // namespace amgkit

@@ -1,4 +1,5 @@
-// Before a loop: how many rounds of it the GPU's compiler writes out, all or so many. Nothing for other compilers.
+// For the line before a loop. AMGKIT_UNROLL: nvcc unrolls it wholly. AMGKIT_UNROLL_BY(n): by n rounds; by 1, not at all. Other compilers
+// see nothing.
 #pragma once
 
 #if defined(__CUDACC__)

@@ -1,7 +1,6 @@
 #include "dist/user_space.hpp"
 
 #include "base/gpu.hpp"
-#include "base/gpu_start.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +11,8 @@ namespace
 {
 enum class Gpu { no, yes, attempted };
 
-// -amgkit_gpu [yes|no|try], for all preconditioners of a program; *unknown: another word, for which it is no
-PetscErrorCode option_gpu(Gpu *gpu, std::string *unknown)
+// -amgkit_gpu [yes|no|try], for all preconditioners of a program
+PetscErrorCode option_gpu(Gpu *gpu)
 {
   std::array<char, 16> given{};
   const std::array<std::pair<const char *, Gpu>, 4> words = {{{"", Gpu::yes}, {"yes", Gpu::yes}, {"no", Gpu::no}, {"try", Gpu::attempted}}};
@@ -29,18 +28,7 @@ PetscErrorCode option_gpu(Gpu *gpu, std::string *unknown)
     if (same) *gpu = meaning;
     known = known || same;
   }
-  if (!known) *unknown = given.data();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode option_gpu(Gpu *gpu)
-{
-  std::string unknown;
-
-  PetscFunctionBegin;
-  PetscCall(option_gpu(gpu, &unknown));
-  PetscCheck(unknown.empty(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-amgkit_gpu must be one of yes, no, try, and not %s",
-             unknown.c_str());
+  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-amgkit_gpu must be one of yes, no, try, and not %s", given.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,17 +51,6 @@ PetscErrorCode why_no_gpu_on_all(MPI_Comm comm, std::string *why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
-
-PetscErrorCode start_gpu_if_asked()
-{
-  Gpu gpu = Gpu::no;
-  std::string unknown; // which choose_space() reports
-
-  PetscFunctionBegin;
-  PetscCall(option_gpu(&gpu, &unknown));
-  if (gpu != Gpu::no) PetscCall(start_gpu_ahead());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode choose_space(MPI_Comm comm, SpaceKind asked, SpaceChoice *choice)
 {

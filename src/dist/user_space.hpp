@@ -14,8 +14,6 @@ struct SpaceChoice {
 // Collective. automatic is gpu where the option -amgkit_gpu says so. PETSC_ERR_SUP, on all ranks, says what is missing where gpu is asked
 // for and a rank cannot use one.
 PetscErrorCode choose_space(MPI_Comm, SpaceKind, SpaceChoice *);
-// Starts the GPU ahead where the option -amgkit_gpu asks for one.
-PetscErrorCode start_gpu_if_asked();
 // Collective: whether that would be a GPU, with a matrix like A; opens none.
 PetscErrorCode would_run_on_gpu(SpaceKind, Mat A, bool *would);
 

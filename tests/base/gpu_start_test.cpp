@@ -8,25 +8,29 @@
 
 namespace amgkit::test
 {
-// The first test of the process: it has one start.
+// Before the others: the process has one start.
+TEST(GpuStart, IsNoneWhereTheOptionDoesNotAskForIt)
+{
+  for (const char *options : {"", "-amgkit_gpu no", "-amgkit_gpu maybe"}) {
+    OK(replace_options(options));
+    OK(start_gpu_if_asked());
+    EXPECT_EQ(wait_for_start().loaded, 0) << options;
+  }
+}
+
 TEST(GpuStart, LoadsAllFilesOfKernelsOrNone)
 {
   int processes;
+  PetscBool used;
   OK(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
-  OK(AMGKitRegister()); // the whole library is in this program
-  OK(start_gpu_ahead());
-  const LoadedAhead loaded = loaded_ahead();
-  EXPECT_GT(loaded.of, 5);
-  EXPECT_EQ(loaded.files, processes == 1 && why_no_gpu().empty() ? loaded.of : 0);
-}
-
-TEST(GpuStart, IsMadeOnce)
-{
-  OK(start_gpu_ahead());
-  const int before = loaded_ahead().files;
-  OK(start_gpu_ahead());
-  OK(load_kernels_ahead());
-  EXPECT_EQ(loaded_ahead().files, before);
+  OK(replace_options("-amgkit_gpu"));
+  OK(AMGKitRegister());
+  const FilesOfKernels files = wait_for_start();
+  EXPECT_GT(files.total, 5);
+  EXPECT_EQ(files.loaded, processes == 1 && why_no_gpu().empty() ? files.total : 0);
+  OK(PetscOptionsUsed(nullptr, "-amgkit_gpu", &used));
+  EXPECT_FALSE(used);
+  OK(replace_options(""));
 }
 
 TEST(GpuStart, IsFollowedBySpaces)

@@ -87,7 +87,7 @@ protected:
   }
 
   // What the defaults choose on a GPU takes less time there, and more iterations than these.
-  static bool counts(const Use &use) { return !use.on_device || GetParam().options[0] != '\0'; }
+  static bool counts(const Use &use) { return std::string(use.name) != "cuda" || GetParam().options[0] != '\0'; }
 
   // The iterations of each method at each Péclet number
   void check_flow(const Flow &flow, const Use &use, const std::vector<Krylov> &chosen)
@@ -107,7 +107,8 @@ protected:
         last[m] = solution.iterations;
       }
     }
-    for (std::size_t m = 0; counts(use) && m < chosen.size(); m++)
+    if (!counts(use)) return;
+    for (std::size_t m = 0; m < chosen.size(); m++)
       EXPECT_LE(static_cast<double>(last[m]), flow.growth * static_cast<double>(first[m])) << flow.name << ", " << chosen[m].options;
   }
 };

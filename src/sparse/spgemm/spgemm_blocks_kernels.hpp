@@ -1,5 +1,5 @@
-// Sums of blocks, in four files, as a process waits for all kernels of a file before the first one runs: those of narrow and of wide
-// blocks, of which few programs have both, and each with places that are noted, of which a first setup has none.
+// Sums of blocks, in four files, as a process waits for a whole file to load. Narrow and wide blocks are apart: few programs have both.
+// Sums with noted places are apart: a first setup has none.
 #include "sparse/spgemm/spgemm_blocks.hpp"
 
 namespace amgkit
