@@ -8,6 +8,18 @@
 
 namespace amgkit::test
 {
+namespace
+{
+// The start leaves the option unread, which the tests' program does not allow.
+bool read_option()
+{
+  PetscBool used = PETSC_TRUE, given;
+  OK(PetscOptionsUsed(nullptr, "-amgkit_gpu", &used));
+  OK(PetscOptionsHasName(nullptr, nullptr, "-amgkit_gpu", &given));
+  return used;
+}
+} // namespace
+
 // Before the others: the process has one start.
 TEST(GpuStart, IsNoneWhereTheOptionDoesNotAskForIt)
 {
@@ -15,21 +27,20 @@ TEST(GpuStart, IsNoneWhereTheOptionDoesNotAskForIt)
     OK(replace_options(options));
     OK(start_gpu_if_asked());
     EXPECT_EQ(wait_for_start().loaded, 0) << options;
+    EXPECT_FALSE(read_option()) << options;
   }
 }
 
 TEST(GpuStart, LoadsAllFilesOfKernelsOrNone)
 {
   int processes;
-  PetscBool used;
   OK(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
   OK(replace_options("-amgkit_gpu"));
   OK(AMGKitRegister());
   const FilesOfKernels files = wait_for_start();
   EXPECT_GT(files.total, 5);
   EXPECT_EQ(files.loaded, processes == 1 && why_no_gpu().empty() ? files.total : 0);
-  OK(PetscOptionsUsed(nullptr, "-amgkit_gpu", &used));
-  EXPECT_FALSE(used);
+  EXPECT_FALSE(read_option());
   OK(replace_options(""));
 }
 
