@@ -14,8 +14,8 @@ namespace
 bool read_option()
 {
   PetscBool used = PETSC_TRUE, given;
-  OK(PetscOptionsUsed(nullptr, "-amgkit_gpu", &used));
-  OK(PetscOptionsHasName(nullptr, nullptr, "-amgkit_gpu", &given));
+  EXPECT_EQ(PetscOptionsUsed(nullptr, "-amgkit_gpu", &used), 0);
+  EXPECT_EQ(PetscOptionsHasName(nullptr, nullptr, "-amgkit_gpu", &given), 0);
   return used;
 }
 } // namespace
