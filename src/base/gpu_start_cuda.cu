@@ -1,6 +1,7 @@
 #include "base/gpu_start.hpp"
 
 #include "base/cuda.hpp"
+#include "base/gpu.hpp"
 #include "base/load_ahead_cuda.hpp"
 
 #include <algorithm>
@@ -147,16 +148,15 @@ bool list_file(const void *kernel)
 PetscErrorCode start_gpu_if_asked()
 {
   PetscMPIInt size;
-  PetscBool yes, attempted;
-  bool given = false;
-  std::string value = "yes";
+  GpuWish wish;
+  bool given = false, known = false;
+  std::string word;
   int device;
 
   PetscFunctionBegin;
-  PetscCall(look_for_option("-amgkit_gpu", &given, &value));
-  PetscCall(PetscStrcasecmp(value.c_str(), "yes", &yes));
-  PetscCall(PetscStrcasecmp(value.c_str(), "try", &attempted));
-  if (start().begun || !given || (!yes && !attempted)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(look_for_option("-amgkit_gpu", &given, &word));
+  PetscCall(gpu_wish_of(word, &wish, &known)); // an unknown word is reported where the GPU is used
+  if (start().begun || !given || wish == GpuWish::no) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(device_by_now(&device));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscRegisterFinalize(join_start));

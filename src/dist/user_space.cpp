@@ -9,25 +9,18 @@ namespace amgkit
 {
 namespace
 {
-enum class Gpu { no, yes, attempted };
-
 // -amgkit_gpu [yes|no|try], for all preconditioners of a program
-PetscErrorCode option_gpu(Gpu *gpu)
+PetscErrorCode option_gpu(GpuWish *wish)
 {
   std::array<char, 16> given{};
-  const std::array<std::pair<const char *, Gpu>, 4> words = {{{"", Gpu::yes}, {"yes", Gpu::yes}, {"no", Gpu::no}, {"try", Gpu::attempted}}};
-  PetscBool set, same;
+  PetscBool set;
   bool known = false;
 
   PetscFunctionBegin;
-  *gpu = Gpu::no;
+  *wish = GpuWish::no;
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-amgkit_gpu", given.data(), given.size(), &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  for (const auto &[word, meaning] : words) {
-    PetscCall(PetscStrcasecmp(given.data(), word, &same));
-    if (same) *gpu = meaning;
-    known = known || same;
-  }
+  PetscCall(gpu_wish_of(given.data(), wish, &known));
   PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-amgkit_gpu must be one of yes, no, try, and not %s", given.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -54,7 +47,7 @@ PetscErrorCode why_no_gpu_on_all(MPI_Comm comm, std::string *why)
 
 PetscErrorCode choose_space(MPI_Comm comm, SpaceKind asked, SpaceChoice *choice)
 {
-  Gpu option = Gpu::no;
+  GpuWish option = GpuWish::no;
   std::string why;
   PetscInt threads = 1;
 
@@ -64,12 +57,12 @@ PetscErrorCode choose_space(MPI_Comm comm, SpaceKind asked, SpaceChoice *choice)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-amgkit_copy_threads", &threads, nullptr));
   PetscCheck(threads >= 1 && threads <= most_copy_threads, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-amgkit_copy_threads must lie in [1, %d], not %" PetscInt_FMT, most_copy_threads, threads);
-  if (asked != SpaceKind::automatic) option = Gpu::no;
-  if (asked != SpaceKind::gpu && option == Gpu::no) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked != SpaceKind::automatic) option = GpuWish::no;
+  if (asked != SpaceKind::gpu && option == GpuWish::no) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(why_no_gpu_on_all(comm, &why));
-  PetscCheck(why.empty() || option == Gpu::attempted, comm, PETSC_ERR_SUP,
+  PetscCheck(why.empty() || option == GpuWish::attempted, comm, PETSC_ERR_SUP,
              "No GPU to run on, as %s asks: %s. With -amgkit_gpu try it would be the CPU",
-             option == Gpu::yes ? "-amgkit_gpu" : "-pc_<type>_space gpu", why.c_str());
+             option == GpuWish::yes ? "-amgkit_gpu" : "-pc_<type>_space gpu", why.c_str());
   if (why.empty())
     choice->kind = SpaceKind::gpu;
   else
@@ -79,12 +72,12 @@ PetscErrorCode choose_space(MPI_Comm comm, SpaceKind asked, SpaceChoice *choice)
 
 PetscErrorCode would_run_on_gpu(SpaceKind asked, Mat A, bool *would)
 {
-  Gpu option = Gpu::no;
+  GpuWish option = GpuWish::no;
   int any = count_gpus() > 0;
 
   PetscFunctionBegin;
   PetscCall(option_gpu(&option));
-  const bool wanted = asked == SpaceKind::gpu || (asked == SpaceKind::automatic && option != Gpu::no);
+  const bool wanted = asked == SpaceKind::gpu || (asked == SpaceKind::automatic && option != GpuWish::no);
   *would = asked == SpaceKind::automatic && on_cuda(A);
   if (*would || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm(reinterpret_cast<PetscObject>(A))));
