@@ -2,6 +2,15 @@
 // see nothing.
 #pragma once
 
+namespace amgkit
+{
+#if defined(__CUDACC__)
+inline constexpr bool unrolls_when_told = true;
+#else
+inline constexpr bool unrolls_when_told = false;
+#endif
+} // namespace amgkit
+
 #if defined(__CUDACC__)
   #define AMGKIT_UNROLL_PRAGMA(words) _Pragma(#words)
   #define AMGKIT_UNROLL _Pragma("unroll")

@@ -53,11 +53,11 @@ template <class Table> AMGKIT_FN int slot_at(const Table &, int column, int prob
 // found(p) for p = 0, 1, ..., Most - 1, until one is true. Nearly all searches end at one of the first slots: these are written out, the
 // others are a loop. By itself nvcc writes out all slots of tables with up to 64, and four at a time of larger ones. With 16, setups of
 // amgsa and amgclassical take a fifth less on an H100, and blocks need a quarter less code. With 8 they take a twentieth to a tenth more
-// than with 16, with 4 a fifth more.
+// than with 16, with 4 a fifth more. On a CPU there is one loop.
 inline constexpr int likely_probes = 16;
 template <int Most, class F> AMGKIT_FN bool probe_until(F found)
 {
-  constexpr int likely = Most < likely_probes ? Most : likely_probes;
+  constexpr int likely = !unrolls_when_told || Most < likely_probes ? Most : likely_probes;
   AMGKIT_UNROLL
   for (int p = 0; p < likely; p++) {
     if (found(p)) return true;
