@@ -25,7 +25,7 @@ template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &par
   Array<double, Ex> diagonal;
 
   PetscFunctionBegin;
-  PetscCall(level.A.store(ex, parameters.storage, level.block_size, false));
+  PetscCall(level.A.store(ex, parameters.storage, level.blocks(parameters.storage), false));
   // amgclassical lends the finest level's D⁻¹ away while it coarsens. Elsewhere set_scaling() would forget a spectrum, which ranks without
   // rows still know.
   if (level.A.rows > 0 && !level.smoother.scaled()) PetscCall(level.analyse(ex, parameters, diagonal));
@@ -263,7 +263,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::fold_if_large(Ex &ex, const Am
 
   PetscFunctionBegin;
   if (level.number == 0 || share * level.A.diag.nnz < levels.front()->A.diag.nnz) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(level.A.store(ex, parameters.storage, level.block_size, true));
+  PetscCall(level.A.store(ex, parameters.storage, level.blocks(parameters.storage), true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

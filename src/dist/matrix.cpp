@@ -55,7 +55,7 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::complete(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage, int block, bool compact)
+template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage, BlockForm block, bool compact)
 {
   PetscFunctionBegin;
   if (is_stored_) PetscFunctionReturn(PETSC_SUCCESS);

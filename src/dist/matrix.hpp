@@ -71,9 +71,9 @@ template <class Ex> struct DistMatrix {
   PetscErrorCode allocate(Ex &);
   // Collective, once rows, own blocks and ghosts are set: the rest of a matrix that has its own memory.
   PetscErrorCode complete(Ex &);
-  // Local: stored, with blocks of this size where they fit; the first call alone does anything. compact: diag is folded from here on but
+  // Local: stored, with such blocks where they fit; the first call alone does anything. compact: diag is folded from here on but
   // between unfold() and fold(), if stored can give its rows back.
-  PetscErrorCode store(Ex &, Storage, int block, bool compact);
+  PetscErrorCode store(Ex &, Storage, BlockForm, bool compact);
   // Local: stored takes new values of the same pattern; diag is not folded.
   PetscErrorCode store_values(Ex &ex, Storage storage) { return stored.refresh(ex, diag, storage); }
   // Local, after that: diag is folded again if it was before unfold().

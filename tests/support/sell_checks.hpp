@@ -23,7 +23,7 @@ template <class Ex, class T> PetscErrorCode store(Ex &ex, CsrView<double> A, int
 }
 template <class Ex, class T> PetscErrorCode store(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &S, bool *fits, bool *kept)
 {
-  return block_sell_create(ex, A, block, S, fits, kept);
+  return block_sell_create(ex, A, block, true, S, fits, kept);
 }
 template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, Sell<T, Ex> &S, bool *kept)
 {
@@ -38,7 +38,7 @@ template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double>
   bool fits;
   PetscFunctionBegin;
   PetscCall(block_sell_fill(ex, A, S, kept));
-  if (!*kept) PetscCall(block_sell_create(ex, A, S.block, S, &fits, kept));
+  if (!*kept) PetscCall(block_sell_create(ex, A, S.block, true, S, &fits, kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,7 +225,7 @@ struct Allowed {
   bool stencil;
   int constants; // for each entry of the longest row
 };
-constexpr Allowed nothing_else{false, 0}, of_rows{true, 2}, of_nodes{false, 8};
+constexpr Allowed nothing_else{false, 0}, of_rows{true, 2}, of_nodes{false, 8}, of_nodes_beside_plain{false, 2};
 // Of the slice with these rows
 inline Positions positions_of_slice(const HostCsr &A, const std::vector<int> &rows, const Allowed &allowed)
 {
@@ -326,6 +326,14 @@ inline HostCsr nodes_of(const HostCsr &A, int block)
   return nodes;
 }
 
+// As the nodes are stored: long lists only where all slices are constant.
+inline Positions count_positions_of_nodes(const HostCsr &nodes)
+{
+  const std::vector<int> order = sorted_rows(nodes, 1);
+  const Positions count = count_positions(nodes, order, of_nodes);
+  return count.constant > 0 && count.plain > 0 ? count_positions(nodes, order, of_nodes_beside_plain) : count;
+}
+
 // The stored sums to the last bit, before and after new values, and the bytes that they take.
 template <template <class, class> class Format, class T, class Ex>
 void check_bits_and_bytes(Ex &ex, HostCsr A, int block, const std::string &name, Positions *count)
@@ -337,7 +345,7 @@ void check_bits_and_bytes(Ex &ex, HostCsr A, int block, const std::string &name,
   OK(store(ex, M.view(), block, S, &fits, &kept));
   if (!fits) return;
   bool sorted = false;
-  *count = block > 1 ? count_positions(nodes_of(A, block), sorted_rows(nodes_of(A, block), 1), of_nodes) : count_positions(A, &sorted);
+  *count = block > 1 ? count_positions_of_nodes(nodes_of(A, block)) : count_positions(A, &sorted);
   const std::int64_t pairs = count->plain + count->stencil, values = block * block * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t indices =
       4 * (count->slices + 1) + pairs + (count->wide > 0 ? count->slices + 1 : 0) + (block > 1 ? A.rows / block + 1 : 0);

@@ -73,10 +73,11 @@ private:
   }
 };
 
+// constants: whether there may be constant slices.
 // *fits = false, and nothing stored, when rows or columns are no multiple of the block, when the entries that blocks lack are more than an
 // eighth of A's, or when the slices of nodes would be padded too much (sell_pattern()). *kept: whether every entry is representable in T.
 template <class Ex, class T>
-PetscErrorCode block_sell_create(Ex &, CsrView<double> A, int block, BlockSell<T, Ex> &, bool *fits, bool *kept);
+PetscErrorCode block_sell_create(Ex &, CsrView<double> A, int block, bool constants, BlockSell<T, Ex> &, bool *fits, bool *kept);
 // New values of the same pattern. *kept = false: an entry is not representable in T, or a slice is constant no more; waits where T is float
 // or slices are constant.
 template <class Ex, class T> PetscErrorCode block_sell_fill(Ex &, CsrView<double> A, BlockSell<T, Ex> &, bool *kept);

@@ -237,7 +237,7 @@ template <class Ex, class T> PetscErrorCode fill(Ex &ex, CsrView<double> A, Bloc
 } // namespace block_sell
 
 template <class Ex, class T>
-PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &out, bool *fits, bool *kept)
+PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, int block, bool constants, BlockSell<T, Ex> &out, bool *fits, bool *kept)
 {
   unsigned lost = 0;
 
@@ -245,7 +245,7 @@ PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, int block, BlockSell
   out = {};
   *kept = false;
   *fits = block_sell_has(block) && A.rows % block == 0 && A.cols % block == 0;
-  for (const bool constants : {true, false}) {
+  for (;; constants = false) {
     if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(
         block_sell::with_block(block, [&](auto N) { return block_sell::find_pattern<decltype(N)::value>(ex, A, constants, out, fits); }));
@@ -299,7 +299,7 @@ using Space = AMGKIT_SPACE;
   template PetscErrorCode add_product(Space &, BlockSellView<T>, const V *, V *);                                                          \
   template PetscErrorCode residual(Space &, BlockSellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \
-  template PetscErrorCode block_sell_create(Space &, CsrView<double>, int, BlockSell<T, Space> &, bool *, bool *);                         \
+  template PetscErrorCode block_sell_create(Space &, CsrView<double>, int, bool, BlockSell<T, Space> &, bool *, bool *);                   \
   template PetscErrorCode block_sell_fill(Space &, CsrView<double>, BlockSell<T, Space> &, bool *);                                        \
   INSTANTIATE_PRODUCTS(T, float)                                                                                                           \
   INSTANTIATE_PRODUCTS(T, double)                                                                                                          \

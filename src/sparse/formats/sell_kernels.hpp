@@ -156,10 +156,14 @@ PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPatter
 
   PetscFunctionBegin;
   out = SellPattern<Ex>{};
-  if (form == SellForm::by_bytes || form == SellForm::of_nodes)
-    PetscCall(cheapest_starts(ex, A, form == SellForm::by_bytes ? kinds_of_rows : kinds_of_nodes, out.start, owner, &all));
-  else
+  if (form == SellForm::by_bytes) {
+    PetscCall(cheapest_starts(ex, A, kinds_of_rows, out.start, owner, &all));
+  } else if (form == SellForm::of_nodes) {
+    PetscCall(cheapest_starts(ex, A, kinds_of_nodes, out.start, owner, &all));
+    if (all.constant > 0 && all.pair > 0) PetscCall(cheapest_starts(ex, A, kinds_beside_plain, out.start, owner, &all));
+  } else {
     PetscCall(plain_starts(ex, A, out.start, &all));
+  }
   if (form == SellForm::sorted || form == SellForm::by_bytes) PetscCall(sort_where_it_pays(ex, A, out, &all));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;

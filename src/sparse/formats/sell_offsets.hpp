@@ -205,12 +205,13 @@ struct SliceForm {
   ListHash list;
 };
 // What slices there may be besides plain ones. A position costs time even where it has few bytes: a constant slice has at most so many
-// for each entry of its longest row. A block has more bytes than an entry, and so costs less beside them.
+// for each entry of its longest row. Of nodes it may have more where all slices are constant, as the Krylov method's product in double
+// precision then reads no matrix; beside plain slices, lists of more than two blocks for each of a node's are no faster (NOTES.md).
 struct SliceKinds {
   bool stencil;
   int most_constants;
 };
-constexpr SliceKinds kinds_of_rows{true, 2}, kinds_of_nodes{false, 8};
+constexpr SliceKinds kinds_of_rows{true, 2}, kinds_of_nodes{false, 8}, kinds_beside_plain{false, 2};
 
 template <class Team>
 AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, const SliceKinds &kinds)

@@ -44,7 +44,7 @@ template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool single
 template <class Ex> template <class T> PetscErrorCode StoredMatrix<Ex>::store_blocks(Ex &ex, CsrView<double> A, bool *fits, bool *kept)
 {
   PetscFunctionBegin;
-  PetscCall(block_sell_create(ex, A, block_, format_.template emplace<BlockSell<T, Ex>>(), fits, kept));
+  PetscCall(block_sell_create(ex, A, block_.size, block_.constant, format_.template emplace<BlockSell<T, Ex>>(), fits, kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,7 +61,7 @@ PetscErrorCode StoredMatrix<Ex>::store_rows(Ex &ex, CsrView<double> A, SellPatte
 }
 
 template <class Ex>
-PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage, int block, Csr<double, Ex> *memory, SellForm form)
+PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage, BlockForm block, Csr<double, Ex> *memory, SellForm form)
 {
   bool fits = false, kept = false;
 
@@ -72,7 +72,7 @@ PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage stora
   single_ = false;
   if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
   const bool in_single = storage == Storage::in_single;
-  if (block_sell_has(block)) {
+  if (block_sell_has(block.size)) {
     if (in_single) PetscCall(store_blocks<float>(ex, A, &fits, &kept));
     single_ = fits && kept;
     if (!single_ && (fits || !in_single)) PetscCall(store_blocks<double>(ex, A, &fits, &kept));

@@ -8,13 +8,20 @@ namespace amgkit
 {
 enum class Storage { in_double, in_single };
 
+// Blocks of so many rows and columns, where these fit, and whether slices of theirs may be constant (block_sell.hpp).
+struct BlockForm {
+  BlockForm(int rows, bool may_be_constant = true) : size(rows), constant(may_be_constant) {}
+  int size;
+  bool constant;
+};
+
 template <class Ex> class StoredMatrix {
 public:
-  // Local. A's own rows as sliced ELL, by blocks of so many rows and columns where these fit (block_sell.hpp), in single precision when
+  // Local. A's own rows as sliced ELL, by blocks where these fit, in single precision when
   // asked for and every entry can be represented; A itself, which must then stay, when its rows are too uneven, or on a plain host, where
   // compressed rows are as fast. memory: A's, whose columns and values are freed once sliced ELL by rows has them; nullptr: they stay.
   // form: of sliced ELL by rows.
-  PetscErrorCode create(Ex &, CsrView<double> A, Storage, int block = 1, Csr<double, Ex> *memory = nullptr,
+  PetscErrorCode create(Ex &, CsrView<double> A, Storage, BlockForm block = 1, Csr<double, Ex> *memory = nullptr,
                         SellForm form = SellForm::by_bytes);
   // New values of the same pattern; the same as create() gives.
   PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);
@@ -52,7 +59,7 @@ private:
   template <class T> PetscErrorCode store_blocks(Ex &, CsrView<double> A, bool *fits, bool *kept);
   template <class T> PetscErrorCode store_rows(Ex &, CsrView<double> A, SellPattern<Ex> &taken, bool *kept);
   std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>, BlockSell<float, Ex>, BlockSell<double, Ex>> format_;
-  int block_ = 1;
+  BlockForm block_ = 1;
   SellForm form_ = SellForm::by_bytes;
   bool single_ = false;
 };

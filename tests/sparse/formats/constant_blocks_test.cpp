@@ -209,7 +209,7 @@ TEST(ConstantBlocksMemory, EveryAllocationMayFail)
             with_blocks(grid7(60, 3, 3), 3,
                         [](int i, int offset, int r, int c) { return i < 200 ? same(i, offset, r, c) : own(i, offset, r, c); }),
             M));
-  EXPECT_EQ(failing_allocations(ex, [&] { return stored.create(ex, M.view(), Storage::in_single, 3); }), 18);
+  EXPECT_EQ(failing_allocations(ex, [&] { return stored.create(ex, M.view(), Storage::in_single, 3); }), 23);
   EXPECT_STREQ(stored.description(), "partly constant block SELL, single");
 }
 } // namespace amgkit::test
