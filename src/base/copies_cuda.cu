@@ -3,6 +3,7 @@
 // A large copy is cut into pieces. Each of a few threads takes the next piece, fills one of its two page-locked buffers, queues the
 // transfer of it, and goes on with the other buffer: the processor's copies, which a single core does at 5 to 15 GB/s, and the transfers,
 // at 20 to 60 GB/s, overlap. The driver's own way with pageable memory takes a single core.
+#include "base/copies_ahead.hpp"
 #include "base/copies_within.hpp"
 #include "base/cuda.hpp"
 #include "base/gpu.hpp"
@@ -12,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <petscsys.h>
 #include <sched.h>
 #include <system_error>
@@ -24,7 +26,7 @@ namespace
 {
 constexpr std::size_t piece = std::size_t{4} << 20; // bytes
 constexpr std::size_t large = std::size_t{1} << 20; // bytes from which on pieces are worth it
-constexpr int default_threads = 8;
+constexpr int most_by_default = 8;                  // threads
 
 // Two buffers of a thread; done: what was queued last for each.
 struct Lane {
@@ -32,43 +34,79 @@ struct Lane {
   std::array<cudaEvent_t, 2> done{};
 };
 
-// One set for the process, from the first use to PetscFinalize: page-locking takes half a millisecond a buffer.
-std::vector<Lane> &lanes()
+// One set for the process, from the first use to PetscFinalize: page-locking takes 2.3 milliseconds a buffer. The thread that starts the
+// GPU may make them, while the program's own waits for one of them at most.
+struct Lanes {
+  std::mutex change;
+  bool open = false; // until PetscFinalize
+  std::size_t made = 0;
+  std::array<Lane, most_copy_threads> of{};
+};
+Lanes &lanes()
 {
-  static std::vector<Lane> of_process;
+  static Lanes of_process;
   return of_process;
 }
 PetscErrorCode destroy_lanes()
 {
+  const std::lock_guard<std::mutex> locked(lanes().change);
+
   PetscFunctionBegin;
-  for (const Lane &lane : lanes()) {
-    for (cudaEvent_t event : lane.done) AMGKIT_CALL_CUDA(cudaEventDestroy(event));
-    for (void *buffer : lane.buffer) AMGKIT_CALL_CUDA(cudaFreeHost(buffer));
+  lanes().open = false;
+  for (std::size_t t = 0; t < lanes().made; t++) {
+    for (cudaEvent_t event : lanes().of[t].done) AMGKIT_CALL_CUDA(cudaEventDestroy(event));
+    for (void *buffer : lanes().of[t].buffer) AMGKIT_CALL_CUDA(cudaFreeHost(buffer));
   }
-  lanes().clear();
+  lanes().made = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode make_lanes(std::size_t count)
+PetscErrorCode open_lanes()
 {
+  const std::lock_guard<std::mutex> locked(lanes().change);
+
   PetscFunctionBegin;
-  if (lanes().empty()) PetscCall(PetscRegisterFinalize(destroy_lanes));
-  while (lanes().size() < count) {
-    Lane lane;
-    cudaError_t status = cudaSuccess;
-    for (cudaEvent_t &event : lane.done) {
-      if (!status) status = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-    }
-    for (void *&buffer : lane.buffer) {
-      if (!status) status = cudaMallocHost(&buffer, piece);
-    }
-    if (status) { // those that there are do the work
-      for (cudaEvent_t event : lane.done) static_cast<void>(event ? cudaEventDestroy(event) : cudaSuccess);
-      for (void *buffer : lane.buffer) static_cast<void>(buffer ? cudaFreeHost(buffer) : cudaSuccess);
-      static_cast<void>(cudaGetLastError());
-      if (lanes().empty()) AMGKIT_CALL_CUDA(status);
-      break;
-    }
-    lanes().push_back(lane);
+  if (!lanes().open) PetscCall(PetscRegisterFinalize(destroy_lanes));
+  lanes().open = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Any thread: one more, if there are fewer than count. *made: how many there are.
+cudaError_t make_lane(std::size_t count, std::size_t *made)
+{
+  const std::lock_guard<std::mutex> locked(lanes().change);
+  Lane lane;
+  cudaError_t status = cudaSuccess;
+
+  *made = lanes().made;
+  if (!lanes().open || *made >= count) return status;
+  for (cudaEvent_t &event : lane.done) {
+    if (!status) status = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  }
+  for (void *&buffer : lane.buffer) {
+    if (!status) status = cudaMallocHost(&buffer, piece);
+  }
+  if (status) {
+    for (cudaEvent_t event : lane.done) static_cast<void>(event ? cudaEventDestroy(event) : cudaSuccess);
+    for (void *buffer : lane.buffer) static_cast<void>(buffer ? cudaFreeHost(buffer) : cudaSuccess);
+    static_cast<void>(cudaGetLastError());
+    return status;
+  }
+  lanes().of[lanes().made++] = lane;
+  *made = lanes().made;
+  return status;
+}
+
+// *count: wanted, or those that there are, which do the work, where there is no memory for more
+PetscErrorCode make_lanes(std::size_t *count)
+{
+  std::size_t made = 0;
+
+  PetscFunctionBegin;
+  PetscCall(open_lanes());
+  while (made < *count) {
+    const cudaError_t status = make_lane(*count, &made);
+    if (status && made == 0) AMGKIT_CALL_CUDA(status);
+    if (status) *count = made;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -137,21 +175,27 @@ cudaError_t fetch_pieces(Copy &copy, const Lane &lane)
   return status;
 }
 
-// As many as there are cores for each process, where a machine runs them all, and pieces.
-PetscErrorCode count_threads(std::size_t bytes, std::size_t *threads)
+// As many as there are cores for each process, where a machine runs them all.
+PetscErrorCode default_copy_threads(PetscInt *threads)
 {
-  PetscInt wanted = default_threads;
-  PetscBool set;
   cpu_set_t cores;
   int ranks;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  const int there = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+  *threads = std::min(most_by_default, std::max(there / ranks, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode count_threads(std::size_t bytes, std::size_t *threads)
+{
+  PetscInt wanted;
+  PetscBool set;
+
+  PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-amgkit_copy_threads", &wanted, &set));
-  if (!set) {
-    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
-    const int there = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
-    wanted = std::min<PetscInt>(wanted, std::max(there / ranks, 1));
-  }
+  if (!set) PetscCall(default_copy_threads(&wanted));
   *threads = std::min(static_cast<std::size_t>(std::clamp<PetscInt>(wanted, 1, most_copy_threads)), (bytes + piece - 1) / piece);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,16 +208,15 @@ PetscErrorCode run(Cuda &ex, Copy &copy, cudaError_t (*part)(Copy &, const Lane 
   AMGKIT_CALL_CUDA(cudaGetDevice(&copy.device));
   copy.stream = ex.stream;
   PetscCall(count_threads(copy.bytes, &count));
-  PetscCall(make_lanes(count));
-  count = std::min(count, lanes().size());
+  PetscCall(make_lanes(&count));
   std::vector<cudaError_t> status(count, cudaSuccess);
   std::vector<std::thread> threads;
   threads.reserve(count);
   try {
-    for (std::size_t t = 1; t < count; t++) threads.emplace_back([&, t] { status[t] = part(copy, lanes()[t]); });
+    for (std::size_t t = 1; t < count; t++) threads.emplace_back([&, t] { status[t] = part(copy, lanes().of[t]); });
   } catch (const std::system_error &) { // those that there are do the work
   }
-  status[0] = part(copy, lanes()[0]);
+  status[0] = part(copy, lanes().of[0]);
   for (std::thread &thread : threads) thread.join();
   for (const cudaError_t one : status) AMGKIT_CALL_CUDA(one);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -187,6 +230,23 @@ bool is_page_locked(const void *p)
   return !status && attributes.type == cudaMemoryTypeHost;
 }
 } // namespace
+
+PetscErrorCode expect_copies(int *buffers)
+{
+  PetscInt threads;
+
+  PetscFunctionBegin;
+  PetscCall(open_lanes());
+  PetscCall(default_copy_threads(&threads));
+  *buffers = static_cast<int>(threads);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool make_buffers_ahead(int count)
+{
+  std::size_t made;
+  return !make_lane(static_cast<std::size_t>(count), &made) && made > 0;
+}
 
 PetscErrorCode copy_in(Cuda &ex, void *to, const void *from, std::size_t bytes)
 {

@@ -1,5 +1,5 @@
 // Starting the GPU ahead. A process's first use of a GPU starts the driver (0.1 to 0.2 s), opens the device (0.15 s) and loads kernels (up
-// to 0.1 s), and the host waits for all of it. Here a thread does it while the program assembles its matrix.
+// to 0.1 s), and page-locking the buffers of copies takes 40 ms. Here a thread does all that while the program assembles its matrix.
 #pragma once
 #include "base/compat.hpp"
 
@@ -13,10 +13,11 @@ PetscErrorCode start_gpu_if_asked();
 // A setup begins: no file is loaded ahead after the present one, as two threads that load wait for one another.
 void end_loading_ahead();
 // For tests: waits for the end of the start.
-struct FilesOfKernels {
-  int loaded, total;
+struct MadeAhead {
+  int loaded, files; // of kernels
+  int buffers;       // pairs
 };
-FilesOfKernels wait_for_start();
+MadeAhead wait_for_start();
 #else
 inline PetscErrorCode start_gpu_if_asked() { return PETSC_SUCCESS; }
 #endif

@@ -1,5 +1,6 @@
 #include "base/gpu_start.hpp"
 
+#include "base/copies_ahead.hpp"
 #include "base/cuda.hpp"
 #include "base/gpu.hpp"
 #include "base/load_ahead_cuda.hpp"
@@ -33,7 +34,7 @@ struct Start {
   std::thread thread;
   bool begun = false;
   std::atomic<bool> ended{false};
-  std::atomic<int> loaded{0};
+  std::atomic<int> loaded{0}, buffers{0};
 
   void join()
   {
@@ -58,8 +59,8 @@ PetscErrorCode join_start()
   return PETSC_SUCCESS;
 }
 
-// What fails here fails again where the GPU is used, and is reported there.
-void start_gpu(int device, bool driver_alone)
+// What fails here fails again where the GPU is used, and is reported there. buffers: of copies.
+void start_gpu(int device, bool driver_alone, int buffers)
 {
   std::fenv_t environment;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed; // a graph that the program captures meanwhile stays valid
@@ -73,10 +74,11 @@ void start_gpu(int device, bool driver_alone)
     if (start().ended || cudaFuncGetAttributes(&attributes, kernel)) return;
     start().loaded++;
   }
+  while (!start().ended && start().buffers < buffers && make_buffers_ahead(buffers)) start().buffers++;
 }
 
 // Signals are the main thread's: PETSc's handlers call MPI.
-void begin(int device, bool driver_alone)
+void begin(int device, bool driver_alone, int buffers)
 {
   sigset_t all, before;
 
@@ -84,7 +86,7 @@ void begin(int device, bool driver_alone)
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    start().thread = std::thread(start_gpu, device, driver_alone);
+    start().thread = std::thread(start_gpu, device, driver_alone, buffers);
   } catch (const std::system_error &) { // the GPU starts where it is used
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -151,7 +153,7 @@ PetscErrorCode start_gpu_if_asked()
   GpuWish wish;
   bool given = false, known = false;
   std::string word;
-  int device;
+  int device, buffers = 0;
 
   PetscFunctionBegin;
   PetscCall(look_for_option("-amgkit_gpu", &given, &word));
@@ -159,16 +161,19 @@ PetscErrorCode start_gpu_if_asked()
   if (start().begun || !given || wish == GpuWish::no) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(device_by_now(&device));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(expect_copies(&buffers));
+  PetscCall(look_for_option("-amgkit_copy_threads", &given, &word));
+  if (given) buffers = std::clamp(std::atoi(word.c_str()), 0, buffers);
   PetscCall(PetscRegisterFinalize(join_start));
-  begin(device, size > 1);
+  begin(device, size > 1, buffers);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void end_loading_ahead() { start().ended = true; }
 
-FilesOfKernels wait_for_start()
+MadeAhead wait_for_start()
 {
   if (start().thread.joinable()) start().thread.join();
-  return {start().loaded, static_cast<int>(kernels_of_files().size())};
+  return {start().loaded, static_cast<int>(kernels_of_files().size()), start().buffers};
 }
 } // namespace amgkit

@@ -37,9 +37,11 @@ TEST(GpuStart, LoadsAllFilesOfKernelsOrNone)
   OK(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
   OK(replace_options("-amgkit_gpu"));
   OK(AMGKitRegister());
-  const FilesOfKernels files = wait_for_start();
-  EXPECT_GT(files.total, 5);
-  EXPECT_EQ(files.loaded, processes == 1 && why_no_gpu().empty() ? files.total : 0);
+  const MadeAhead made = wait_for_start();
+  EXPECT_GT(made.files, 5);
+  const bool all = processes == 1 && why_no_gpu().empty();
+  EXPECT_EQ(made.loaded, all ? made.files : 0);
+  EXPECT_EQ(made.buffers > 0, all);
   EXPECT_FALSE(read_option());
   OK(replace_options(""));
 }
