@@ -86,8 +86,8 @@ protected:
     OK(solve(ksp, b, x, &solution));
   }
 
-  // What the defaults choose on a GPU takes less time there, and more iterations than these.
-  static bool counts(const Use &use) { return std::string(use.name) != "cuda" || GetParam().options[0] != '\0'; }
+  // What the defaults choose for a GPU, in the debug space, too, takes less time there, and more iterations than these.
+  static bool counts(const Use &use) { return std::string(use.name) == "host" || GetParam().options[0] != '\0'; }
 
   // The iterations of each method at each Péclet number
   void check_flow(const Flow &flow, const Use &use, const std::vector<Krylov> &chosen)
