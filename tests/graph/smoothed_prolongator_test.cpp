@@ -252,7 +252,9 @@ TEST(SmoothedProlongatorMemory, EveryAllocationOfAnUpdateMayFailOnOneRank)
     OK(memory_zero(ex, s.P.diag.val.data(), s.P.diag.val.bytes()));
     const int failures = failing.failures();
     more = failing.run(ex, update);
-    if (failing.failures() > failures) OK(update());
+    if (failing.failures() > failures) {
+      OK(update());
+    }
     OK(download(ex, s.P.diag, got));
     EXPECT_EQ(got.val, expected.val);
   }
