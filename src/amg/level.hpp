@@ -82,12 +82,12 @@ template <class Ex> struct Level {
   PetscErrorCode meet_peers(Ex &);
   bool by_peers() const { return A.halo.by_peers() && (!transfer || transfer->by_peers()) && (!move || move->way.by_peers()); }
   // Local: how the cycle stores A's blocks. A constant slice takes fewer bytes and more loads, one after the other. So it pays on the
-  // finest level alone, and where plain slices take more than 90 MB, of which an H100's cache holds 50: measured on grids of elasticity.
+  // finest level alone, and where this rank's values take more than 90 MB, of which an H200's cache holds 50: measured with elasticity.
   BlockForm blocks(Storage storage) const
   {
-    constexpr double worth_it = Ex::on_device ? 90e6 : 0;
+    constexpr double least = Ex::on_device ? 90e6 : 0;
     const double bytes = static_cast<double>(A.diag.nnz) * (storage == Storage::in_single ? sizeof(float) : sizeof(double));
-    return {block_size, number == 0 && bytes > worth_it};
+    return {block_size, number == 0 && bytes > least};
   }
   // Local: the smoother's D⁻¹, once A is complete or has new values, and diagonal, unless it is there.
   PetscErrorCode analyse(Ex &, const AmgParameters &, Array<double, Ex> &diagonal);

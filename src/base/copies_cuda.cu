@@ -18,6 +18,8 @@
 #include <sched.h>
 #include <system_error>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace amgkit
@@ -35,29 +37,39 @@ struct Lane {
 };
 
 // One set for the process, from the first use to PetscFinalize: page-locking takes 2.3 milliseconds a buffer. The thread that starts the
-// GPU may make them, while the program's own waits for one of them at most.
+// GPU may make buffers, which serve every device; the events are made by the program's own thread, as each belongs to a device.
 struct Lanes {
-  std::mutex change;
-  bool open = false; // until PetscFinalize
-  std::size_t made = 0;
+  std::mutex change;                  // of open, device, buffered and what these count
+  bool open = false;                  // until PetscFinalize
+  int device = 0;                     // that was used for the first buffers
+  std::size_t buffered = 0, made = 0; // with buffers; with events, too
   std::array<Lane, most_copy_threads> of{};
 };
 Lanes &lanes()
 {
+  static_assert(std::is_trivially_destructible_v<Lanes>); // a thread may use it to the process's end
   static Lanes of_process;
   return of_process;
 }
 PetscErrorCode destroy_lanes()
 {
   const std::lock_guard<std::mutex> locked(lanes().change);
+  const std::size_t made = std::exchange(lanes().made, 0), buffered = std::exchange(lanes().buffered, 0);
+
+  int device = 0;
 
   PetscFunctionBegin;
   lanes().open = false;
-  for (std::size_t t = 0; t < lanes().made; t++) {
+  if (buffered == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  AMGKIT_CALL_CUDA(cudaGetDevice(&device));
+  AMGKIT_CALL_CUDA(cudaSetDevice(lanes().device)); // or the program's, which it may not have used, would be opened
+  for (std::size_t t = 0; t < made; t++) {
     for (cudaEvent_t event : lanes().of[t].done) AMGKIT_CALL_CUDA(cudaEventDestroy(event));
+  }
+  for (std::size_t t = 0; t < buffered; t++) {
     for (void *buffer : lanes().of[t].buffer) AMGKIT_CALL_CUDA(cudaFreeHost(buffer));
   }
-  lanes().made = 0;
+  AMGKIT_CALL_CUDA(cudaSetDevice(device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode open_lanes()
@@ -70,43 +82,43 @@ PetscErrorCode open_lanes()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Any thread: one more, if there are fewer than count. *made: how many there are.
-cudaError_t make_lane(std::size_t count, std::size_t *made)
+// Any thread: the buffers of one more lane, if fewer than count have theirs. *buffered: how many have.
+cudaError_t make_buffers(std::size_t count, std::size_t *buffered)
 {
   const std::lock_guard<std::mutex> locked(lanes().change);
-  Lane lane;
+  std::array<void *, 2> buffer{};
   cudaError_t status = cudaSuccess;
 
-  *made = lanes().made;
-  if (!lanes().open || *made >= count) return status;
-  for (cudaEvent_t &event : lane.done) {
-    if (!status) status = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-  }
-  for (void *&buffer : lane.buffer) {
-    if (!status) status = cudaMallocHost(&buffer, piece);
+  *buffered = lanes().buffered;
+  if (!lanes().open || *buffered >= count) return status;
+  if (*buffered == 0) status = cudaGetDevice(&lanes().device);
+  for (void *&one : buffer) {
+    if (!status) status = cudaMallocHost(&one, piece);
   }
   if (status) {
-    for (cudaEvent_t event : lane.done) static_cast<void>(event ? cudaEventDestroy(event) : cudaSuccess);
-    for (void *buffer : lane.buffer) static_cast<void>(buffer ? cudaFreeHost(buffer) : cudaSuccess);
+    for (void *one : buffer) static_cast<void>(one ? cudaFreeHost(one) : cudaSuccess);
     static_cast<void>(cudaGetLastError());
     return status;
   }
-  lanes().of[lanes().made++] = lane;
-  *made = lanes().made;
+  lanes().of[lanes().buffered++].buffer = buffer;
+  *buffered = lanes().buffered;
   return status;
 }
 
-// *count: wanted, or those that there are, which do the work, where there is no memory for more
+// The program's thread. *count: wanted, or those that there are, which do the work, where there is no memory for more
 PetscErrorCode make_lanes(std::size_t *count)
 {
-  std::size_t made = 0;
+  std::size_t buffered = 0;
 
   PetscFunctionBegin;
   PetscCall(open_lanes());
-  while (made < *count) {
-    const cudaError_t status = make_lane(*count, &made);
-    if (status && made == 0) AMGKIT_CALL_CUDA(status);
-    if (status) *count = made;
+  while (buffered < *count) {
+    const cudaError_t status = make_buffers(*count, &buffered);
+    if (status && buffered == 0) AMGKIT_CALL_CUDA(status);
+    if (status) *count = buffered;
+  }
+  for (; lanes().made < *count; lanes().made++) {
+    for (cudaEvent_t &event : lanes().of[lanes().made].done) AMGKIT_CALL_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,21 +243,19 @@ bool is_page_locked(const void *p)
 }
 } // namespace
 
-PetscErrorCode expect_copies(int *buffers)
+PetscErrorCode expect_copies(PetscInt threads, int *count)
 {
-  PetscInt threads;
-
   PetscFunctionBegin;
   PetscCall(open_lanes());
-  PetscCall(default_copy_threads(&threads));
-  *buffers = static_cast<int>(threads);
+  if (threads == 0) PetscCall(default_copy_threads(&threads));
+  *count = static_cast<int>(std::clamp<PetscInt>(threads, 1, most_copy_threads));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool make_buffers_ahead(int count)
+int make_buffers_ahead(int count)
 {
-  std::size_t made;
-  return !make_lane(static_cast<std::size_t>(count), &made) && made > 0;
+  std::size_t buffered;
+  return make_buffers(static_cast<std::size_t>(count), &buffered) ? -1 : static_cast<int>(buffered);
 }
 
 PetscErrorCode copy_in(Cuda &ex, void *to, const void *from, std::size_t bytes)

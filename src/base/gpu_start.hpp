@@ -15,7 +15,7 @@ void end_loading_ahead();
 // For tests: waits for the end of the start.
 struct MadeAhead {
   int loaded, files; // of kernels
-  int buffers;       // pairs
+  int buffers;       // threads that copy and have theirs
 };
 MadeAhead wait_for_start();
 #else

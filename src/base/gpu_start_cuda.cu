@@ -74,7 +74,10 @@ void start_gpu(int device, bool driver_alone, int buffers)
     if (start().ended || cudaFuncGetAttributes(&attributes, kernel)) return;
     start().loaded++;
   }
-  while (!start().ended && start().buffers < buffers && make_buffers_ahead(buffers)) start().buffers++;
+  for (int made = 0; !start().ended && made < buffers; start().buffers = made) {
+    made = make_buffers_ahead(buffers);
+    if (made <= 0) return;
+  }
 }
 
 // Signals are the main thread's: PETSc's handlers call MPI.
@@ -161,10 +164,12 @@ PetscErrorCode start_gpu_if_asked()
   if (start().begun || !given || wish == GpuWish::no) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(device_by_now(&device));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(expect_copies(&buffers));
-  PetscCall(look_for_option("-amgkit_copy_threads", &given, &word));
-  if (given) buffers = std::clamp(std::atoi(word.c_str()), 0, buffers);
   PetscCall(PetscRegisterFinalize(join_start));
+  if (size == 1) {
+    std::string threads;
+    PetscCall(look_for_option("-amgkit_copy_threads", &given, &threads));
+    PetscCall(expect_copies(given ? std::atoi(threads.c_str()) : 0, &buffers));
+  }
   begin(device, size > 1, buffers);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

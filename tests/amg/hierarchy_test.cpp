@@ -298,7 +298,6 @@ TYPED_TEST(HierarchyTest, MemoryAndComplexityStayWithinTheTargets)
   OK(MatDestroy(&A));
 }
 
-// Where memory is short, products are made in slices, and give the same hierarchy.
 // On a GPU only where plain slices take 90 MB, 22.5 million floats or half as many doubles; never on a coarse level.
 TYPED_TEST(HierarchyTest, BlocksMayBeConstantOnALargeFinestLevel)
 {
@@ -322,6 +321,7 @@ TYPED_TEST(HierarchyTest, BlocksMayBeConstantOnALargeFinestLevel)
   }
 }
 
+// Where memory is short, products are made in slices, and give the same hierarchy.
 TEST(HierarchyInLittleMemory, IsTheSame)
 {
   OwnedMat A;

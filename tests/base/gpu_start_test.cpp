@@ -31,26 +31,35 @@ TEST(GpuStart, IsNoneWhereTheOptionDoesNotAskForIt)
   }
 }
 
-TEST(GpuStart, LoadsAllFilesOfKernelsOrNone)
+TEST(GpuStart, LoadsAllFilesOfKernelsAndMakesBuffersOrNone)
 {
   int processes;
   OK(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
-  OK(replace_options("-amgkit_gpu"));
+  OK(replace_options("-amgkit_gpu -amgkit_copy_threads 3"));
   OK(AMGKitRegister());
   const MadeAhead made = wait_for_start();
   EXPECT_GT(made.files, 5);
   const bool all = processes == 1 && why_no_gpu().empty();
   EXPECT_EQ(made.loaded, all ? made.files : 0);
-  EXPECT_EQ(made.buffers > 0, all);
+  EXPECT_EQ(made.buffers, all ? 3 : 0);
   EXPECT_FALSE(read_option());
   OK(replace_options(""));
 }
 
-TEST(GpuStart, IsFollowedBySpaces)
+TEST(GpuStart, IsFollowedBySpacesAndCopies)
 {
   if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
   Cuda ex;
   OK(open(ex));
+  {
+    std::vector<double> x(std::size_t{3} << 20), y(x.size()); // 24 MB, six buffers
+    for (std::size_t i = 0; i < x.size(); i++) x[i] = static_cast<double>(i);
+    Array<double, Cuda> X;
+    OK(X.allocate(ex, static_cast<std::int64_t>(x.size())));
+    OK(copy_in(ex, X.data(), x.data(), X.bytes()));
+    OK(copy_out(ex, y.data(), X.data(), X.bytes()));
+    EXPECT_EQ(x, y);
+  }
   OK(synchronise(ex));
   OK(close(ex));
 }

@@ -114,7 +114,7 @@ protected:
 };
 } // namespace
 
-// The gate counts with gmres; the other methods, and the Debug space, which counts as Host does, are part of the full run.
+// The gate counts with gmres; the other methods and the Debug space are part of the full run.
 TEST_P(Convection, ConvergesAtEveryPecletNumber)
 {
   const bool all = full_run() && count_on_large_grids();

@@ -206,7 +206,7 @@ struct SliceForm {
 };
 // What slices there may be besides plain ones. A position costs time even where it has few bytes: a constant slice has at most so many
 // for each entry of its longest row. Of nodes it may have more where all slices are constant, as the Krylov method's product in double
-// precision then reads no matrix; beside plain slices, lists of more than two blocks for each of a node's are no faster (NOTES.md).
+// precision then reads no matrix; beside plain slices, a list longer than twice the longest row does not pay (NOTES.md).
 struct SliceKinds {
   bool stencil;
   int most_constants;

@@ -17,9 +17,9 @@ struct BlockForm {
 
 template <class Ex> class StoredMatrix {
 public:
-  // Local. A's own rows as sliced ELL, by blocks where these fit, in single precision when
-  // asked for and every entry can be represented; A itself, which must then stay, when its rows are too uneven, or on a plain host, where
-  // compressed rows are as fast. memory: A's, whose columns and values are freed once sliced ELL by rows has them; nullptr: they stay.
+  // Local. A's own rows as sliced ELL, by blocks where these fit, in single precision when asked for and every entry can be represented;
+  // A itself, which must then stay, when its rows are too uneven, or on a plain host, where compressed rows are as fast. memory: A's, whose
+  // columns and values are freed once sliced ELL by rows has them; nullptr: they stay.
   // form: of sliced ELL by rows.
   PetscErrorCode create(Ex &, CsrView<double> A, Storage, BlockForm block = 1, Csr<double, Ex> *memory = nullptr,
                         SellForm form = SellForm::by_bytes);

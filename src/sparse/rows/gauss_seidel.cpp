@@ -81,7 +81,7 @@ void subtract_upper(const CsrView<double> &A, const int *below, const double *d,
 }
 
 // The x_j of the row before comes last: the others are read while it is made. So it is in the next function, which reads all backwards:
-// with its first loop forwards the processor does not foresee what is read, and rows of 81 entries take four times as long.
+// with its first loop forwards the hardware's prefetching fails, and rows of 81 entries take three times as long.
 void sweep_forward(const CsrView<double> &A, const int *below, const double *d, const double *b, double *x)
 {
   const int *const ptr = A.ptr, *const col = A.col;
