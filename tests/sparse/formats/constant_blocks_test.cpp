@@ -124,6 +124,28 @@ TYPED_TEST(ConstantBlocks, AreThoseOfGrids)
       false);
 }
 
+// A slice is a line of 64 nodes with at most 7 blocks; its list has `values` on the diagonal and 6 beside it. A last slice of other blocks
+// is plain, and then the lists of the others may have 14 elements, in place of 56.
+TYPED_TEST(ConstantBlocks, HaveLongListsOnlyWhereAllSlicesAreConstant)
+{
+  if (!TypeParam::sliced_rows) GTEST_SKIP() << "compressed rows";
+  const HostCsr nodes = grid7(64, 4, 4);
+  const auto expect = [&](int values, bool all, const char *form) {
+    const BlockEntry repeated = in_turn(values);
+    const int first_plain = all ? nodes.rows : nodes.rows - 64;
+    const auto entry = [&](int i, int offset, int r, int c) { return i < first_plain ? repeated(i, offset, r, c) : own(i, offset, r, c); };
+    Csr<double, TypeParam> M;
+    StoredMatrix<TypeParam> stored;
+    OK(upload(this->ex, with_blocks(nodes, 3, entry), M));
+    OK(stored.create(this->ex, M.view(), Storage::in_single, 3));
+    EXPECT_STREQ(stored.description(), form) << values;
+  };
+  expect(4, true, "constant block SELL, single");
+  expect(20, true, "constant block SELL, single");
+  expect(4, false, "partly constant block SELL, single");
+  expect(20, false, "block SELL, single");
+}
+
 // In double precision, whatever precision the cycle has.
 TYPED_TEST(ConstantBlocks, HaveTheMatrixsOwnEntries)
 {
