@@ -86,8 +86,8 @@ protected:
     OK(solve(ksp, b, x, &solution));
   }
 
-  // What the defaults choose for a GPU, in the debug space, too, takes less time there, and more iterations than these.
-  static bool counts(const Use &use) { return std::string(use.name) == "host" || GetParam().options[0] != '\0'; }
+  // Of the limits: what the defaults choose for a GPU, in the debug space, too, takes less time there, and up to a third more iterations.
+  static double allowance(const Use &use) { return std::string(use.name) == "host" || GetParam().options[0] != '\0' ? 1 : 4.0 / 3; }
 
   // The iterations of each method at each Péclet number
   void check_flow(const Flow &flow, const Use &use, const std::vector<Krylov> &chosen)
@@ -102,14 +102,15 @@ protected:
         solve_flow(A, use, chosen[m], solution);
         EXPECT_TRUE(solution.converged()) << name;
         EXPECT_LE(solution.residual, 1e-8 * 1.1) << name; // the recurrence of bcgs drifts
-        if (counts(use)) EXPECT_LE(static_cast<double>(solution.iterations), chosen[m].share * static_cast<double>(flow.most[k])) << name;
+        EXPECT_LE(static_cast<double>(solution.iterations), allowance(use) * chosen[m].share * static_cast<double>(flow.most[k])) << name;
         if (k == 0) first[m] = solution.iterations;
         last[m] = solution.iterations;
       }
     }
-    if (!counts(use)) return;
-    for (std::size_t m = 0; m < chosen.size(); m++)
-      EXPECT_LE(static_cast<double>(last[m]), flow.growth * static_cast<double>(first[m])) << flow.name << ", " << chosen[m].options;
+    for (std::size_t m = 0; m < chosen.size(); m++) {
+      const double most = allowance(use) * flow.growth * static_cast<double>(first[m]);
+      EXPECT_LE(static_cast<double>(last[m]), most) << flow.name << ", " << chosen[m].options;
+    }
   }
 };
 } // namespace
