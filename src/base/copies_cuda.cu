@@ -55,7 +55,6 @@ PetscErrorCode destroy_lanes()
 {
   const std::lock_guard<std::mutex> locked(lanes().change);
   const std::size_t made = std::exchange(lanes().made, 0), buffered = std::exchange(lanes().buffered, 0);
-
   int device = 0;
 
   PetscFunctionBegin;

@@ -23,7 +23,7 @@ template <class Ex, class T> PetscErrorCode store(Ex &ex, CsrView<double> A, int
 }
 template <class Ex, class T> PetscErrorCode store(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &S, bool *fits, bool *kept)
 {
-  return block_sell_create(ex, A, block, true, S, fits, kept);
+  return block_sell_create(ex, A, block, S, fits, kept);
 }
 template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, Sell<T, Ex> &S, bool *kept)
 {
@@ -38,7 +38,7 @@ template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double>
   bool fits;
   PetscFunctionBegin;
   PetscCall(block_sell_fill(ex, A, S, kept));
-  if (!*kept) PetscCall(block_sell_create(ex, A, S.block, true, S, &fits, kept));
+  if (!*kept) PetscCall(block_sell_create(ex, A, S.block, S, &fits, kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -146,7 +146,7 @@ template <class Ex, class T> PetscErrorCode store(Ex &ex, CsrView<double> A, int
 template <class Ex, class T>
 PetscErrorCode store(Ex &ex, CsrView<double> A, int block, BlockSell<T, Ex> &S, bool *fits, bool *representable)
 {
-  return block_sell_create(ex, A, block, true, S, fits, representable);
+  return block_sell_create(ex, A, block, S, fits, representable);
 }
 template <class Ex, class T> PetscErrorCode store_values(Ex &ex, CsrView<double> A, Sell<T, Ex> &S, bool *representable)
 {

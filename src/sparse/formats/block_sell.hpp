@@ -20,6 +20,13 @@ namespace amgkit
 // The sizes N of blocks that there are.
 constexpr bool block_sell_has(int block) { return block == 2 || block == 3 || block == 6; }
 
+// Blocks of so many rows and columns, where these fit, and whether slices of theirs may be constant.
+struct BlockForm {
+  BlockForm(int rows, bool may_be_constant = true) : size(rows), constant(may_be_constant) {}
+  int size;
+  bool constant;
+};
+
 // Four entries of a block, by rows; the last ones of a block may be padding.
 template <class T> struct alignas(16) SellQuad {
   T of[4];
@@ -73,11 +80,10 @@ private:
   }
 };
 
-// constants: whether there may be constant slices.
 // *fits = false, and nothing stored, when rows or columns are no multiple of the block, when the entries that blocks lack are more than an
 // eighth of A's, or when the slices of nodes would be padded too much (sell_pattern()). *kept: whether every entry is representable in T.
 template <class Ex, class T>
-PetscErrorCode block_sell_create(Ex &, CsrView<double> A, int block, bool constants, BlockSell<T, Ex> &, bool *fits, bool *kept);
+PetscErrorCode block_sell_create(Ex &, CsrView<double> A, BlockForm, BlockSell<T, Ex> &, bool *fits, bool *kept);
 // New values of the same pattern. *kept = false: an entry is not representable in T, or a slice is constant no more; waits where T is float
 // or slices are constant.
 template <class Ex, class T> PetscErrorCode block_sell_fill(Ex &, CsrView<double> A, BlockSell<T, Ex> &, bool *kept);

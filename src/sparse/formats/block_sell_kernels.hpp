@@ -237,18 +237,18 @@ template <class Ex, class T> PetscErrorCode fill(Ex &ex, CsrView<double> A, Bloc
 } // namespace block_sell
 
 template <class Ex, class T>
-PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, int block, bool constants, BlockSell<T, Ex> &out, bool *fits, bool *kept)
+PetscErrorCode block_sell_create(Ex &ex, CsrView<double> A, BlockForm block, BlockSell<T, Ex> &out, bool *fits, bool *kept)
 {
   unsigned lost = 0;
 
   PetscFunctionBegin;
   out = {};
   *kept = false;
-  *fits = block_sell_has(block) && A.rows % block == 0 && A.cols % block == 0;
-  for (;; constants = false) {
+  *fits = block_sell_has(block.size) && A.rows % block.size == 0 && A.cols % block.size == 0;
+  for (;; block.constant = false) {
     if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(
-        block_sell::with_block(block, [&](auto N) { return block_sell::find_pattern<decltype(N)::value>(ex, A, constants, out, fits); }));
+    PetscCall(block_sell::with_block(
+        block.size, [&](auto N) { return block_sell::find_pattern<decltype(N)::value>(ex, A, block.constant, out, fits); }));
     if (*fits) PetscCall(block_sell::fill(ex, A, out, &lost));
     if ((lost & block_sell::not_constant) == 0) break;
   }
@@ -299,7 +299,7 @@ using Space = AMGKIT_SPACE;
   template PetscErrorCode add_product(Space &, BlockSellView<T>, const V *, V *);                                                          \
   template PetscErrorCode residual(Space &, BlockSellView<T>, const V *, const V *, V *);
 #define INSTANTIATE(T)                                                                                                                     \
-  template PetscErrorCode block_sell_create(Space &, CsrView<double>, int, bool, BlockSell<T, Space> &, bool *, bool *);                   \
+  template PetscErrorCode block_sell_create(Space &, CsrView<double>, BlockForm, BlockSell<T, Space> &, bool *, bool *);                   \
   template PetscErrorCode block_sell_fill(Space &, CsrView<double>, BlockSell<T, Space> &, bool *);                                        \
   INSTANTIATE_PRODUCTS(T, float)                                                                                                           \
   INSTANTIATE_PRODUCTS(T, double)                                                                                                          \

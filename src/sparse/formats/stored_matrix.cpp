@@ -44,7 +44,7 @@ template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool single
 template <class Ex> template <class T> PetscErrorCode StoredMatrix<Ex>::store_blocks(Ex &ex, CsrView<double> A, bool *fits, bool *kept)
 {
   PetscFunctionBegin;
-  PetscCall(block_sell_create(ex, A, block_.size, block_.constant, format_.template emplace<BlockSell<T, Ex>>(), fits, kept));
+  PetscCall(block_sell_create(ex, A, block_, format_.template emplace<BlockSell<T, Ex>>(), fits, kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

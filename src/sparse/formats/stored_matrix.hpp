@@ -8,13 +8,6 @@ namespace amgkit
 {
 enum class Storage { in_double, in_single };
 
-// Blocks of so many rows and columns, where these fit, and whether slices of theirs may be constant (block_sell.hpp).
-struct BlockForm {
-  BlockForm(int rows, bool may_be_constant = true) : size(rows), constant(may_be_constant) {}
-  int size;
-  bool constant;
-};
-
 template <class Ex> class StoredMatrix {
 public:
   // Local. A's own rows as sliced ELL, by blocks where these fit, in single precision when asked for and every entry can be represented;

@@ -306,7 +306,7 @@ TYPED_TEST(SlicedEll, BlocksAreRefusedWhereTheyDoNotPay)
     StoredMatrix<TypeParam> stored;
     bool fits = !cases[c].fits, kept = false;
     OK(upload(this->ex, cases[c].A, M));
-    OK(block_sell_create(this->ex, M.view(), cases[c].block, true, S, &fits, &kept));
+    OK(block_sell_create(this->ex, M.view(), cases[c].block, S, &fits, &kept));
     EXPECT_EQ(fits, cases[c].fits) << c;
     EXPECT_EQ(kept, cases[c].fits) << c;
     OK(stored.create(this->ex, M.view(), Storage::in_double, cases[c].block));

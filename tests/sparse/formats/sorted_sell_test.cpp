@@ -186,7 +186,7 @@ TYPED_TEST(SortedRows, AreNoNodesOfBlocks)
   BlockSell<double, TypeParam> S;
   bool fits = false, kept = false;
   OK(upload(this->ex, A, M));
-  OK(block_sell_create(this->ex, M.view(), 2, true, S, &fits, &kept));
+  OK(block_sell_create(this->ex, M.view(), 2, S, &fits, &kept));
   ASSERT_TRUE(fits);
   EXPECT_FALSE(S.nodes.sorted());
   Positions count;
