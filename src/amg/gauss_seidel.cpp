@@ -78,6 +78,7 @@ template <class Operator>
 PetscErrorCode GaussSeidel<Ex>::apply(Ex &ex, Operator &A, SweepOrder order, PetscInt sweeps, Guess guess, const double *d, const double *b,
                                       Iterate<double> &x) const
 {
+  constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
   const Split &rows = split_of(A);
   const PetscInt count = order == SweepOrder::alternating ? sweeps + sweeps % 2 : sweeps;
 
@@ -91,6 +92,7 @@ PetscErrorCode GaussSeidel<Ex>::apply(Ex &ex, Operator &A, SweepOrder order, Pet
       if (s == 0 && guess == Guess::zero && !backward) {
         sweep_from_zero(block, rows.below.data(), rows.symmetric, d, b, x.here, x.there);
         PetscCall(log_flops(ex, flops(block) * (rows.symmetric ? 1 : 0.5)));
+        if (tied_) solve_tied_rows(block, *tied_, false, transposed, b, x.here, rows.symmetric ? x.there : nullptr);
         continue;
       }
       if (s == 0 && guess == Guess::zero) PetscCall(fill(ex, A.rows, 0, x.here));
@@ -99,7 +101,9 @@ PetscErrorCode GaussSeidel<Ex>::apply(Ex &ex, Operator &A, SweepOrder order, Pet
         PetscCall(A.subtract_others(ex, static_cast<const double *>(x.here), x.there));
         rhs = x.there;
       }
+      if (tied_ && backward) solve_tied_rows(block, *tied_, true, transposed, rhs, x.here, nullptr);
       (backward ? sweep_backward : sweep_forward)(block, rows.below.data(), d, rhs, x.here);
+      if (tied_ && !backward) solve_tied_rows(block, *tied_, false, transposed, rhs, x.here, nullptr);
       PetscCall(log_flops(ex, flops(block)));
     }
   } else {
@@ -122,7 +126,10 @@ PetscErrorCode GaussSeidel<Ex>::residual(Ex &ex, Operator &A, PetscInt sweeps, G
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     const CsrView<double> block = A.own_block();
-    if (!rows.symmetric) {
+    if (!rows.symmetric && tied_) { // x has changed since the sweep
+      PetscCall(amgkit::residual(ex, block, b, static_cast<const double *>(x.here), x.there));
+      PetscCall(log_flops(ex, flops(block)));
+    } else if (!rows.symmetric) {
       subtract_upper(block, rows.below.data(), d, x.here, x.there);
       PetscCall(log_flops(ex, flops(block) / 2));
     }

@@ -1,11 +1,14 @@
 // Hybrid Gauss-Seidel for a smoother: M⁻¹, M a triangle of each rank's own block, see sparse/rows/gauss_seidel.hpp; other ranks' values are
 // those at a sweep's beginning. On a plain host only, where rows are read one after the other.
 //
+// Tied rows are solved together, by the matrix's own rows, after each forward sweep and before each backward one.
+//
 // Forward sweeps before the coarse correction and backward ones after it make a symmetric cycle: for a symmetric A each of these is the
 // other's adjoint. From a zero guess a sweep and the residual after it take one product together, or half of one where the block is
 // symmetric.
 #pragma once
 #include "dist/transposed.hpp"
+#include "sparse/rows/tied_rows.hpp"
 
 namespace amgkit
 {
@@ -27,6 +30,8 @@ public:
   // Local, anew for other values. d[i] = 1 / a_ii, or 0, becomes that of M. Whether this rank's block is symmetric is looked at, whatever
   // the user says of the matrix: rows that MatZeroRows() has changed may make it wrong.
   PetscErrorCode prepare(Ex &, const DistMatrix<Ex> &A, double *d);
+  // Local, after that: the tied rows, with M⁻¹, which must outlive the sweeps; nullptr: none.
+  void tie(const TiedRows<Ex> *tied) { tied_ = tied && tied->groups() > 0 ? tied : nullptr; }
   // Collective, after that: whether four sweeps on A x = 0, forward ones and backward ones, leave all |x_i| |a_ii|^(1/2) below the 1 that
   // they are random numbers below at first. Of symmetric definite matrices that is known; coarse ones of convection may be unfit.
   PetscErrorCode test_sweeps(Ex &, DistMatrix<Ex> &A, const double *d, bool *reduce) const;
@@ -54,5 +59,6 @@ private:
     return std::is_same_v<Operator, TransposedMatrix<Ex>> ? transposed_ : rows_;
   }
   Split rows_, transposed_;
+  const TiedRows<Ex> *tied_ = nullptr;
 };
 } // namespace amgkit

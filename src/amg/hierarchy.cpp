@@ -88,6 +88,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Setup &setup, Mat
   PetscCall(renumber_finest(setup, of_level.diagonal));
   PetscCall(attempt(comm(), [&] { return levels.front()->A.allocate(setup.ex); }));
   PetscCall(take_coarsest(setup, std::move(of_level)));
+  PetscCall(levels.front()->find_ties(setup.ex, setup.parameters));
   PetscCall(setup.prolongation.begin(setup.ex, A, *levels.front(), setup.coarsest, in_single));
   if (finest.reordered())
     PetscCall(attempt(comm(), [&] { return finest.order() ? setup.prolongation.take_order(setup.ex, finest.order()) : PETSC_SUCCESS; }));
@@ -301,6 +302,7 @@ PetscErrorCode Hierarchy<Ex>::refresh_from(Ex &ex, const AmgParameters &paramete
     if (level.transfer && !level.move) PetscCall(coarse->A.unfold(ex));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
+  if (l == 0) PetscCall(level.find_ties(ex, parameters));
   if (!level.transfer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(level.transfer->refresh(ex, level, of_level, level.move ? level.move->from->A : coarse->A, of_coarse));
   *fits = of_coarse.sound;
@@ -323,6 +325,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::access_finest(Ex &ex, Array<do
 {
   DistMatrix<Ex> &A = levels.front()->A;
   const LogLevel logged(0);
+  RowBounds bounds;
 
   PetscFunctionBegin;
   PetscCall(attempt(A.comm, [&] {
@@ -332,7 +335,9 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::access_finest(Ex &ex, Array<do
     PetscCall(diagonal.allocate(ex, A.rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(check_entries(ex, A, unfit, diagonal.data(), finest.order(), &levels.front()->bound));
+  PetscCall(check_entries(ex, A, unfit, diagonal.data(), finest.order(), &bounds));
+  levels.front()->bound = bounds.sum;
+  levels.front()->coupling = bounds.coupling;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -70,6 +70,7 @@ template <class Ex> struct Level {
   int number = 0;          // in the hierarchy, the finest is 0
   int block_size = 1;      // unknowns a node
   double bound = HUGE_VAL; // no eigenvalue of D⁻¹ A, D the diagonal, is larger in size; HUGE_VAL: nothing is known. The same on all ranks
+  double coupling = 0;     // the largest |a_ij| / |a_ii|, j != i, of the finest level's own blocks
   Smoother<Ex> smoother;
   std::unique_ptr<Transfer<Ex>> transfer; // to the next coarser level, none on the coarsest
   std::unique_ptr<Move<Ex>> move;         // of the next coarser level, where fewer ranks hold it
@@ -89,6 +90,8 @@ template <class Ex> struct Level {
     const double bytes = static_cast<double>(A.diag.nnz) * (storage == Storage::in_single ? sizeof(float) : sizeof(double));
     return {block_size, number == 0 && bytes > least};
   }
+  // Collective, after analyse(), for the finest level; coarse matrices have next to no tied rows.
+  PetscErrorCode find_ties(Ex &ex, const AmgParameters &parameters) { return smoother.find_ties(ex, A, parameters, coupling); }
   // Local: the smoother's D⁻¹, once A is complete or has new values, and diagonal, unless it is there.
   PetscErrorCode analyse(Ex &, const AmgParameters &, Array<double, Ex> &diagonal);
 };

@@ -22,6 +22,7 @@ struct AmgParameters {
   PetscInt smoother_sweeps = 1;
   PetscInt pre_sweeps = -1, post_sweeps = -1;
   PetscInt chebyshev_degree = 0, least_degree = 1; // the second no option: a type's own
+  PetscBool smooth_tied_rows = PETSC_TRUE;
   PetscReal jacobi_omega = 0;
   CoarseKind coarse_solver = CoarseKind::dense;
   PetscInt coarse_sweeps = 20;
@@ -94,6 +95,10 @@ private:
          "0, the degree is 1 where rho is at most 2.4, 2 where it is at most 6.5, else 3; with amgsa at least 2. -ksp_view names "
          "the levels where it is more than the least.",
          "PETSc PCGAMG"},
+        {"smooth_tied_rows", Flag{&smooth_tied_rows}, "Smooth rows together that are tied by couplings as large as their diagonal entries",
+         "Rows i and j are tied if a_ij^2 and a_ji^2 are above half of a_ii a_jj, as rows of a sliver are, a flat tetrahedron. With "
+         "chebyshev and gauss_seidel, a group of up to 8 such rows of the finest level has the inverse of its block in place of those of "
+         "its diagonal entries. -ksp_view says how many groups there are. The other smoothers leave them alone."},
         {"jacobi_omega", RealRange{&jacobi_omega, 0, 2}, "Weight of the jacobi smoother; 0 means 4 / (3 rho)", "",
          "Vanek, Mandel, Brezina 1996"},
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),

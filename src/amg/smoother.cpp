@@ -63,9 +63,42 @@ PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParamet
     raised_ = chosen && degree > parameters.least_degree;
     steps_ = chebyshev_steps(degree, chebyshev_interval(spectral_radius()));
     root = chebyshev_root(degree, chebyshev_interval(spectral_radius()));
+    PetscCall(prepare_ties(ex, A, TiedStep::of_polynomial));
   }
   PetscCall(scale_rows(ex, lone_, root, d_.data()));
   lone_.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode Smoother<Ex>::find_ties(Ex &ex, const DistMatrix<Ex> &A, const AmgParameters &parameters, double coupling)
+{
+  const SmootherKind asked_for = kind(parameters);
+
+  PetscFunctionBegin;
+  untie();
+  if (asked_for != SmootherKind::chebyshev && asked_for != SmootherKind::gauss_seidel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!parameters.smooth_tied_rows || !(coupling * coupling > tie)) PetscFunctionReturn(PETSC_SUCCESS);
+  tied_ = std::make_unique<TiedRows<Ex>>();
+  PetscCall(attempt(A.comm, [&] { return find_tied_rows(ex, A.diag, A.offd, d_.data(), *tied_); }));
+  tied_groups_ = tied_->groups();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &tied_groups_, 1, MPIU_INT, MPI_SUM, A.comm));
+  if (tied_groups_ == 0) untie();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Collective: what the steps need of tied rows.
+template <class Ex> PetscErrorCode Smoother<Ex>::prepare_ties(Ex &ex, const DistMatrix<Ex> &A, TiedStep step)
+{
+  PetscFunctionBegin;
+  if (!tied_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    if (tied_->groups() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(invert_tied_blocks(ex, A.diag, A.offd, d_.data(), step, *tied_));
+    if (step == TiedStep::of_polynomial) PetscCall(copy_tied_rows(ex, A.diag, A.offd, *tied_)); // sweeps read the matrix itself
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,7 +109,9 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_gauss_seidel(Ex &ex, Di
 
   PetscFunctionBegin;
   if (!gauss_seidel_) gauss_seidel_ = std::make_unique<GaussSeidel<Ex>>();
+  PetscCall(prepare_ties(ex, A, TiedStep::of_sweep));
   PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, d_.data()); }));
+  gauss_seidel_->tie(tied_.get());
   if (A.range.size() > 2 && !symmetric) {
     PetscCall(test_symmetry(ex, A, &symmetric));
     symmetry_ = symmetric;
@@ -109,6 +144,7 @@ PetscErrorCode Smoother<Ex>::prepare_to_solve(Ex &ex, DistMatrix<Ex> &A, const A
   raised_ = false;
   ilu_.reset();
   gauss_seidel_.reset();
+  untie();
   if (kind(parameters) == SmootherKind::gauss_seidel) PetscCall(attempt(A.comm, [&] { return lone_rows(ex, A.diag, A.offd, lone_); }));
   PetscCall(estimate_ends(ex, A, d_.data(), z, &ends));
   spectrum_ = Spectrum{ends.largest, ends.symmetric};
@@ -129,12 +165,16 @@ template <class Ex> std::string Smoother<Ex>::remark() const
 {
   if (growing_) return "chebyshev, as with Gauss-Seidel sweeps an error grows";
   if (ilu_) return ilu_->trouble();
-  return raised_ ? "chebyshev of degree " + std::to_string(steps_.size()) + ", as rho is " + std::to_string(spectral_radius()) : "";
+  std::string said =
+      raised_ ? "chebyshev of degree " + std::to_string(steps_.size()) + ", as rho is " + std::to_string(spectral_radius()) : "";
+  if (tied_) said += (said.empty() ? "" : "; ") + std::to_string(tied_groups_) + " groups of tied rows are smoothed together";
+  return said;
 }
 
 template <class Ex> PetscErrorCode Smoother<Ex>::prepare_transposed(Ex &ex, const DistMatrix<Ex> &A, const TransposedMatrix<Ex> &At)
 {
   if (gauss_seidel_) return gauss_seidel_->prepare_transposed(ex, At);
+  if (tied_) return residual_.allocate(ex, A.rows);
   return has_factors() ? ilu_->transpose(ex, A) : PETSC_SUCCESS;
 }
 
@@ -165,6 +205,26 @@ template <class Ex> template <class V> FirstStep<V> Smoother<Ex>::first_step(int
   return {rows, steps_[0].factor, d_.data(), single_.size() > 0 ? single_.data() : nullptr, x};
 }
 
+// y += factor (M⁻¹ - D⁻¹) (b - A x) in tied rows, right after a step from x to y; x = nullptr: from zeros.
+template <class Ex>
+template <class Operator, class V>
+PetscErrorCode Smoother<Ex>::step_of_tied_rows(Ex &ex, Operator &A, double factor, const V *b, const V *x, V *y) const
+{
+  constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
+
+  PetscFunctionBegin;
+  if (!tied_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!x) {
+    PetscCall(add_tied_blocks(ex, *tied_, factor, transposed, b, y));
+  } else if constexpr (transposed) {
+    PetscCall(A.residual(ex, b, x, residual_.data()));
+    PetscCall(add_tied_blocks(ex, *tied_, factor, true, static_cast<const V *>(residual_.data()), y));
+  } else {
+    PetscCall(relax_tied_rows(ex, *tied_, factor, b, x, A.halo.template ghost<V>(), y)); // ghosts of x, by the step
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex>
 template <class Operator, class D, class V>
 PetscErrorCode Smoother<Ex>::apply_scaled(Ex &ex, Operator &A, const D *d, PetscInt sweeps, Guess guess, const V *b, Iterate<V> &x) const
@@ -177,10 +237,12 @@ PetscErrorCode Smoother<Ex>::apply_scaled(Ex &ex, Operator &A, const D *d, Petsc
     for (std::size_t k = 0; k < steps_.size(); k++) {
       if (zero_guess && s == 0 && k == 0) {
         if (guess == Guess::zero) PetscCall(scale(ex, A.rows, steps_[0].factor, d, b, x.here));
+        PetscCall(step_of_tied_rows(ex, A, steps_[0].factor, b, static_cast<const V *>(nullptr), x.here));
         continue;
       }
       const bool from_zero = zero_guess && s == 0 && k == 1;
       PetscCall(A.relax(ex, d, steps_[k], b, x.here, from_zero ? nullptr : x.there, x.there));
+      PetscCall(step_of_tied_rows(ex, A, steps_[k].factor, b, static_cast<const V *>(x.here), x.there));
       std::swap(x.here, x.there);
     }
   }

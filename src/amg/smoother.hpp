@@ -11,6 +11,11 @@
 //              correction, backward after it; where errors grow, chebyshev. On a plain host only.
 // A level on which rho overflows is not smoothed.
 //
+// With chebyshev and gauss_seidel, groups of rows that are tied to each other (sparse/rows/tied_rows.hpp) are smoothed together on the
+// finest level: M⁻¹ with their blocks in place of D⁻¹, or solved one group after the other after a forward sweep and before a backward one.
+// The spectrum stays that of D⁻¹ A: M⁻¹ A has no larger eigenvalues, as far as a sum of element matrices has them. For with a positive
+// semidefinite K_e of m nodes, xᵀ K_e x <= m sum x_i² k_ii, and with p groups of nodes at most p times the sum of their own parts.
+//
 // A row that is coupled to no column, a Dirichlet row, is solved by each sweep: D⁻¹ is there a root of the polynomial over a_ii. Else the
 // product of preconditioner and matrix has an eigenvalue there that is none of the smooth vectors', and where other rows are coupled to its
 // column, as in PETSc's ex45, conjugate gradients take 154 iterations in place of 9.
@@ -19,6 +24,7 @@
 #include "amg/gauss_seidel.hpp"
 #include "amg/parameters.hpp"
 #include "amg/spectral_radius.hpp"
+#include "sparse/rows/tied_rows.hpp"
 
 #include <memory>
 #include <optional>
@@ -50,6 +56,10 @@ public:
     symmetry_.reset();
     raised_ = growing_ = false;
   }
+  // Collective, after that: looks for tied rows where the smoother has a use for them. coupling: the largest |a_ij| / |a_ii| of columns j
+  // != i of the ranks' own blocks.
+  PetscErrorCode find_ties(Ex &, const DistMatrix<Ex> &A, const AmgParameters &, double coupling);
+  bool has_ties() const { return tied_ != nullptr; } // the same on all ranks
   bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
   // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
   void set_spectrum(const Spectrum &spectrum) { known_ = spectrum; }
@@ -90,14 +100,24 @@ public:
   const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
   // The same on all ranks: whether A is found to be symmetric, where prepare() has looked.
   std::optional<bool> symmetry() const { return spectrum_ ? spectrum_->symmetric : symmetry_; }
-  std::string remark() const; // why the smoother is not the one that was asked for, or of a higher degree than others
+  // Why the smoother is not the one that was asked for, or of a higher degree than others, and what it smooths together.
+  std::string remark() const;
+  PetscInt tied_groups() const { return tied_groups_; } // of all ranks
   std::size_t bytes() const
   {
-    return d_.bytes() + single_.bytes() + (ilu_ ? ilu_->bytes() : 0) + (gauss_seidel_ ? gauss_seidel_->bytes() : 0);
+    return d_.bytes() + single_.bytes() + (ilu_ ? ilu_->bytes() : 0) + (gauss_seidel_ ? gauss_seidel_->bytes() : 0) +
+           (tied_ ? tied_->bytes() : 0) + residual_.bytes();
   }
 
 private:
   PetscErrorCode prepare_gauss_seidel(Ex &, DistMatrix<Ex> &A, bool symmetric);
+  PetscErrorCode prepare_ties(Ex &, const DistMatrix<Ex> &A, TiedStep);
+  void untie()
+  {
+    tied_.reset();
+    tied_groups_ = 0;
+  }
+  template <class Operator, class V> PetscErrorCode step_of_tied_rows(Ex &, Operator &A, double factor, const V *b, const V *x, V *y) const;
   template <class Operator, class D, class V>
   PetscErrorCode apply_scaled(Ex &, Operator &A, const D *d, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;
 
@@ -114,7 +134,10 @@ private:
   std::optional<Spectrum> known_, spectrum_;
   std::unique_ptr<BlockIlu<Ex>> ilu_;
   std::unique_ptr<GaussSeidel<Ex>> gauss_seidel_;
-  std::optional<bool> symmetry_; // by Gauss-Seidel
-  bool growing_ = false;         // with gauss_seidel, for which chebyshev stands in
+  std::optional<bool> symmetry_;       // by Gauss-Seidel
+  bool growing_ = false;               // with gauss_seidel, for which chebyshev stands in
+  std::unique_ptr<TiedRows<Ex>> tied_; // nothing, on all ranks, where there are none
+  PetscInt tied_groups_ = 0;
+  mutable Array<double, Ex> residual_; // a row, for tied rows of the transposed matrix
 };
 } // namespace amgkit

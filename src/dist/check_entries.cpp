@@ -6,7 +6,8 @@
 
 namespace amgkit
 {
-template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, int sought, double *a, const int *order, double *bound)
+template <class Ex>
+PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A, int sought, double *a, const int *order, RowBounds *bounds)
 {
   RowCheck check;
   constexpr PetscInt none = std::numeric_limits<PetscInt>::max();
@@ -22,10 +23,10 @@ template <class Ex> PetscErrorCode check_entries(Ex &ex, const DistMatrix<Ex> &A
   auto negative = static_cast<PetscInt>(check.negative);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, first.data(), 2, MPIU_INT, MPI_MIN, A.comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &negative, 1, MPIU_INT, MPI_SUM, A.comm));
-  std::array<double, 2> most = {mine == first[0] ? static_cast<double>(check.faults) : 0, check.bound};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, A.comm));
+  std::array<double, 3> most = {mine == first[0] ? static_cast<double>(check.faults) : 0, check.bounds.sum, check.bounds.coupling};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most.data(), 3, MPI_DOUBLE, MPI_MAX, A.comm));
   const int faults = static_cast<int>(most[0]);
-  if (bound) *bound = most[1];
+  if (bounds) *bounds = {most[1], most[2]};
   if (first[0] != none) {
     const char *what = faults & row_not_finite         ? "has an entry that is NaN or infinite"
                        : faults & row_not_sorted       ? "has columns that are not in ascending order"

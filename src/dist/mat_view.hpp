@@ -19,9 +19,9 @@ bool on_cuda(Mat A);
 
 // Rows of A with one of these faults, RowFault bits of sparse/rows/rows.hpp, where row_negative_diagonal stands for diagonals of both
 // signs: a named error on every rank, with the global row. a[i] = a_ii besides, unless a is nullptr. order: the user's numbers of the
-// rows, nullptr where they have no others. bound, unless it is nullptr: RowCheck's, of all ranks. Collective.
+// rows, nullptr where they have no others. bounds, unless it is nullptr: RowCheck's, of all ranks. Collective.
 template <class Ex>
-PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int sought, double *a, const int *order = nullptr, double *bound = nullptr);
+PetscErrorCode check_entries(Ex &, const DistMatrix<Ex> &, int sought, double *a, const int *order = nullptr, RowBounds *bounds = nullptr);
 
 // What tells a matrix and its nonzero pattern from any other. MatHeaderReplace() leaves a Mat where it is and may leave its nonzero state,
 // but gives it the other's id; new preallocation gives a parallel Mat other blocks, and nothing else may tell of it.

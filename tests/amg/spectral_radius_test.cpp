@@ -114,11 +114,12 @@ TYPED_TEST(SpectrumTest, BoundOfAGridIsNearlyReached)
 {
   Operator<TypeParam> op;
   Spectrum with, without;
-  double bound = 0;
+  RowBounds bounds;
   OK(op.create(this->ex, grid7(12, 12, 12), 1));
-  OK(check_entries(this->ex, op.matrix, row_faults, nullptr, nullptr, &bound));
-  EXPECT_NEAR(bound, 2, 1e-6);
-  OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), bound, &with));
+  OK(check_entries(this->ex, op.matrix, row_faults, nullptr, nullptr, &bounds));
+  EXPECT_NEAR(bounds.sum, 2, 1e-6);
+  EXPECT_NEAR(bounds.coupling, 1.0 / 6, 1e-6);
+  OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), bounds.sum, &with));
   OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &without));
   EXPECT_NEAR(with.radius, without.radius, 1e-12);
 }

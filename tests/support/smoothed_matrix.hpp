@@ -13,6 +13,7 @@ template <class Ex> struct Smoothed {
   Smoother<Ex> smoother;
   TransposedMatrix<Ex> transposed;
   AmgParameters parameters;
+  double coupling = 0; // as find_ties() has it
 
   PetscErrorCode create(Ex &ex, const HostCsr &whole, PetscInt local_rows, SmootherKind kind = SmootherKind::ilu0)
   {
@@ -33,6 +34,7 @@ template <class Ex> struct Smoothed {
     PetscCall(diagonal_and_l1(ex, matrix.A.diag, matrix.A.offd, a.data(), d.data()));
     if (!Smoother<Ex>::needs_l1(parameters)) PetscCall(invert_entries(ex, matrix.A.rows, a.data(), d.data()));
     smoother.set_scaling(std::move(d), {});
+    PetscCall(smoother.find_ties(ex, matrix.A, parameters, coupling));
     PetscCall(smoother.prepare(ex, matrix.A, parameters));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

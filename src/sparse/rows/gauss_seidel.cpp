@@ -1,6 +1,7 @@
 #include "sparse/rows/gauss_seidel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace amgkit
@@ -105,6 +106,29 @@ void sweep_backward(const CsrView<double> &A, const int *below, const double *d,
     for (int k = end - 1; k >= ptr[i]; k--) s -= val[k] * x[col[k]];
     for (int k = ptr[i + 1] - 1; k >= end; k--) s -= val[k] * x[col[k]];
     x[i] += d[i] * s;
+  }
+}
+
+void solve_tied_rows(const CsrView<double> &A, const TiedRows<Host> &tied, bool backward, bool transposed, const double *b, double *x,
+                     double *r)
+{
+  const int *begin = tied.begin.data(), *row = tied.row.data(), groups = tied.groups();
+  for (int place = 0; place < groups; place++) {
+    const int g = backward ? groups - 1 - place : place, first = begin[g], n = begin[g + 1] - first;
+    const double *block = tied.blocks.data() + std::ptrdiff_t{most_tied} * first;
+    std::array<double, most_tied> left{};
+    for (int t = 0; t < n; t++) {
+      const int i = row[first + t];
+      left[t] = r ? r[i] : b[i];
+      for (int k = A.ptr[i]; !r && k < A.ptr[i + 1]; k++) left[t] -= A.val[k] * x[A.col[k]];
+    }
+    for (int t = 0; t < n; t++) {
+      const int i = row[first + t];
+      double correction = 0;
+      for (int s = 0; s < n; s++) correction += block[transposed ? most_tied * s + t : most_tied * t + s] * left[s];
+      x[i] += correction;
+      for (int k = A.ptr[i]; r && k < A.ptr[i + 1]; k++) r[A.col[k]] -= A.val[k] * correction;
+    }
   }
 }
 } // namespace amgkit

@@ -16,12 +16,18 @@ enum RowFault : int {
 };
 inline constexpr int row_faults = row_not_finite | row_not_sorted | row_without_diagonal | row_zero_diagonal;
 
+// Over the rows with a_ii != 0
+struct RowBounds {
+  double sum = 0;      // the largest sum_j |a_ij| / |a_ii|: D⁻¹ A has no larger eigenvalue (Gershgorin)
+  double coupling = 0; // the largest |a_ij| / |a_ii|, j != i, of own columns
+};
+
 struct RowCheck {
   std::int64_t negative = 0;        // rows with a_ii < 0
   int first_negative = -1;          // the first of them, -1: none
   int first_fault = -1, faults = 0; // the first row with one of the faults that were sought, and its RowFault bits
   int all_faults = 0;               // those of all rows
-  double bound = 0; // the largest sum_j |a_ij| / |a_ii| of rows with a_ii != 0: D⁻¹ A has no larger eigenvalue (Gershgorin)
+  RowBounds bounds;
 };
 
 // a[i] = a_ii, 0 when missing, besides, unless a is nullptr. sought: of row_faults

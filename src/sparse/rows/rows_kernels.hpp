@@ -45,13 +45,13 @@ struct Widest {
 // What check_rows() finds in some rows, and in two lots of them.
 struct Found {
   std::int64_t negative, first_negative, first_fault;
-  float bound;
+  float sum, coupling; // as RowBounds has them
 };
 struct Together {
   AMGKIT_FN Found operator()(const Found &a, const Found &b) const
   {
-    return {a.negative + b.negative, Min{}(a.first_negative, b.first_negative), Min{}(a.first_fault, b.first_fault),
-            Max{}(a.bound, b.bound)};
+    return {a.negative + b.negative, Min{}(a.first_negative, b.first_negative), Min{}(a.first_fault, b.first_fault), Max{}(a.sum, b.sum),
+            Max{}(a.coupling, b.coupling)};
   }
 };
 
@@ -74,20 +74,24 @@ template <class Ex, class F> PetscErrorCode chosen_rows(Ex &ex, std::int64_t n, 
 template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, double *a, RowCheck *check, int sought)
 {
   Array<int, Ex> faults;
-  Array<float, Ex> ratios;
+  Array<float, Ex> sums, couplings;
   const std::int64_t n = diag.rows;
   Found found = {};
 
   PetscFunctionBegin;
   *check = {};
-  PetscCall(allocate_each(ex, n, faults, ratios));
+  PetscCall(allocate_each(ex, n, faults, sums, couplings));
   int *f = faults.data();
-  float *ratio = ratios.data();
+  float *ratio = sums.data(), *coupling = couplings.data();
   PetscCall(for_rows(ex, n, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     int mine = entry_faults(team, diag, i) | entry_faults(team, offd, i), stored = 0;
-    double a_ii = 0;
+    double a_ii = 0, largest = 0;
     for (int k : team.share(diag.ptr[i], diag.ptr[i + 1])) {
-      if (diag.col[k] != i) continue;
+      if (diag.col[k] != i) {
+        const double a = diag.val[k] < 0 ? -diag.val[k] : diag.val[k];
+        largest = a > largest ? a : largest;
+        continue;
+      }
       stored = 1;
       a_ii = diag.val[k];
       if (a_ii == 0) mine |= row_zero_diagonal;
@@ -96,10 +100,12 @@ template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrV
     mine = team.combine(mine, Or{});
     if (!team.any(stored)) mine |= row_without_diagonal;
     a_ii = team.sum(a_ii);
-    const double sum = absolute_sum(team, diag, i) + absolute_sum(team, offd, i);
+    largest = team.combine(largest, Max{});
+    const double sum = absolute_sum(team, diag, i) + absolute_sum(team, offd, i), size = a_ii < 0 ? -a_ii : a_ii;
     team.once([&] {
       f[i] = mine;
-      ratio[i] = static_cast<float>(a_ii != 0 ? sum / (a_ii < 0 ? -a_ii : a_ii) : 0);
+      ratio[i] = static_cast<float>(a_ii != 0 ? sum / size : 0);
+      coupling[i] = static_cast<float>(a_ii != 0 ? largest / size : 0);
       if (a) a[i] = a_ii;
     });
   }));
@@ -107,11 +113,11 @@ template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrV
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
         const bool negative = (f[i] & row_negative_diagonal) != 0;
-        return Found{negative ? 1 : 0, negative ? i : n, f[i] & sought ? i : n, ratio[i]};
+        return Found{negative ? 1 : 0, negative ? i : n, f[i] & sought ? i : n, ratio[i], coupling[i]};
       },
-      {0, n, n, 0}, Together{}, &found));
+      {0, n, n, 0, 0}, Together{}, &found));
   check->negative = found.negative;
-  check->bound = found.bound;
+  check->bounds = {found.sum, found.coupling};
   if (found.negative > 0) check->first_negative = static_cast<int>(found.first_negative);
   if (found.first_fault < n) {
     check->first_fault = static_cast<int>(found.first_fault);

@@ -47,11 +47,11 @@ TYPED_TEST(Rows, FaultsAreFoundWhereTheyAre)
     EXPECT_EQ(this->to_host(a)[1], 4);
     EXPECT_EQ(this->to_host(a)[3], c.drop_diagonal ? 0 : 4);
     if (c.row < 0) {
-      EXPECT_NEAR(check.bound, 1.25, 1e-6);
+      EXPECT_NEAR(check.bounds.sum, 1.25, 1e-6);
     }
     OK(check_rows(this->ex, O.view(), M.view(), a.data(), &check)); // the same entries as couplings to other ranks: no diagonal anywhere
     EXPECT_EQ(check.first_fault, 0);
-    EXPECT_EQ(check.bound, 0);
+    EXPECT_EQ(check.bounds.sum, 0);
   }
 }
 
@@ -69,7 +69,7 @@ TYPED_TEST(Rows, UnsortedColumnsAndNegativeDiagonals)
   EXPECT_EQ(check.negative, 2);
   EXPECT_EQ(check.first_negative, 1);
   EXPECT_EQ(this->to_host(a), (std::vector<double>{1, -2, -3}));
-  EXPECT_NEAR(check.bound, 1.5, 1e-6); // row 1: (1 + 2) / |-2|
+  EXPECT_NEAR(check.bounds.sum, 1.5, 1e-6); // row 1: (1 + 2) / |-2|
   std::swap(A.col[3], A.col[4]);
   OK(upload(this->ex, A, M));
   OK(check_rows(this->ex, M.view(), O.view(), a.data(), &check));
