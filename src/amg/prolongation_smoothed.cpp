@@ -183,7 +183,7 @@ private:
     {
       const LogPhase logged(Phase::strength);
       if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks));
-      PetscCall(symmetric_strength(ex, nodes, kind, theta, level.strength));
+      PetscCall(symmetric_strength(ex, nodes, kind, {theta, kept_share(fine) * theta}, level.strength));
     }
     const DistGraph<Ex> graph = graph_of(nodes, level.strength.diag.data(), level.strength.offd.data());
     const LogPhase logged(Phase::coarsen);
@@ -222,6 +222,13 @@ private:
     transfer.filter.reset();
     transfer.unfiltered = {};
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // The entries of slivers are large beside those that couple their nodes to the rest of the mesh, which then seem weak.
+  double kept_share(const Level<Ex> &fine) const
+  {
+    constexpr double beside_slivers = 0.2;
+    return parameters_.lump_below >= 0 ? parameters_.lump_below : fine.smoother.has_ties() ? beside_slivers : 1;
   }
 
   SmoothedParameters parameters_;

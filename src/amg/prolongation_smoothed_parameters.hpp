@@ -11,6 +11,7 @@ struct SmoothedParameters {
   PetscInt mis_k = 2, aggressive_coarsening = 0;
   PetscInt agg_nsmooths = 1;
   PetscBool lump_weak = PETSC_TRUE;
+  PetscReal lump_below = -1;
   PetscReal prolongator_filter = -1;
   PetscBool reweight = PETSC_TRUE;
   SpgemmKind spgemm = SpgemmKind::native;
@@ -35,7 +36,13 @@ struct SmoothedParameters {
         {"agg_nsmooths", IntegerRange{&agg_nsmooths, 0, 10}, "Number of smoothing steps for the prolongator; 0 means plain aggregation", "",
          "PETSc PCGAMG"},
         {"lump_weak", Flag{&lump_weak}, "Smooth the prolongator with a matrix whose weak couplings are lumped into the diagonal",
-         "They are lumped block by block. Otherwise the prolongator is smoothed with the matrix itself.", "Vanek, Mandel, Brezina 1996"},
+         "They are lumped block by block, those alone that lump_below leaves. Otherwise the prolongator is smoothed with the matrix "
+         "itself.",
+         "Vanek, Mandel, Brezina 1996"},
+        {"lump_below", RealRange{&lump_below, -1, 1},
+         "Of the weak couplings, lump those below this share of the threshold; negative: chosen",
+         "Weak couplings above it join no aggregates, but smooth the prolongator. A negative number stands for 0.2 on a finest level with "
+         "tied rows, as smooth_tied_rows has them, else for 1: all weak couplings are lumped."},
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
          "Drop blocks of the prolongator below this share of the largest block of their node; negative: chosen",
          "The other blocks are corrected so that the near-null space is represented as before. A negative number stands for 0.1 if that "

@@ -1,10 +1,12 @@
-// A directed graph on the rows of a distributed matrix: j is in S_i where entry (i, j) is marked.
+// A directed graph on the rows of a distributed matrix: j is in S_i where entry (i, j) is marked as strong.
 #pragma once
 #include "dist/matrix.hpp"
+#include "graph/strength.hpp"
 
 namespace amgkit
 {
-// A rank's edges to columns of one of its blocks: the marked entries of compressed rows, all entries where there are no marks.
+// A rank's edges to columns of one of its blocks: the entries of compressed rows with strong_coupling among their mark's bits
+// (graph/strength.hpp), all entries where there are no marks.
 struct EdgesView {
   int rows = 0;
   std::int64_t nnz = 0;
@@ -12,7 +14,7 @@ struct EdgesView {
   const unsigned char *mark = nullptr;
 
   double average() const { return rows > 0 ? static_cast<double>(nnz) / rows : 0; } // entries per row
-  AMGKIT_FN bool is_edge(int k) const { return !mark || mark[k]; }
+  AMGKIT_FN bool is_edge(int k) const { return !mark || (mark[k] & strong_coupling) != 0; }
 };
 
 // A view; no edge leads from a vertex to itself. The halo has its buffers.

@@ -24,7 +24,7 @@ struct SmoothingRule {
   SpgemmOptions spgemm;
 };
 
-// Which nodes are strongly coupled: marks of the entries of `nodes`, the matrix of A's bs x bs blocks, for bs = 1 A itself. Without marks:
+// Which couplings stay: marks other than 0 of the entries of `nodes`, the matrix of A's bs x bs blocks, for bs = 1 A itself. Without marks:
 // all.
 template <class Ex> struct StrongNodes {
   const DistMatrix<Ex> *nodes = nullptr;

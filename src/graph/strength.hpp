@@ -10,8 +10,11 @@
 
 namespace amgkit
 {
+// What an entry is marked with. Weak ones are 0, unless they are to smooth a prolongator all the same.
+enum CouplingMark : unsigned char { strong_coupling = 1, kept_coupling = 2 };
+
 template <class Ex> struct Strength {
-  Array<unsigned char, Ex> diag, offd; // 1: strong, 0: weak
+  Array<unsigned char, Ex> diag, offd; // CouplingMarks
 
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };

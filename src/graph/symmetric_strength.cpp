@@ -4,7 +4,8 @@
 
 namespace amgkit
 {
-template <class Ex> PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, StrengthKind kind, double theta, Strength<Ex> &S)
+template <class Ex>
+PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, StrengthKind kind, const StrengthThresholds &theta, Strength<Ex> &S)
 {
   Array<double, Ex> d;
 

@@ -38,18 +38,21 @@ template <class Ex> PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag,
 }
 
 template <class Ex>
-PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t rows, const int *row, double theta, unsigned char *mark)
+PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t rows, const int *row, const StrengthThresholds &theta,
+                              unsigned char *mark)
 {
   const CsrView<double> A = block.A;
   const double *d = block.d, *column_d = block.column_d;
   const bool own = block.own;
+  const double strong = theta.strong, kept = theta.kept;
   return for_rows(ex, rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
     const std::int64_t i = row ? row[t] : t;
     const Segment entries = entries_of(A, i);
     for (int k : team.share(entries.begin, entries.end)) {
       const int j = A.col[k];
       const double a = fabs(A.val[k]), mean = geometric_mean(d[i], column_d[j]);
-      mark[k] = !(own && j == i) && a > theta * mean && (mean == 0 || a <= comparable * mean);
+      const bool counts = !(own && j == i) && (mean == 0 || a <= comparable * mean);
+      mark[k] = !counts ? 0 : a > strong * mean ? strong_coupling : a > kept * mean ? kept_coupling : 0;
     }
   });
 }

@@ -1,5 +1,6 @@
 #include "graph/symmetric_strength.hpp"
 
+#include "graph/mis.hpp"
 #include "support/distributed_graph.hpp"
 #include "support/failing_allocations.hpp"
 
@@ -38,7 +39,8 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta)
 }
 
 // All ranks' marks, in the order of A's entries; each rank's are its rows'.
-template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKind kind, double theta, PetscInt local_rows, Marks &all)
+template <class Ex>
+PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKind kind, const StrengthThresholds &theta, PetscInt local_rows, Marks &all)
 {
   DistributedGraph<Ex> problem;
   Strength<Ex> S;
@@ -70,7 +72,7 @@ template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> void marks_everywhere(Ex &ex, const HostCsr &A, StrengthKind kind, double theta, Marks &out)
+template <class Ex> void marks_everywhere(Ex &ex, const HostCsr &A, StrengthKind kind, const StrengthThresholds &theta, Marks &out)
 {
   for (const PetscInt local_rows : layouts(A.rows)) {
     Marks all;
@@ -117,6 +119,36 @@ HostCsr scaled(const HostCsr &A, int most)
   return B;
 }
 } // namespace
+
+// Weak couplings above a second threshold have a mark of their own, and are no edges.
+TYPED_TEST(SymmetricStrength, KeptCouplingsAreNoEdges)
+{
+  int kept = 0;
+  std::vector<Named> matrices = gallery();
+  matrices.push_back({"symmetric", random_entries(150, 1200, 31, true)});
+  for (const auto &[name, A] : matrices) {
+    for (const StrengthKind kind : kinds) {
+      Marks marks, expected = strong_entries(A, kind, 0.5);
+      marks_everywhere(this->ex, A, kind, {0.5, 0.05}, marks);
+      const Marks lasting = strong_entries(A, kind, 0.05);
+      for (std::size_t k = 0; k < expected.size(); k++) {
+        if (lasting[k] && !expected[k]) expected[k] = kept_coupling, kept++;
+      }
+      EXPECT_EQ(marks, expected) << name;
+      DistributedGraph<TypeParam> problem;
+      Flags with, without;
+      OK(problem.create(this->ex, A, -1));
+      for (Flags *flags : {&with, &without}) {
+        OK(symmetric_strength(this->ex, problem.A, kind, {0.5, flags == &with ? 0.05 : 0.5}, problem.S));
+        OK(flags_of(
+            this->ex, graph_of(problem.A, problem.S.diag.data(), problem.S.offd.data()),
+            [&](const auto &G, auto &roots) { return mis(this->ex, G, 2, roots); }, *flags));
+      }
+      EXPECT_EQ(with, without) << name;
+    }
+  }
+  EXPECT_GT(kept, 100);
+}
 
 TYPED_TEST(SymmetricStrength, IsTheFormula)
 {
