@@ -48,10 +48,13 @@ struct AmgParameters {
   PetscInt sweeps_before() const { return pre_sweeps < 0 ? smoother_sweeps : pre_sweeps; }
   PetscInt sweeps_after() const { return post_sweeps < 0 ? smoother_sweeps : post_sweeps; }
 
-  ParameterList list() { return joined(joined(method_list(), machine_list()), consolidation.list()); }
+  ParameterList list()
+  {
+    return joined(joined(joined(level_list(), smoother_list()), joined(coarsest_list(), machine_list())), consolidation.list());
+  }
 
 private:
-  ParameterList method_list()
+  ParameterList level_list()
   {
     return {
         {"max_levels", IntegerRange{&max_levels, 1, 100}, "Largest number of levels, the finest included", "", "PETSc PCMG"},
@@ -74,6 +77,11 @@ private:
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
          "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},
+    };
+  }
+  ParameterList smoother_list()
+  {
+    return {
         {"smoother", choice(&smoother, {"auto", "l1jacobi", "jacobi", "chebyshev", "ilu0", "gauss_seidel"}),
          "Smoother of all levels but the coarsest; auto is gauss_seidel on CPUs, chebyshev on GPUs",
          "With auto and a chebyshev_degree other than 0 it is chebyshev on CPUs, too. "
@@ -101,6 +109,11 @@ private:
          "its diagonal entries. -ksp_view says how many groups there are. The other smoothers leave them alone."},
         {"jacobi_omega", RealRange{&jacobi_omega, 0, 2}, "Weight of the jacobi smoother; 0 means 4 / (3 rho)", "",
          "Vanek, Mandel, Brezina 1996"},
+    };
+  }
+  ParameterList coarsest_list()
+  {
+    return {
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),
          "Solver of the coarsest level: its dense inverse, or sweeps of the smoother",
          "The coarsest matrix is gathered on one process. If it has more than coarse_eq_limit rows, or is singular, a polynomial "

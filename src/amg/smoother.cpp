@@ -64,6 +64,8 @@ PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParamet
     steps_ = chebyshev_steps(degree, chebyshev_interval(spectral_radius()));
     root = chebyshev_root(degree, chebyshev_interval(spectral_radius()));
     PetscCall(prepare_ties(ex, A, TiedStep::of_polynomial));
+  } else {
+    untie(); // there is no polynomial
   }
   PetscCall(scale_rows(ex, lone_, root, d_.data()));
   lone_.release();

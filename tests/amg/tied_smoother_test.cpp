@@ -139,6 +139,21 @@ TYPED_TEST(TiedSmootherTest, RowsAreTiedWhereThatIsAskedFor)
   EXPECT_EQ(with.smoother.bytes(), without.smoother.bytes());
 }
 
+// A level on which rho overflows is not smoothed, and its tied rows neither.
+TYPED_TEST(TiedSmootherTest, OverflowingSpectraUntieRows)
+{
+  const HostCsr M = make_csr(
+      4, 4, {{{0, 0}, 1}, {{0, 1}, 0.9}, {{1, 0}, 0.9}, {{1, 1}, 1}, {{2, 2}, 1e-300}, {{2, 3}, 1e300}, {{3, 2}, 1e300}, {{3, 3}, 1e-300}});
+  TiedLevel<TypeParam> level;
+  OK(level.create(this->ex, M, rank_of_world() == 0 ? 4 : 0, SmootherKind::chebyshev));
+  EXPECT_FALSE(std::isfinite(level.smoother.spectral_radius()));
+  EXPECT_EQ(level.smoother.tied_groups(), 0);
+  const std::vector<double> b = level.mine({1, 1, 1, 1});
+  std::vector<double> x = b;
+  OK(level.sweep(this->ex, false, 2, Guess::zero, b, x));
+  EXPECT_EQ(x, std::vector<double>(b.size(), 0));
+}
+
 // Forward from zero, and the residual after it, for symmetric rows and for others; adjoints; and energies that fall.
 TEST(TiedGaussSeidel, SolvesGroupsAfterForwardSweepsAndBeforeBackwardOnes)
 {
