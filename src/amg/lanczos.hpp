@@ -26,10 +26,15 @@ PetscErrorCode lanczos_start(Ex &, std::int64_t n, PetscInt first, const double 
 template <class Ex>
 PetscErrorCode lanczos_product(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, const double *w_before,
                                double *work, double *scalars, int k);
-// w_{k+1}, written over w_{k-1}; 0 to 2 of step k + 1
+// w_{k+1}, written over w_{k-1}; 0 to 2 of step k + 1. z: D⁻¹ A w_k, unless that is nullptr; M⁻¹ A w_k for the recurrence with another M,
+// for which N_{k+1} = w_{k+1}·A u_k, as w_{k+1} is orthogonal to the vectors before it.
 template <class Ex>
-PetscErrorCode lanczos_next(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, double *w_before, double *work,
-                            double *scalars, int k);
+PetscErrorCode lanczos_next(Ex &, std::int64_t n, const double *d, const double *w, const double *Aw, const double *z, double *w_before,
+                            double *work, double *scalars, int k);
+// With another M: w_0 = z = M⁻¹ t, for any t; 0 to 2 of step 0
+template <class Ex>
+PetscErrorCode lanczos_start_from(Ex &, std::int64_t n, const double *d, const double *t, const double *z, double *w, double *work,
+                                  double *scalars);
 
 // Of a vector z: sums[0..2] = <z, z>_D, <z, D⁻¹ A z>_D, <z, w>_D, without rows where d is 0.
 template <class Ex>

@@ -49,8 +49,22 @@ PetscErrorCode lanczos_product(Ex &ex, std::int64_t n, const double *d, const do
 }
 
 template <class Ex>
-PetscErrorCode lanczos_next(Ex &ex, std::int64_t n, const double *d, const double *w, const double *Aw, double *w_before, double *work,
-                            double *scalars, int k)
+PetscErrorCode lanczos_start_from(Ex &ex, std::int64_t n, const double *d, const double *t, const double *z, double *w, double *work,
+                                  double *scalars)
+{
+  return sum_into<3>(
+      ex, n,
+      [=] AMGKIT_FN(std::int64_t i) {
+        const double w_i = d[i] != 0 ? z[i] : 0;
+        w[i] = w_i;
+        return Sums<3>{{d[i] < 0 ? -w_i * t[i] : w_i * t[i], 0, 0}};
+      },
+      work, scalars);
+}
+
+template <class Ex>
+PetscErrorCode lanczos_next(Ex &ex, std::int64_t n, const double *d, const double *w, const double *Aw, const double *z, double *w_before,
+                            double *work, double *scalars, int k)
 {
   const double *step = scalars + k * lanczos_scalars;
   return sum_into<3>(
@@ -58,11 +72,11 @@ PetscErrorCode lanczos_next(Ex &ex, std::int64_t n, const double *d, const doubl
       [=] AMGKIT_FN(std::int64_t i) {
         const double N = step[0], a = step[3];
         const double scale = N > 0 ? 1 / sqrt(N) : 0;
-        double next = scale * (d[i] * Aw[i] - a * scale * scale * w[i]);
+        double next = scale * ((z ? z[i] : d[i] * Aw[i]) - a * scale * scale * w[i]);
         if (k > 0 && step[-lanczos_scalars] > 0) next -= sqrt(N / step[-lanczos_scalars]) * w_before[i];
         w_before[i] = next;
-        const double mixed = next * Aw[i];
-        return Sums<3>{{d[i] != 0 ? next * next / magnitude(d[i]) : 0, mixed, magnitude(mixed)}};
+        const double mixed = next * Aw[i], along = d[i] < 0 ? -scale * mixed : scale * mixed;
+        return Sums<3>{{d[i] == 0 ? 0 : z ? along : next * next / magnitude(d[i]), mixed, magnitude(mixed)}};
       },
       work, scalars + (k + 1) * lanczos_scalars);
 }
@@ -109,6 +123,7 @@ template <class Ex> PetscErrorCode dot_and_size(Ex &ex, std::int64_t n, const do
 AMGKIT_INSTANTIATE(hash_vector)
 AMGKIT_INSTANTIATE(lanczos_start)
 AMGKIT_INSTANTIATE(lanczos_product)
+AMGKIT_INSTANTIATE(lanczos_start_from)
 AMGKIT_INSTANTIATE(lanczos_next)
 AMGKIT_INSTANTIATE(lanczos_along)
 AMGKIT_INSTANTIATE(lanczos_remove)

@@ -103,10 +103,12 @@ private:
          "0, the degree is 1 where rho is at most 2.4, 2 where it is at most 6.5, else 3; with amgsa at least 2. -ksp_view names "
          "the levels where it is more than the least.",
          "PETSc PCGAMG"},
-        {"smooth_tied_rows", Flag{&smooth_tied_rows}, "Smooth rows together that are tied by couplings as large as their diagonal entries",
-         "Rows i and j are tied if a_ij^2 and a_ji^2 are above half of a_ii a_jj, as rows of a sliver are, a flat tetrahedron. With "
-         "chebyshev and gauss_seidel, a group of up to 8 such rows of the finest level has the inverse of its block in place of those of "
-         "its diagonal entries. -ksp_view says how many groups there are. The other smoothers leave them alone."},
+        {"smooth_tied_rows", Flag{&smooth_tied_rows},
+         "Smooth tied rows together: rows with a coupling nearly as large as their diagonal entries",
+         "Rows i and j are tied if a_ij^2 and a_ji^2 are above half of |a_ii a_jj|, as rows of a sliver are, a flat tetrahedron. With "
+         "chebyshev and gauss_seidel, a group of up to 8 such rows of the finest level and of one process has the inverse of its block in "
+         "place of those of its diagonal entries. -ksp_view says how many groups there are. Nothing is done if more than half of the rows "
+         "are tied, and with the other smoothers."},
         {"jacobi_omega", RealRange{&jacobi_omega, 0, 2}, "Weight of the jacobi smoother; 0 means 4 / (3 rho)", "",
          "Vanek, Mandel, Brezina 1996"},
     };

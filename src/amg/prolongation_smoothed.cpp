@@ -224,11 +224,13 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // The entries of slivers are large beside those that couple their nodes to the rest of the mesh, which then seem weak.
+  // The entries of slivers are large beside those that couple their nodes to the rest of the mesh, which then seem weak. A mesh has
+  // slivers where one row in a thousand begins a group of tied ones.
   double kept_share(const Level<Ex> &fine) const
   {
     constexpr double beside_slivers = 0.2;
-    return parameters_.lump_below >= 0 ? parameters_.lump_below : fine.smoother.has_ties() ? beside_slivers : 1;
+    if (parameters_.lump_below >= 0) return parameters_.lump_below;
+    return fine.smoother.has_ties() && fine.smoother.tied_groups() > fine.A.global_rows() / 1000 ? beside_slivers : 1;
   }
 
   SmoothedParameters parameters_;

@@ -36,13 +36,13 @@ struct SmoothedParameters {
         {"agg_nsmooths", IntegerRange{&agg_nsmooths, 0, 10}, "Number of smoothing steps for the prolongator; 0 means plain aggregation", "",
          "PETSc PCGAMG"},
         {"lump_weak", Flag{&lump_weak}, "Smooth the prolongator with a matrix whose weak couplings are lumped into the diagonal",
-         "They are lumped block by block, those alone that lump_below leaves. Otherwise the prolongator is smoothed with the matrix "
+         "Of the weak couplings, those below lump_below are lumped, block by block. Otherwise the prolongator is smoothed with the matrix "
          "itself.",
          "Vanek, Mandel, Brezina 1996"},
         {"lump_below", RealRange{&lump_below, -1, 1},
-         "Of the weak couplings, lump those below this share of the threshold; negative: chosen",
-         "Weak couplings above it join no aggregates, but smooth the prolongator. A negative number stands for 0.2 on a finest level with "
-         "tied rows, as smooth_tied_rows has them, else for 1: all weak couplings are lumped."},
+         "Lump weak couplings below this share of the threshold; a negative value chooses the share",
+         "Weak couplings above it join no aggregates, but smooth the prolongator. A negative value stands for 0.2 on a finest level where "
+         "smooth_tied_rows finds a group of tied rows for every thousand rows, else for 1: all weak couplings are lumped."},
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
          "Drop blocks of the prolongator below this share of the largest block of their node; negative: chosen",
          "The other blocks are corrected so that the near-null space is represented as before. A negative number stands for 0.1 if that "

@@ -6,6 +6,7 @@
 #include "sparse/rows/rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -50,8 +51,9 @@ PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParamet
   const bool chebyshev = asked_for != SmootherKind::jacobi;
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
-    spectrum_ = known_;
-    if (!known_) PetscCall(estimate_spectrum(ex, A, d_.data(), bound, &spectrum_.emplace()));
+    if (chebyshev) PetscCall(prepare_ties(ex, A, TiedStep::of_polynomial));
+    if (!tied_) spectrum_ = known_;
+    if (!spectrum_) PetscCall(estimate_spectrum(ex, A, {d_.data(), tied_.get()}, bound, &spectrum_.emplace()));
     omega = spectral_radius() > 0 ? 4 / (3 * spectral_radius()) : 1;
   }
   double root = omega > 0 ? 1 / omega : 1;
@@ -63,7 +65,6 @@ PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParamet
     raised_ = chosen && degree > parameters.least_degree;
     steps_ = chebyshev_steps(degree, chebyshev_interval(spectral_radius()));
     root = chebyshev_root(degree, chebyshev_interval(spectral_radius()));
-    PetscCall(prepare_ties(ex, A, TiedStep::of_polynomial));
   } else {
     untie(); // there is no polynomial
   }
@@ -83,9 +84,11 @@ PetscErrorCode Smoother<Ex>::find_ties(Ex &ex, const DistMatrix<Ex> &A, const Am
   if (!parameters.smooth_tied_rows || !(coupling * coupling > tie)) PetscFunctionReturn(PETSC_SUCCESS);
   tied_ = std::make_unique<TiedRows<Ex>>();
   PetscCall(attempt(A.comm, [&] { return find_tied_rows(ex, A.diag, A.offd, d_.data(), *tied_); }));
-  tied_groups_ = tied_->groups();
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &tied_groups_, 1, MPIU_INT, MPI_SUM, A.comm));
-  if (tied_groups_ == 0) untie();
+  std::array<PetscInt, 2> sums = {tied_->groups(), static_cast<PetscInt>(tied_->row.size())};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPIU_INT, MPI_SUM, A.comm));
+  tied_groups_ = sums[0];
+  // More than half of the rows are no exception, and their copies would be another matrix.
+  if (tied_groups_ == 0 || sums[1] > A.global_rows() / 2) untie();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,7 +100,7 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_ties(Ex &ex, const Dist
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     if (tied_->groups() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(invert_tied_blocks(ex, A.diag, A.offd, d_.data(), step, *tied_));
+    PetscCall(invert_tied_blocks(ex, A.diag, A.offd, static_cast<int>(A.range.size()) - 1, d_.data(), step, *tied_));
     if (step == TiedStep::of_polynomial) PetscCall(copy_tied_rows(ex, A.diag, A.offd, *tied_)); // sweeps read the matrix itself
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
@@ -122,6 +125,10 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_gauss_seidel(Ex &ex, Di
     symmetric = symmetric || *symmetry_;
   }
   if (!symmetric) PetscCall(gauss_seidel_->test_sweeps(ex, A, d_.data(), &reduces));
+  if (!reduces && tied_) { // perhaps without them
+    untie();
+    PetscCall(gauss_seidel_->test_sweeps(ex, A, d_.data(), &reduces));
+  }
   growing_ = !reduces;
   if (reduces) PetscFunctionReturn(PETSC_SUCCESS); // which solves the lone rows, too
   gauss_seidel_.reset();
@@ -165,10 +172,13 @@ PetscErrorCode Smoother<Ex>::prepare_to_solve(Ex &ex, DistMatrix<Ex> &A, const A
 
 template <class Ex> std::string Smoother<Ex>::remark() const
 {
-  if (growing_) return "chebyshev, as with Gauss-Seidel sweeps an error grows";
-  if (ilu_) return ilu_->trouble();
-  std::string said =
-      raised_ ? "chebyshev of degree " + std::to_string(steps_.size()) + ", as rho is " + std::to_string(spectral_radius()) : "";
+  std::string said;
+  if (growing_)
+    said = "chebyshev, as with Gauss-Seidel sweeps an error grows";
+  else if (ilu_)
+    said = ilu_->trouble();
+  else if (raised_)
+    said = "chebyshev of degree " + std::to_string(steps_.size()) + ", as rho is " + std::to_string(spectral_radius());
   if (tied_) said += (said.empty() ? "" : "; ") + std::to_string(tied_groups_) + " groups of tied rows are smoothed together";
   return said;
 }

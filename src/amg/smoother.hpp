@@ -13,8 +13,7 @@
 //
 // With chebyshev and gauss_seidel, groups of rows that are tied to each other (sparse/rows/tied_rows.hpp) are smoothed together on the
 // finest level: M⁻¹ with their blocks in place of D⁻¹, or solved one group after the other after a forward sweep and before a backward one.
-// The spectrum stays that of D⁻¹ A: M⁻¹ A has no larger eigenvalues, as far as a sum of element matrices has them. For with a positive
-// semidefinite K_e of m nodes, xᵀ K_e x <= m sum x_i² k_ii, and with p groups of nodes at most p times the sum of their own parts.
+// The spectrum is then that of M⁻¹ A.
 //
 // A row that is coupled to no column, a Dirichlet row, is solved by each sweep: D⁻¹ is there a root of the polynomial over a_ii. Else the
 // product of preconditioner and matrix has an eigenvalue there that is none of the smooth vectors', and where other rows are coupled to its
@@ -59,6 +58,14 @@ public:
   // Collective, after that: looks for tied rows where the smoother has a use for them. coupling: the largest |a_ij| / |a_ii| of columns j
   // != i of the ranks' own blocks.
   PetscErrorCode find_ties(Ex &, const DistMatrix<Ex> &A, const AmgParameters &, double coupling);
+  // Forgets them.
+  void untie()
+  {
+    if (gauss_seidel_) gauss_seidel_->tie(nullptr);
+    tied_.reset();
+    tied_groups_ = 0;
+    residual_.release();
+  }
   bool has_ties() const { return tied_ != nullptr; } // the same on all ranks
   bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
   // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
@@ -112,11 +119,6 @@ public:
 private:
   PetscErrorCode prepare_gauss_seidel(Ex &, DistMatrix<Ex> &A, bool symmetric);
   PetscErrorCode prepare_ties(Ex &, const DistMatrix<Ex> &A, TiedStep);
-  void untie()
-  {
-    tied_.reset();
-    tied_groups_ = 0;
-  }
   template <class Operator, class V> PetscErrorCode step_of_tied_rows(Ex &, Operator &A, double factor, const V *b, const V *x, V *y) const;
   template <class Operator, class D, class V>
   PetscErrorCode apply_scaled(Ex &, Operator &A, const D *d, PetscInt sweeps, Guess, const V *b, Iterate<V> &x) const;

@@ -3,6 +3,7 @@
 #include "amg/lanczos.hpp"
 #include "dist/attempt.hpp"
 #include "dist/global_sum.hpp"
+#include "sparse/formats/spmv.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,7 +49,8 @@ PetscErrorCode ritz_values(const std::vector<double> &scalars, int steps_taken, 
     diagonal.push_back(step[3] / step[0]);
   }
   const auto finite = [](double x) { return std::isfinite(x); };
-  const double left = std::sqrt(step[0]);
+  const double left =
+      std::sqrt(step[0] > 0 || std::isnan(step[0]) ? step[0] : 0); // not negative, but with tied rows of a nonsymmetric matrix
   ritz->finite = finite(left) && std::all_of(diagonal.begin(), diagonal.end(), finite) && std::all_of(beside.begin(), beside.end(), finite);
   if (!ritz->finite) diagonal.clear();
   if (diagonal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -71,13 +73,14 @@ PetscErrorCode agree(MPI_Comm comm, double *numbers, int n)
 }
 
 template <class Ex> struct Work {
-  Array<double, Ex> x, y, product, work, scalars;
+  Array<double, Ex> x, y, product, scaled, work, scalars; // scaled: with tied rows alone
 
-  PetscErrorCode allocate(Ex &ex, const DistMatrix<Ex> &A, int steps)
+  PetscErrorCode allocate(Ex &ex, const DistMatrix<Ex> &A, int steps, bool tied = false)
   {
     return attempt(A.comm, [&] {
       PetscFunctionBegin;
       PetscCall(allocate_each(ex, A.rows, x, y, product));
+      if (tied) PetscCall(scaled.allocate(ex, A.rows));
       PetscCall(work.allocate(ex, 3 * sum_parts_of(A.rows)));
       PetscCall(scalars.allocate(ex, (steps + 1) * lanczos_scalars));
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,19 +88,24 @@ template <class Ex> struct Work {
   }
 };
 
-// Lanczos' recurrence for D⁻¹ A, of at most `most` steps, from a hash vector on.
+// Lanczos' recurrence for D⁻¹ A or M⁻¹ A, of at most `most` steps, from a hash vector on.
 template <class Ex> class Lanczos {
 public:
-  Lanczos(Ex &ex, DistMatrix<Ex> &A, const double *d, int most) : ex_(ex), A_(A), d_(d), most_(most) {}
+  Lanczos(Ex &ex, DistMatrix<Ex> &A, const Scaling<Ex> &scaling, int most) : ex_(ex), A_(A), d_(scaling.d), tied_(scaling.tied), most_(most)
+  {}
 
   // Collective, as all that follows.
   PetscErrorCode start(bool balanced)
   {
     PetscFunctionBegin;
-    PetscCall(memory_.allocate(ex_, A_, most_));
+    PetscCall(memory_.allocate(ex_, A_, most_, tied_ != nullptr));
     w_ = memory_.x.data();
     before_ = memory_.y.data();
     PetscCall(lanczos_start(ex_, A_.rows, A_.range.first(), d_, balanced, w_, memory_.work.data(), memory_.scalars.data()));
+    if (!tied_) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(A_.multiply(ex_, w_, memory_.product.data()));
+    PetscCall(scale_product());
+    PetscCall(lanczos_start_from(ex_, A_.rows, d_, memory_.product.data(), scaled(), w_, memory_.work.data(), memory_.scalars.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Between start() and the first step: the vector becomes orthogonal to z in the inner product of |D| if z^T A z is at most small z^T |D|
@@ -129,7 +137,8 @@ public:
       PetscCall(A_.multiply(ex_, w_, Aw));
       PetscCall(lanczos_product(ex_, A_.rows, d_, w_, Aw, before_, work, s, taken_));
       PetscCall(sum_over_ranks(ex_, A_.comm, half, step + half));
-      PetscCall(lanczos_next(ex_, A_.rows, d_, w_, Aw, before_, work, s, taken_));
+      if (tied_) PetscCall(scale_product());
+      PetscCall(lanczos_next(ex_, A_.rows, d_, w_, Aw, scaled(), before_, work, s, taken_));
       PetscCall(sum_over_ranks(ex_, A_.comm, half, step + lanczos_scalars));
       std::swap(w_, before_);
     }
@@ -139,21 +148,35 @@ public:
   int taken() const { return taken_; }
 
 private:
+  const double *scaled() const { return tied_ ? memory_.scaled.data() : nullptr; }
+  // scaled <- M⁻¹ product
+  PetscErrorCode scale_product()
+  {
+    const double *product = memory_.product.data();
+
+    PetscFunctionBegin;
+    PetscCall(scale(ex_, A_.rows, 1, d_, product, memory_.scaled.data()));
+    PetscCall(add_tied_blocks(ex_, *tied_, 1, false, product, memory_.scaled.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   static constexpr int half = lanczos_scalars / 2;
   Ex &ex_;
   DistMatrix<Ex> &A_;
   const double *d_;
+  const TiedRows<Ex> *tied_;
   int most_, taken_ = 0;
   Work<Ex> memory_;
   double *w_ = nullptr, *before_ = nullptr;
 };
 } // namespace
 
-template <class Ex> PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const double *d, double bound, Spectrum *spectrum)
+template <class Ex>
+PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const std::type_identity_t<Scaling<Ex>> &scaling, double bound,
+                                 Spectrum *spectrum)
 {
   constexpr int few = 4, most = 6;
   constexpr double nearly_all = 0.9, borne = 1.1;
-  Lanczos<Ex> lanczos(ex, A, d, most);
+  Lanczos<Ex> lanczos(ex, A, scaling, most);
   std::vector<double> scalars;
   double more = 1;
 

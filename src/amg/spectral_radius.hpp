@@ -1,12 +1,24 @@
 // The largest eigenvalue of D⁻¹ A, and whether A is symmetric: what the smoother and the cycle need to know of an operator.
 #pragma once
 #include "dist/matrix.hpp"
+#include "sparse/rows/tied_rows.hpp"
+
+#include <type_traits>
 
 namespace amgkit
 {
 struct Spectrum {
   double radius = 0;     // the largest eigenvalue of D⁻¹ A; 0 when A is 0, infinite when numbers overflow on the way
   bool symmetric = true; // whether A is, as far as it couples rows with d != 0
+};
+
+// D⁻¹ = diag(d), or M⁻¹, with the blocks of tied rows in its place, as invert_tied_blocks() has them for a polynomial.
+template <class Ex> struct Scaling {
+  const double *d = nullptr;
+  const TiedRows<Ex> *tied = nullptr;
+
+  Scaling(const double *of_rows) : d(of_rows) {}
+  Scaling(const double *of_rows, const TiedRows<Ex> *groups) : d(of_rows), tied(groups) {}
 };
 
 // radius: as 4 steps of Lanczos in the inner product of |D|, D⁻¹ = diag(d), see it, plus the length of the Ritz vector's residual: for
@@ -17,8 +29,10 @@ struct Spectrum {
 // radius, and an interval made longer for a few rows serves all others less well.
 // symmetric: xᵀ A y and yᵀ A x are the same to rounding for the first two vectors, which they practically never are for another matrix.
 // The start vector is a hash of the global index, so the number of ranks changes only the rounding.
-// Collective; bound is the same on all ranks.
-template <class Ex> PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const double *d, double bound, Spectrum *);
+// With tied rows all of this holds for M⁻¹ A; bound is that of D⁻¹ A, and only says how many steps to take. Whether there are any is the
+// same on all ranks. Collective; bound is the same on all ranks.
+template <class Ex>
+PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const std::type_identity_t<Scaling<Ex>> &, double bound, Spectrum *);
 
 // What a polynomial that shall solve with A needs to know of D⁻¹ A.
 struct SpectrumEnds {

@@ -10,7 +10,7 @@
 
 namespace amgkit
 {
-// What an entry is marked with. Weak ones are 0, unless they are to smooth a prolongator all the same.
+// What an entry is marked with: 0 if it is weak; kept_coupling if it is weak, but shall smooth a prolongator all the same.
 enum CouplingMark : unsigned char { strong_coupling = 1, kept_coupling = 2 };
 
 template <class Ex> struct Strength {

@@ -131,7 +131,7 @@ constexpr Choice choices[] = {{"-pc_amgsa_prolongator_filter 0.1", 3},
                               {"-pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0", 30},
                               {"-pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0.08", 10},
                               {"-pc_amgsa_lump_weak false", 10},
-                              {"-pc_amgsa_lump_below 1", 3},
+                              {"-pc_amgsa_lump_below 0.2", 3},
                               {"-pc_amgsa_reweight false", 0}};
 } // namespace
 

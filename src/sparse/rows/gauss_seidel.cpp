@@ -113,21 +113,26 @@ void solve_tied_rows(const CsrView<double> &A, const TiedRows<Host> &tied, bool 
                      double *r)
 {
   const int *begin = tied.begin.data(), *row = tied.row.data(), groups = tied.groups();
+  const auto residual_of = [&](int i) {
+    if (r) return r[i];
+    double left = b[i];
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) left -= A.val[k] * x[A.col[k]];
+    return left;
+  };
+  const auto take = [&](int i, double correction) {
+    x[i] += correction;
+    if (!r) return;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) r[A.col[k]] -= A.val[k] * correction;
+  };
   for (int place = 0; place < groups; place++) {
     const int g = backward ? groups - 1 - place : place, first = begin[g], n = begin[g + 1] - first;
     const double *block = tied.blocks.data() + std::ptrdiff_t{most_tied} * first;
     std::array<double, most_tied> left{};
+    for (int t = 0; t < n; t++) left[t] = residual_of(row[first + t]);
     for (int t = 0; t < n; t++) {
-      const int i = row[first + t];
-      left[t] = r ? r[i] : b[i];
-      for (int k = A.ptr[i]; !r && k < A.ptr[i + 1]; k++) left[t] -= A.val[k] * x[A.col[k]];
-    }
-    for (int t = 0; t < n; t++) {
-      const int i = row[first + t];
       double correction = 0;
       for (int s = 0; s < n; s++) correction += block[transposed ? most_tied * s + t : most_tied * t + s] * left[s];
-      x[i] += correction;
-      for (int k = A.ptr[i]; r && k < A.ptr[i + 1]; k++) r[A.col[k]] -= A.val[k] * correction;
+      take(row[first + t], correction);
     }
   }
 }

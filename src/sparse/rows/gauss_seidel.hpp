@@ -22,9 +22,10 @@ void sweep_from_zero(const CsrView<double> &A, const int *below, bool symmetric,
 // r -= U x
 void subtract_upper(const CsrView<double> &A, const int *below, const double *d, const double *x, double *r);
 void sweep_forward(const CsrView<double> &A, const int *below, const double *d, const double *b, double *x);
+void sweep_backward(const CsrView<double> &A, const int *below, const double *d, const double *b, double *x);
+
 // x += M⁻¹ (b - A x) in tied rows, one group after the other, the last first if backward; transposed: M⁻ᵀ, for an A that is. r = b - A x of
 // a symmetric A takes part, if it is given.
 void solve_tied_rows(const CsrView<double> &A, const TiedRows<Host> &, bool backward, bool transposed, const double *b, double *x,
                      double *r);
-void sweep_backward(const CsrView<double> &A, const int *below, const double *d, const double *b, double *x);
 } // namespace amgkit

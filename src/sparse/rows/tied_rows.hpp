@@ -6,8 +6,8 @@
 // such groups among a million rows make conjugate gradients take half as many iterations again. Smoothed together, by M⁻¹ with the groups'
 // blocks in place of D⁻¹, they cost no iteration.
 //
-// On grids and on meshes of well-shaped elements no rows are tied: a 7-point row has a_ij^2 = d_i d_j / 36, one of a line that is coupled
-// in one direction alone d_i d_j / 4.
+// On grids with smooth coefficients and on meshes of well-shaped elements no rows are tied: a 7-point row has a_ij^2 = d_i d_j / 36, one of
+// a line that is coupled in one direction alone d_i d_j / 4.
 //
 // A group is a component of the graph of ties with 2 to most_tied rows; larger ones are left alone. Ties to other ranks do not count.
 #pragma once
@@ -40,12 +40,13 @@ template <class Ex> struct TiedRows {
 // diagonal, 0 where there is none.
 // begin, row, and the numbers of entries. Waits.
 template <class Ex> PetscErrorCode find_tied_rows(Ex &, CsrView<double> A, CsrView<double> offd, const double *d, TiedRows<Ex> &);
-// blocks: for a polynomial M⁻¹ - D⁻¹, which its step lacks; for sweeps M⁻¹, of which a group that is coupled to other ranks by offd gets
-// half. For these ranks solve their groups at the same time: where four of them meet, whole steps could make an error three times as large.
-// A group whose block is singular to 1e-5, or indefinite, has D⁻¹ in place of M⁻¹.
+// blocks: for a polynomial M⁻¹ - D⁻¹, which its step lacks; for sweeps M⁻¹. Ranks sweep at the same time, and where groups of m + 1 ranks
+// meet, an error that they share is solved m + 1 times. So a group that is coupled to other ranks by offd gets 1.5 / (m + 1) of M⁻¹, m the
+// number of these couplings' columns or of other ranks, whichever is smaller: every sweep then reduces the energy, as 2 / (m + 1) is the
+// limit. A block that is singular to 1e-5 is inverted as one that is just not; a group whose block is indefinite gets nothing.
 enum class TiedStep { of_polynomial, of_sweep };
 template <class Ex>
-PetscErrorCode invert_tied_blocks(Ex &, CsrView<double> A, CsrView<double> offd, const double *d, TiedStep, TiedRows<Ex> &);
+PetscErrorCode invert_tied_blocks(Ex &, CsrView<double> A, CsrView<double> offd, int ranks, const double *d, TiedStep, TiedRows<Ex> &);
 // The copies
 template <class Ex> PetscErrorCode copy_tied_rows(Ex &, CsrView<double> A, CsrView<double> offd, TiedRows<Ex> &);
 

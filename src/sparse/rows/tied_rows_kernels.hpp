@@ -57,15 +57,17 @@ struct Ties {
   }
 };
 
-// M <- M⁻¹, n by n, by elimination without pivoting, which a definite matrix does not need. false: a pivot is below 1e-5 of M's diagonal
-// entry, or has another sign.
+// M <- M⁻¹, n by n, by elimination without pivoting, which a definite matrix does not need. A pivot below 1e-5 of M's diagonal entry counts
+// as that: rounding of vectors of floats would else be all that is left. false: M is indefinite.
 AMGKIT_FN inline bool invert_block(int n, double (&M)[most_tied][most_tied])
 {
   double diagonal[most_tied];
   for (int p = 0; p < n; p++) diagonal[p] = M[p][p];
   for (int p = 0; p < n; p++) {
-    if (!(M[p][p] / diagonal[p] > 1e-5)) return false;
-    const double inverse = 1 / M[p][p];
+    constexpr double least = 1e-5;
+    const double ratio = M[p][p] / diagonal[p];
+    if (!(ratio > -least)) return false;
+    const double inverse = 1 / (ratio < least ? least * diagonal[p] : M[p][p]);
     M[p][p] = 1;
     for (int s = 0; s < n; s++) M[p][s] *= inverse;
     for (int t = 0; t < n; t++) {
@@ -132,7 +134,8 @@ template <class Ex> PetscErrorCode find_tied_rows(Ex &ex, CsrView<double> A, Csr
 }
 
 template <class Ex>
-PetscErrorCode invert_tied_blocks(Ex &ex, CsrView<double> A, CsrView<double> offd, const double *d, TiedStep step, TiedRows<Ex> &tied)
+PetscErrorCode invert_tied_blocks(Ex &ex, CsrView<double> A, CsrView<double> offd, int ranks, const double *d, TiedStep step,
+                                  TiedRows<Ex> &tied)
 {
   const int *begin = tied.begin.data(), *row = tied.row.data();
   const bool of_sweep = step == TiedStep::of_sweep;
@@ -143,19 +146,19 @@ PetscErrorCode invert_tied_blocks(Ex &ex, CsrView<double> A, CsrView<double> off
   PetscCall(for_each(ex, tied.groups(), [=] AMGKIT_FN(std::int64_t g) {
     const int first = begin[g], n = begin[g + 1] - first;
     double M[most_tied][most_tied];
-    bool alone = true; // on this rank
+    int met = 0; // columns of other ranks; one that two rows have counts twice
     for (int t = 0; t < n; t++) {
       const Segment others = entries_of(offd, row[first + t]);
-      alone = alone && others.begin == others.end;
+      met += others.end - others.begin;
       for (int s = 0; s < n; s++) M[t][s] = entry_of(A, row[first + t], row[first + s]);
     }
     const bool good = invert_block(n, M);
-    const double part = of_sweep && !alone ? 0.5 : 1;
+    const double part = of_sweep && met > 0 ? 1.5 / (1 + Min{}(met, ranks - 1)) : 1;
     for (int t = 0; t < n; t++) {
       const double of_diagonal = d[row[first + t]];
       for (int s = 0; s < n; s++) {
-        const double scaling = s == t ? of_diagonal : 0, inverse = good ? M[t][s] : scaling;
-        blocks[std::int64_t{most_tied} * (first + t) + s] = part * inverse - (of_sweep ? 0 : scaling);
+        const double less = of_sweep || s != t ? 0 : of_diagonal;
+        blocks[std::int64_t{most_tied} * (first + t) + s] = good ? part * M[t][s] - less : 0;
       }
     }
   }));
