@@ -105,10 +105,11 @@ private:
          "PETSc PCGAMG"},
         {"smooth_tied_rows", Flag{&smooth_tied_rows},
          "Smooth tied rows together: rows with a coupling nearly as large as their diagonal entries",
-         "Rows i and j are tied if a_ij^2 and a_ji^2 are above half of |a_ii a_jj|, as rows of a sliver are, a flat tetrahedron. With "
-         "chebyshev and gauss_seidel, a group of up to 8 such rows of the finest level and of one process has the inverse of its block in "
-         "place of those of its diagonal entries. -ksp_view says how many groups there are. Nothing is done if more than half of the rows "
-         "are tied, and with the other smoothers."},
+         "Rows i and j are tied if a_ij^2 and a_ji^2 are above half of |a_ii a_jj|, as in a sliver, a nearly flat tetrahedron. This is "
+         "done on the finest level, for groups of 2 to 8 rows of one process. The smoother chebyshev replaces the inverse diagonal entries "
+         "of a group by the inverse of its block. The smoother gauss_seidel solves the groups in addition. -ksp_view says how many groups "
+         "there are. Larger groups are left alone. If the groups hold more than half of all rows, and with other smoothers, nothing is "
+         "done."},
         {"jacobi_omega", RealRange{&jacobi_omega, 0, 2}, "Weight of the jacobi smoother; 0 means 4 / (3 rho)", "",
          "Vanek, Mandel, Brezina 1996"},
     };

@@ -12,8 +12,8 @@
 // A level on which rho overflows is not smoothed.
 //
 // With chebyshev and gauss_seidel, groups of rows that are tied to each other (sparse/rows/tied_rows.hpp) are smoothed together on the
-// finest level: M⁻¹ with their blocks in place of D⁻¹, or solved one group after the other after a forward sweep and before a backward one.
-// The spectrum is then that of M⁻¹ A.
+// finest level. chebyshev uses M⁻¹, with the inverses of the groups' blocks, in place of D⁻¹, and the spectrum is that of M⁻¹ A.
+// gauss_seidel solves the groups in turn, after a forward sweep and before a backward one.
 //
 // A row that is coupled to no column, a Dirichlet row, is solved by each sweep: D⁻¹ is there a root of the polynomial over a_ii. Else the
 // product of preconditioner and matrix has an eigenvalue there that is none of the smooth vectors', and where other rows are coupled to its
@@ -68,7 +68,7 @@ public:
   }
   bool has_ties() const { return tied_ != nullptr; } // the same on all ranks
   bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
-  // What is known of D⁻¹ A, D the diagonal, which prepare() then need not estimate.
+  // The spectrum of D⁻¹ A, D the diagonal. prepare() then does not estimate it, unless there are tied rows.
   void set_spectrum(const Spectrum &spectrum) { known_ = spectrum; }
   // Collective, once after set_scaling(): rho or factors where they are needed, and the steps of a sweep.
   // For new values of the same pattern factors are made by the analysis that is there. bound: as estimate_spectrum() has it. symmetric:
@@ -103,8 +103,11 @@ public:
     if (gauss_seidel_) return sweeps - (guess == Guess::given || sweeps == 0 ? 0 : 1);
     return has_factors() ? sweeps * (guess == Guess::given ? 2 : 1) : flips(sweeps, guess);
   }
-  double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; } // of D⁻¹ A; 0 when it was not needed
-  const std::optional<Spectrum> &spectrum() const { return spectrum_; }        // the same, and whether A is symmetric
+  double spectral_radius() const
+  {
+    return spectrum_ ? spectrum_->radius : 0;
+  }                                                                     // of D⁻¹ A, with tied rows of M⁻¹ A; 0 when it was not needed
+  const std::optional<Spectrum> &spectrum() const { return spectrum_; } // the same, and whether A is symmetric
   // The same on all ranks: whether A is found to be symmetric, where prepare() has looked.
   std::optional<bool> symmetry() const { return spectrum_ ? spectrum_->symmetric : symmetry_; }
   // Why the smoother is not the one that was asked for, or of a higher degree than others, and what it smooths together.

@@ -12,7 +12,7 @@ struct Spectrum {
   bool symmetric = true; // whether A is, as far as it couples rows with d != 0
 };
 
-// D⁻¹ = diag(d), or M⁻¹, with the blocks of tied rows in its place, as invert_tied_blocks() has them for a polynomial.
+// D⁻¹ = diag(d). With tied rows M⁻¹ is D⁻¹ plus their blocks, which invert_tied_blocks() makes for a polynomial.
 template <class Ex> struct Scaling {
   const double *d = nullptr;
   const TiedRows<Ex> *tied = nullptr;
@@ -29,8 +29,9 @@ template <class Ex> struct Scaling {
 // radius, and an interval made longer for a few rows serves all others less well.
 // symmetric: xᵀ A y and yᵀ A x are the same to rounding for the first two vectors, which they practically never are for another matrix.
 // The start vector is a hash of the global index, so the number of ranks changes only the rounding.
-// With tied rows all of this holds for M⁻¹ A; bound is that of D⁻¹ A, and only says how many steps to take. Whether there are any is the
-// same on all ranks. Collective; bound is the same on all ranks.
+// With tied rows, this holds for M⁻¹ A in the inner product of M. The start vector is then M⁻¹ A times the hash vector, and M depends on
+// the number of ranks, as groups end at their boundaries. bound is that of D⁻¹ A, and only says how many steps to take. Whether there are
+// tied rows is the same on all ranks. Collective; bound is the same on all ranks.
 template <class Ex>
 PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const std::type_identity_t<Scaling<Ex>> &, double bound, Spectrum *);
 
