@@ -103,10 +103,8 @@ public:
     if (gauss_seidel_) return sweeps - (guess == Guess::given || sweeps == 0 ? 0 : 1);
     return has_factors() ? sweeps * (guess == Guess::given ? 2 : 1) : flips(sweeps, guess);
   }
-  double spectral_radius() const
-  {
-    return spectrum_ ? spectrum_->radius : 0;
-  }                                                                     // of D⁻¹ A, with tied rows of M⁻¹ A; 0 when it was not needed
+  // Of D⁻¹ A, with tied rows of M⁻¹ A; 0 when it was not needed.
+  double spectral_radius() const { return spectrum_ ? spectrum_->radius : 0; }
   const std::optional<Spectrum> &spectrum() const { return spectrum_; } // the same, and whether A is symmetric
   // The same on all ranks: whether A is found to be symmetric, where prepare() has looked.
   std::optional<bool> symmetry() const { return spectrum_ ? spectrum_->symmetric : symmetry_; }
