@@ -354,8 +354,10 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::prepare_smoothers(Ex &ex, cons
     const LogPhase logged(Phase::spectrum);
     PetscFunctionBegin;
     for (auto &level : levels) {
-      if (!level->transfer) level->smoother.untie();
-      if (!level->transfer) continue;
+      if (!level->transfer) {
+        level->smoother.untie();
+        continue;
+      }
       const LogLevel at(level->number);
       PetscCall(level->smoother.prepare(ex, level->A, parameters, level->bound, symmetric));
       symmetric = symmetric || (level->transfer->restricts_by_transpose() && level->smoother.symmetry().value_or(false));

@@ -230,7 +230,7 @@ private:
   {
     constexpr double beside_slivers = 0.2;
     if (parameters_.lump_below >= 0) return parameters_.lump_below;
-    return fine.smoother.has_ties() && fine.smoother.tied_groups() > fine.A.global_rows() / 1000 ? beside_slivers : 1;
+    return fine.smoother.tied_groups() > fine.A.global_rows() / 1000 ? beside_slivers : 1;
   }
 
   SmoothedParameters parameters_;

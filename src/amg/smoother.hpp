@@ -66,7 +66,6 @@ public:
     tied_groups_ = 0;
     residual_.release();
   }
-  bool has_ties() const { return tied_ != nullptr; } // the same on all ranks
   bool scaled() const { return d_.size() > 0 || single_.size() > 0; }
   // The spectrum of D⁻¹ A, D the diagonal. prepare() then does not estimate it, unless there are tied rows.
   void set_spectrum(const Spectrum &spectrum) { known_ = spectrum; }
@@ -110,7 +109,7 @@ public:
   std::optional<bool> symmetry() const { return spectrum_ ? spectrum_->symmetric : symmetry_; }
   // Why the smoother is not the one that was asked for, or of a higher degree than others, and what it smooths together.
   std::string remark() const;
-  PetscInt tied_groups() const { return tied_groups_; } // of all ranks
+  PetscInt tied_groups() const { return tied_groups_; } // of all ranks; 0: no rows are tied
   std::size_t bytes() const
   {
     return d_.bytes() + single_.bytes() + (ilu_ ? ilu_->bytes() : 0) + (gauss_seidel_ ? gauss_seidel_->bytes() : 0) +

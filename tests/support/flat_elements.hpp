@@ -28,4 +28,20 @@ inline HostCsr with_flat_elements(int n, double tied)
   }
   return make_csr(grid.rows, grid.cols, entries);
 }
+
+// The entries below the diagonal times factor: no longer symmetric, but nearly
+inline HostCsr with_lower_times(double factor, HostCsr A)
+{
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) A.val[k] *= A.col[k] < i ? factor : 1;
+  }
+  return A;
+}
+
+inline std::vector<double> inverse_diagonal(const HostCsr &A)
+{
+  std::vector<double> d = A.diagonal();
+  for (double &x : d) x = x == 0 ? 0 : 1 / x;
+  return d;
+}
 } // namespace amgkit::test
