@@ -158,6 +158,7 @@ private:
     Array<unsigned char, Ex> is_coarse;
 
     PetscFunctionBegin;
+    rule.cancel_positive = parameters_.cancel_positive;
     if (uneven_) rule.diagonal = diagonal;
     if (uneven_) rule.ghost_diagonal = level.ghost_diagonal.data();
     {

@@ -1,5 +1,6 @@
 // The parameters of amgclassical alone.
 #pragma once
+#include "amg/cancel_positive_parameter.hpp"
 #include "amg/spgemm_parameter.hpp"
 #include "graph/interpolation.hpp"
 #include "graph/second_strength.hpp"
@@ -8,6 +9,7 @@ namespace amgkit
 {
 struct ClassicalParameters {
   PetscReal threshold = 0.15, max_row_sum = 0.9;
+  PetscBool cancel_positive = PETSC_TRUE;
   InterpolationKind interp_type = InterpolationKind::ext_i;
   PetscInt p_max = -1;
   PetscReal truncfactor = 0;
@@ -25,6 +27,7 @@ struct ClassicalParameters {
         {"max_row_sum", RealRange{&max_row_sum, 0, 1},
          "Rows with |sum| above this share of their |diagonal entry| are left to the smoother",
          "Such a row depends strongly on no other. With 1, no row is left out.", "hypre BoomerAMG"},
+        cancel_positive_parameter(&cancel_positive, "With blocks, couplings between different unknowns do not count."),
         {"interp_type", choice(&interp_type, {"direct", "ext", "ext+i", "ext+e"}), "Interpolation: direct, or one of the extended kinds",
          "The extended kinds ext, ext+i and ext+e reach coarse points behind fine ones. They are computed in matrix-matrix form.",
          "Stueben 2001 (direct); Li, Sjogreen, Yang 2021 (extended)"},

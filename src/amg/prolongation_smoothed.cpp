@@ -95,6 +95,7 @@ public:
     PetscFunctionBegin;
     PetscCall(Prolongation<Ex>::begin(ex, A, finest, of_finest, in_single));
     PetscCall(near_null_space_of(ex, A, coordinates_, near_null_));
+    constant_ = near_null_.constant;
     PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest.A.rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -174,6 +175,7 @@ private:
   PetscErrorCode aggregate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level) const
   {
     const auto kind = parameters_.strength_type;
+    const bool cancel = parameters_.cancel_positive && constant_;
     const double theta = parameters_.threshold * std::pow(parameters_.threshold_scale, fine.number);
     const int reach = static_cast<int>(parameters_.mis_k) * (aggressive(fine) ? 2 : 1), bs = fine.block_size;
     DistMatrix<Ex> &nodes = bs > 1 ? level.blocks : fine.A;
@@ -183,7 +185,7 @@ private:
     {
       const LogPhase logged(Phase::strength);
       if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks));
-      PetscCall(symmetric_strength(ex, nodes, kind, {theta, kept_share(fine) * theta}, level.strength));
+      PetscCall(symmetric_strength(ex, nodes, {kind, theta, kept_share(fine) * theta, cancel}, level.strength));
     }
     const DistGraph<Ex> graph = graph_of(nodes, level.strength.diag.data(), level.strength.offd.data());
     const LogPhase logged(Phase::coarsen);
@@ -236,6 +238,7 @@ private:
   SmoothedParameters parameters_;
   const Coordinates &coordinates_;
   NearNull<Ex> near_null_; // what the coarse levels represent exactly, before P is smoothed
+  bool constant_ = false;  // near_null_ is the constant vector, on coarse levels a positive one
   bool filter_pays_ = true;
 };
 } // namespace

@@ -1,5 +1,6 @@
 // The parameters of amgsa alone.
 #pragma once
+#include "amg/cancel_positive_parameter.hpp"
 #include "amg/spgemm_parameter.hpp"
 #include "graph/symmetric_strength.hpp"
 
@@ -10,7 +11,7 @@ struct SmoothedParameters {
   PetscReal threshold = 0.25, threshold_scale = 0.5;
   PetscInt mis_k = 2, aggressive_coarsening = 0;
   PetscInt agg_nsmooths = 1;
-  PetscBool lump_weak = PETSC_TRUE;
+  PetscBool cancel_positive = PETSC_TRUE, lump_weak = PETSC_TRUE;
   PetscReal lump_below = -1;
   PetscReal prolongator_filter = -1;
   PetscBool reweight = PETSC_TRUE;
@@ -28,6 +29,8 @@ struct SmoothedParameters {
          "The option strength_type chooses what is compared with it."},
         {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "Factor by which the threshold is multiplied on each coarser level", "",
          "Vanek, Mandel, Brezina 1996"},
+        cancel_positive_parameter(&cancel_positive,
+                                  "Only matrices of block size 1 are judged so, and only if their near-null space is the constant vector."),
         {"mis_k", IntegerRange{&mis_k, 1, 4}, "Roots of aggregates lie more than this many couplings apart",
          "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates.",
          "Bell, Dalton, Olson 2012"},

@@ -81,6 +81,7 @@ struct Origin {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   bool attached() const { return count > 0 || constant; }
+  bool only_constant() const { return attached() ? count == 0 : dim == 0 && bs == 1; }
   PetscInt size() const { return attached() ? count + (constant ? 1 : 0) : dim == 2 ? 3 : dim == 3 ? 6 : bs; }
 
   // Local
@@ -158,6 +159,7 @@ template <class Ex> PetscErrorCode make_space(Ex &ex, const Origin &from, NearNu
 
   PetscFunctionBegin;
   space.m = static_cast<int>(from.size());
+  space.constant = from.only_constant();
   PetscCall(space.B.allocate(ex, std::int64_t{from.rows} * space.m));
   if (from.attached()) {
     PetscCall(take_vectors(ex, from, space));

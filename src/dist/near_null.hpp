@@ -15,7 +15,8 @@ template <class Ex> PetscErrorCode smooth_vector_of(Ex &, Mat A, Array<double, E
 // The near-null space: m vectors on n rows side by side.
 template <class Ex> struct NearNull {
   int m = 0;
-  Array<double, Ex> B; // B[i * m + k]: row i of vector k
+  bool constant = false; // it was read as the constant vector alone
+  Array<double, Ex> B;   // B[i * m + k]: row i of vector k
 };
 // So many vectors at most: every row of a tentative prolongator has m entries, every coarse entry is a block of m x m.
 inline constexpr int most_near_null_vectors = 32;

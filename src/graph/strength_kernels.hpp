@@ -1,4 +1,4 @@
-#include "base/parallel.hpp"
+#include "graph/positive_couplings.hpp"
 #include "graph/strength.hpp"
 #include "sparse/rows/search.hpp"
 
@@ -8,23 +8,58 @@ namespace amgkit
 {
 namespace
 {
-// What the entries of row i are judged by.
-struct RowJudge {
-  double least = 0, most = 0; // of the couplings that count, and 0
-  double a_ii = 0;
+// The rows of one rank, whose couplings to other unknowns do not count.
+struct CountedRows {
+  CsrView<double> diag, offd;
+  const int *unknown, *ghost_unknown;
+  int ghosts_before;
 
-  AMGKIT_FN void take(double a_ij)
+  AMGKIT_FN bool counts(std::int64_t i, int k) const { return !unknown || unknown[diag.col[k]] == unknown[i]; }
+  AMGKIT_FN bool ghost_counts(std::int64_t i, int k) const { return !unknown || ghost_unknown[offd.col[k]] == unknown[i]; }
+  // coupling(a_ij) for the lane's couplings of row i, diagonal(a_ii) for the lane that has it
+  template <class Team, class F, class G> AMGKIT_FN void each(const Team &team, std::int64_t i, F coupling, G diagonal) const
   {
-    least = a_ij < least ? a_ij : least;
-    most = a_ij > most ? a_ij : most;
+    const Segment own = entries_of(diag, i), other = entries_of(offd, i);
+    for (int k : team.share(own.begin, own.end)) {
+      if (diag.col[k] == i)
+        diagonal(diag.val[k]);
+      else if (counts(i, k))
+        coupling(diag.val[k]);
+    }
+    for (int k : team.share(other.begin, other.end)) {
+      if (ghost_counts(i, k)) coupling(offd.val[k]);
+    }
   }
-  template <class Team> AMGKIT_FN void gather(const Team &team)
+  // The sum of row i in the order of the global columns
+  template <class Team> AMGKIT_FN double sum(const Team &team, std::int64_t i) const
   {
-    a_ii = team.sum(a_ii);
-    least = team.combine(least, Min{});
-    most = team.combine(most, Max{});
+    const Segment own = entries_of(diag, i), other = entries_of(offd, i);
+    const int here = own.end - own.begin, there = other.end - other.begin;
+    int below = 0; // ghosts before the own columns
+    while (below < there && offd.col[other.begin + below] < ghosts_before) below++;
+    return team.ordered_sum(0, here + there, [&](int t) {
+      const int k = own.begin + t - below, g = other.begin + (t < below ? t : t - here);
+      if (t >= below && t < below + here) return counts(i, k) ? diag.val[k] : 0.0;
+      return ghost_counts(i, g) ? offd.val[g] : 0.0;
+    });
   }
-  AMGKIT_FN bool strong(double theta, double a_ij) const { return a_ii < 0 ? a_ij > theta * most : a_ij < theta * least; }
+};
+
+struct RowJudge {
+  RowCouplings couplings;
+  double weak; // negative couplings of at most this size are
+
+  template <class Team> AMGKIT_FN RowJudge(const Team &team, const CountedRows &A, std::int64_t i, double theta, bool cancel)
+  {
+    A.each(
+        team, i, [&](double a_ij) { couplings.take(a_ij); }, [&](double a_ii) { couplings.a_ii = a_ii; });
+    couplings.gather(team);
+    weak = theta * couplings.largest_negative();
+    if (!cancel || !couplings.cancel()) return;
+    const auto each = [&](const auto &f) { A.each(team, i, f, [](double) {}); };
+    weak = couplings.largest_cancelled(team, each, weak);
+  }
+  AMGKIT_FN bool strong(double a_ij) const { return couplings.negative(a_ij) > weak; }
 };
 } // namespace
 
@@ -32,49 +67,31 @@ template <class Ex>
 PetscErrorCode classical_strength(Ex &ex, CsrView<double> diag, CsrView<double> offd, int ghosts_before, const StrengthRule &rule,
                                   Strength<Ex> &S)
 {
-  const double theta = rule.theta, max_row_sum = rule.max_row_sum;
   const int *unknown = rule.unknown, *ghost_unknown = rule.ghost_unknown;
+  const double theta = rule.theta, max_row_sum = rule.max_row_sum;
   const double *diagonal = rule.diagonal, *ghost_diagonal = rule.ghost_diagonal;
+  const bool cancel = rule.cancel_positive;
 
   PetscFunctionBegin;
   PetscCall(S.diag.allocate(ex, diag.nnz));
   PetscCall(S.offd.allocate(ex, offd.nnz));
   unsigned char *mark = S.diag.data(), *ghost_mark = S.offd.data();
   PetscCall(for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const CountedRows A = {diag, offd, unknown, ghost_unknown, ghosts_before};
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
-    const auto counts = [&](int k) { return !unknown || unknown[diag.col[k]] == unknown[i]; };
-    const auto ghost_counts = [&](int k) { return !unknown || ghost_unknown[offd.col[k]] == unknown[i]; };
-    RowJudge judge;
+    const RowJudge judge(team, A, i, theta, cancel);
+    const double a_ii = judge.couplings.a_ii;
+    const bool weak = max_row_sum < 1 && fabs(A.sum(team, i)) > max_row_sum * fabs(a_ii);
     for (int k : team.share(own.begin, own.end)) {
-      if (diag.col[k] == i)
-        judge.a_ii = diag.val[k];
-      else if (counts(k))
-        judge.take(diag.val[k]);
+      const double a_ij = diag.val[k];
+      const int j = diag.col[k];
+      const bool strong = !weak && j != i && A.counts(i, k) && judge.strong(a_ij);
+      mark[k] = strong && (!diagonal || comparable_rows(a_ij, a_ii, diagonal[j]));
     }
     for (int k : team.share(other.begin, other.end)) {
-      if (ghost_counts(k)) judge.take(offd.val[k]);
-    }
-    judge.gather(team);
-
-    bool weak = false;
-    if (max_row_sum < 1) {
-      const int here = own.end - own.begin, there = other.end - other.begin;
-      int below = 0; // ghosts before the own columns
-      while (below < there && offd.col[other.begin + below] < ghosts_before) below++;
-      const double sum = team.ordered_sum(0, here + there, [&](int t) {
-        const int k = own.begin + t - below, g = other.begin + (t < below ? t : t - here);
-        if (t >= below && t < below + here) return counts(k) ? diag.val[k] : 0.0;
-        return ghost_counts(g) ? offd.val[g] : 0.0;
-      });
-      weak = fabs(sum) > max_row_sum * fabs(judge.a_ii);
-    }
-    for (int k : team.share(own.begin, own.end)) {
-      const bool strong = !weak && diag.col[k] != i && counts(k) && judge.strong(theta, diag.val[k]);
-      mark[k] = strong && (!diagonal || comparable_rows(diag.val[k], judge.a_ii, diagonal[diag.col[k]]));
-    }
-    for (int k : team.share(other.begin, other.end)) {
-      const bool strong = !weak && ghost_counts(k) && judge.strong(theta, offd.val[k]);
-      ghost_mark[k] = strong && (!diagonal || comparable_rows(offd.val[k], judge.a_ii, ghost_diagonal[offd.col[k]]));
+      const double a_ij = offd.val[k];
+      const bool strong = !weak && A.ghost_counts(i, k) && judge.strong(a_ij);
+      ghost_mark[k] = strong && (!diagonal || comparable_rows(a_ij, a_ii, ghost_diagonal[offd.col[k]]));
     }
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

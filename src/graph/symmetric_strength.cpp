@@ -4,27 +4,30 @@
 
 namespace amgkit
 {
-template <class Ex>
-PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, StrengthKind kind, const StrengthThresholds &theta, Strength<Ex> &S)
+template <class Ex> PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, const SymmetricRule &rule, Strength<Ex> &S)
 {
-  Array<double, Ex> d;
+  Array<double, Ex> d, w, ghost_w;
 
   PetscFunctionBegin;
+  const bool cancel = rule.cancel_positive && rule.strong > 0;
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     PetscCall(d.allocate(ex, A.rows));
     PetscCall(S.diag.allocate(ex, A.diag.nnz));
     PetscCall(S.offd.allocate(ex, A.offd.nnz));
-    PetscCall(strength_scales(ex, A.diag, A.offd, kind, d.data()));
+    if (cancel) PetscCall(w.allocate(ex, A.rows));
+    if (cancel) PetscCall(ghost_w.allocate(ex, static_cast<std::int64_t>(A.ghosts.size())));
+    PetscCall(strength_scales(ex, A.diag, A.offd, rule, d.data(), w.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  const double *own = d.data();
+  const double *own = d.data(), *own_w = w.data();
+  if (cancel) PetscCall(A.halo.exchange_into(ex, own_w, ghost_w));
   HaloExchange<Ex> exchange(A.halo);
   PetscCall(exchange.begin(ex, own)); // while it travels, the own columns
-  PetscCall(mark_symmetric(ex, {A.diag, own, own, true}, A.rows, nullptr, theta, S.diag.data()));
+  PetscCall(mark_symmetric(ex, {A.diag, own, own_w, own, own_w, true}, A.rows, nullptr, rule, S.diag.data()));
   PetscCall(exchange.end());
-  PetscCall(mark_symmetric(ex, {A.offd, own, A.halo.template ghost<double>(), false}, A.boundary.size(), A.boundary.data(), theta,
-                           S.offd.data()));
+  PetscCall(mark_symmetric(ex, {A.offd, own, own_w, A.halo.template ghost<double>(), ghost_w.data(), false}, A.boundary.size(),
+                           A.boundary.data(), rule, S.offd.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,4 @@
-#include "base/parallel.hpp"
+#include "graph/positive_couplings.hpp"
 #include "graph/symmetric_strength.hpp"
 #include "sparse/rows/search.hpp"
 
@@ -14,37 +14,52 @@ AMGKIT_FN inline double geometric_mean(double x, double y)
   const double product = x * y;
   return product > 1e-290 && product < 1e300 ? sqrt(product) : sqrt(x) * sqrt(y);
 }
+// Whether both rows say so; w_i and w_j are theirs
+AMGKIT_FN inline bool is_cancelled(double a_ij, double w_i, double w_j)
+{
+  const double least = fabs(w_i) < fabs(w_j) ? fabs(w_i) : fabs(w_j);
+  return least > 0 && (w_i < 0) == (w_j < 0) && ((a_ij < 0) == (w_i < 0) || fabs(a_ij) <= least);
+}
 } // namespace
 
-template <class Ex> PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> offd, StrengthKind kind, double *d)
+template <class Ex>
+PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> offd, const SymmetricRule &rule, double *d, double *w)
 {
-  const bool relative = kind == StrengthKind::relative;
+  const bool relative = rule.kind == StrengthKind::relative;
+  const double theta = rule.strong;
   return for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
-    double most = 0;
+    RowCouplings row;
     for (int k : team.share(own.begin, own.end)) {
-      const double a = fabs(diag.val[k]);
-      if ((diag.col[k] == i) != relative) most = a > most ? a : most;
+      if (diag.col[k] == i)
+        row.a_ii = diag.val[k];
+      else
+        row.take(diag.val[k]);
     }
-    if (relative) {
-      for (int k : team.share(other.begin, other.end)) {
-        const double a = fabs(offd.val[k]);
-        most = a > most ? a : most;
-      }
-    }
-    most = team.combine(most, Max{});
-    team.once([&] { d[i] = most; });
+    for (int k : team.share(other.begin, other.end)) row.take(offd.val[k]);
+    row.gather(team);
+    const auto each = [&](const auto &f) {
+      for (int k : team.share(own.begin, own.end)) f(diag.val[k]);
+      for (int k : team.share(other.begin, other.end)) f(offd.val[k]);
+    };
+    const bool by_sign = w && row.cancel();
+    const double scale = !relative ? fabs(row.a_ii) : by_sign ? row.largest_negative() : row.largest();
+    const double cancelled = by_sign ? row.largest_cancelled(team, each, theta * scale) : 0;
+    team.once([&] {
+      d[i] = scale;
+      if (w) w[i] = row.a_ii < 0 ? -cancelled : cancelled;
+    });
   });
 }
 
 template <class Ex>
-PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t rows, const int *row, const StrengthThresholds &theta,
+PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t rows, const int *row, const SymmetricRule &rule,
                               unsigned char *mark)
 {
   const CsrView<double> A = block.A;
-  const double *d = block.d, *column_d = block.column_d;
+  const double *d = block.d, *column_d = block.column_d, *w = block.w, *column_w = block.column_w;
   const bool own = block.own;
-  const double strong = theta.strong, kept = theta.kept;
+  const double strong = rule.strong, kept = rule.kept;
   return for_rows(ex, rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
     const std::int64_t i = row ? row[t] : t;
     const Segment entries = entries_of(A, i);
@@ -52,7 +67,8 @@ PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t row
       const int j = A.col[k];
       const double a = fabs(A.val[k]), mean = geometric_mean(d[i], column_d[j]);
       const bool counts = !(own && j == i) && (mean == 0 || a <= comparable * mean);
-      mark[k] = !counts ? 0 : a > strong * mean ? strong_coupling : a > kept * mean ? kept_coupling : 0;
+      const bool cancelled = w && is_cancelled(A.val[k], w[i], column_w[j]);
+      mark[k] = !counts || cancelled ? 0 : a > strong * mean ? strong_coupling : a > kept * mean ? kept_coupling : 0;
     }
   });
 }

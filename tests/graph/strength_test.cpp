@@ -2,11 +2,13 @@
 
 #include "support/convection.hpp"
 #include "support/gallery.hpp"
+#include "support/positive_couplings.hpp"
 #include "support/spaces.hpp"
 #include "support/split_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace amgkit::test
 {
@@ -18,26 +20,30 @@ namespace
 using Marks = std::vector<int>; // one an entry
 
 // The formula of the header, read literally.
-Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs)
+Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs, bool cancel = false)
 {
   Marks marks(A.col.size(), 0);
   for (int i = 0; i < A.rows; i++) {
     const double sign = A.at(i, i) < 0 ? -1 : 1;
     double least = 0, sum = 0;
+    std::vector<double> couplings;
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
       if (A.col[k] % bs != i % bs) continue;
       if (A.col[k] != i) least = std::min(least, sign * A.val[k]);
+      if (A.col[k] != i) couplings.push_back(sign * A.val[k]);
       sum += A.val[k];
     }
     if (max_row_sum < 1 && std::abs(sum) > max_row_sum * std::abs(A.at(i, i))) continue;
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) marks[k] = A.col[k] != i && A.col[k] % bs == i % bs && sign * A.val[k] < theta * least;
+    const double weak = cancel ? std::max(largest_cancelled(couplings, -theta * least), -theta * least) : -theta * least;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) marks[k] = A.col[k] != i && A.col[k] % bs == i % bs && -sign * A.val[k] > weak;
   }
   return marks;
 }
 
 // The marks of A, its rows in so many parts; judged: whether rows must be comparable.
 template <class Ex>
-PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_sum, int bs, int parts, Marks &marks, bool judged = false)
+PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_sum, int bs, int parts, Marks &marks, bool judged = false,
+                        bool cancel = false)
 {
   std::vector<double> a, ghost_a;
   PetscFunctionBegin;
@@ -63,6 +69,7 @@ PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_s
     for (const PetscInt j : part.ghosts) ghost_a.push_back(A.at(static_cast<int>(j), static_cast<int>(j)));
     PetscCall(upload(ex, a, diagonal));
     PetscCall(upload(ex, ghost_a, ghost_diagonal));
+    rule.cancel_positive = cancel;
     if (judged) rule.diagonal = diagonal.data();
     if (judged) rule.ghost_diagonal = ghost_diagonal.data();
     PetscCall(classical_strength(ex, D.view(), O.view(), part.ghosts_before, rule, S));
@@ -156,20 +163,44 @@ TYPED_TEST(StrengthTest, IsTheFormula)
 {
   std::vector<Named> matrices = gallery();
   matrices.push_back({"convection", convection_diffusion(2, 14, 0.8, Wind::rotating)});
+  for (const Named &of_elements : with_positive_couplings()) matrices.push_back(of_elements);
+  matrices.push_back({"rounded bricks", rounded(bricks(6, 1, 0.8, 0.1, 1, 0))});
   for (auto &[name, A] : matrices) {
     for (double sign : {1.0, -1.0}) {
       for (double &value : A.val) value *= sign;
       for (double theta : {0.0, 0.25, 0.5}) {
         for (double max_row_sum : {1.0, 0.9, 0.1}) {
           for (int bs : {1, 3}) {
-            const Marks expected = strong_entries(A, theta, max_row_sum, bs);
-            for (int parts : {1, 3, 4}) {
-              Marks marks;
-              OK(marks_of(this->ex, A, theta, max_row_sum, bs, parts, marks));
-              ASSERT_EQ(marks, expected) << name << " theta " << theta << " max_row_sum " << max_row_sum << " bs " << bs;
+            for (const bool cancel : {false, true}) {
+              const Marks expected = strong_entries(A, theta, max_row_sum, bs, cancel);
+              for (int parts : {1, 3, 4}) {
+                Marks marks;
+                OK(marks_of(this->ex, A, theta, max_row_sum, bs, parts, marks, false, cancel));
+                ASSERT_EQ(marks, expected) << name << " theta " << theta << " max_row_sum " << max_row_sum << " bs " << bs << " " << cancel;
+              }
             }
           }
         }
+      }
+    }
+  }
+}
+
+// The couplings up and down are left, which are strong without the rule as well; bricks that are no flatter than 2 to 1 keep all that were.
+TYPED_TEST(StrengthTest, PositiveCouplingsCancelThoseOfDiagonals)
+{
+  constexpr int n = 6, middle = 2 + n * (2 + n * 2);
+  for (const double flat : {0.001, 0.01, 0.1, 0.5, 1.0}) {
+    for (const HostCsr &A : {bricks(n, 1, 1, flat, 1, 0), rounded(bricks(n, 1, 1, flat, 1, 0))}) {
+      Marks marks, before;
+      OK(marks_of(this->ex, A, 0.15, 0.9, 1, 3, marks, false, true));
+      OK(marks_of(this->ex, A, 0.15, 0.9, 1, 3, before));
+      const auto count = [&](const Marks &of) { return std::accumulate(of.begin() + A.ptr[middle], of.begin() + A.ptr[middle + 1], 0); };
+      EXPECT_EQ(count(marks), flat < 0.3 ? 2 : count(before)) << flat;
+      EXPECT_GE(count(before), flat < 0.3 ? 10 : 8) << flat;
+      for (const int j : {middle - n * n, middle + n * n}) {
+        const auto at = std::find(A.col.begin() + A.ptr[middle], A.col.begin() + A.ptr[middle + 1], j) - A.col.begin();
+        EXPECT_EQ(marks[at], flat < 1) << flat; // cubes have none to their faces
       }
     }
   }

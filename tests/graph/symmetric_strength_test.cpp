@@ -3,6 +3,7 @@
 #include "graph/mis.hpp"
 #include "support/distributed_graph.hpp"
 #include "support/failing_allocations.hpp"
+#include "support/positive_couplings.hpp"
 
 #include <cmath>
 #include <random>
@@ -19,17 +20,36 @@ using Entries = std::map<std::pair<int, int>, double>;
 constexpr StrengthKind kinds[] = {StrengthKind::relative, StrengthKind::symmetric};
 
 // The formulas of the header, with a wider range of exponents than double has.
-Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta)
+Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, bool cancel = false)
 {
   std::vector<long double> d(A.rows, 0);
+  std::vector<double> weak(A.rows, -1); // of rows judged by signs
   Marks marks;
   for (int i = 0; i < A.rows; i++) {
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
       if ((A.col[k] == i) == (kind == StrengthKind::symmetric)) d[i] = std::max(d[i], std::abs(static_cast<long double>(A.val[k])));
     }
   }
+  for (int i = 0; i < A.rows && cancel && theta > 0; i++) {
+    std::vector<double> couplings;
+    double negative = 0;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if (A.col[k] != i) couplings.push_back(A.at(i, i) < 0 ? -A.val[k] : A.val[k]);
+    }
+    for (const double a : couplings) negative = std::max(negative, -a);
+    const long double of_signs = kind == StrengthKind::symmetric ? d[i] : negative;
+    weak[i] = largest_cancelled(couplings, static_cast<double>(theta * of_signs));
+    if (weak[i] >= 0) d[i] = of_signs;
+  }
   for (int i = 0; i < A.rows; i++) {
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      const int j = A.col[k];
+      const double side = A.at(i, i) < 0 ? -1 : 1;
+      const bool by_sign = weak[i] >= 0 && weak[j] >= 0 && side * A.at(j, j) > 0;
+      if (by_sign && (side * A.val[k] > 0 || -side * A.val[k] <= std::min(weak[i], weak[j]))) {
+        marks.push_back(0);
+        continue;
+      }
       const long double a = A.val[k];
       const long double product = d[i] * d[A.col[k]], most = static_cast<long double>(comparable) * comparable * product;
       marks.push_back(A.col[k] != i && a * a > theta * theta * product && (product == 0 || a * a <= most));
@@ -39,8 +59,7 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta)
 }
 
 // All ranks' marks, in the order of A's entries; each rank's are its rows'.
-template <class Ex>
-PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKind kind, const StrengthThresholds &theta, PetscInt local_rows, Marks &all)
+template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all)
 {
   DistributedGraph<Ex> problem;
   Strength<Ex> S;
@@ -50,7 +69,7 @@ PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKind kind, const Stren
   PetscFunctionBegin;
   PetscCall(problem.create(ex, A, local_rows));
   const DistMatrix<Ex> &M = problem.A;
-  PetscCall(symmetric_strength(ex, problem.A, kind, theta, S));
+  PetscCall(symmetric_strength(ex, problem.A, rule, S));
   if (M.diag.nnz > 0) PetscCall(download(ex, M.diag.view().ptr, M.rows + 1, ptr));
   if (M.offd.nnz > 0) PetscCall(download(ex, M.offd.ptr, M.rows + 1, ghost_ptr));
   PetscCall(download(ex, M.diag.view().col, M.diag.nnz, col));
@@ -72,11 +91,11 @@ PetscErrorCode marks_of(Ex &ex, const HostCsr &A, StrengthKind kind, const Stren
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> void marks_everywhere(Ex &ex, const HostCsr &A, StrengthKind kind, const StrengthThresholds &theta, Marks &out)
+template <class Ex> void marks_everywhere(Ex &ex, const HostCsr &A, const SymmetricRule &rule, Marks &out)
 {
   for (const PetscInt local_rows : layouts(A.rows)) {
     Marks all;
-    OK(marks_of(ex, A, kind, theta, local_rows, all));
+    OK(marks_of(ex, A, rule, local_rows, all));
     if (out.empty()) out = all;
     ASSERT_EQ(all, out);
   }
@@ -129,7 +148,7 @@ TYPED_TEST(SymmetricStrength, KeptCouplingsAreNoEdges)
   for (const auto &[name, A] : matrices) {
     for (const StrengthKind kind : kinds) {
       Marks marks, expected = strong_entries(A, kind, 0.5);
-      marks_everywhere(this->ex, A, kind, {0.5, 0.05}, marks);
+      marks_everywhere(this->ex, A, {kind, 0.5, 0.05}, marks);
       const Marks lasting = strong_entries(A, kind, 0.05);
       for (std::size_t k = 0; k < expected.size(); k++) {
         if (lasting[k] && !expected[k]) expected[k] = kept_coupling, kept++;
@@ -139,7 +158,7 @@ TYPED_TEST(SymmetricStrength, KeptCouplingsAreNoEdges)
       Flags with, without;
       OK(problem.create(this->ex, A, -1));
       for (Flags *flags : {&with, &without}) {
-        OK(symmetric_strength(this->ex, problem.A, kind, {0.5, flags == &with ? 0.05 : 0.5}, problem.S));
+        OK(symmetric_strength(this->ex, problem.A, {kind, 0.5, flags == &with ? 0.05 : 0.5}, problem.S));
         OK(flags_of(
             this->ex, graph_of(problem.A, problem.S.diag.data(), problem.S.offd.data()),
             [&](const auto &G, auto &roots) { return mis(this->ex, G, 2, roots); }, *flags));
@@ -156,12 +175,16 @@ TYPED_TEST(SymmetricStrength, IsTheFormula)
   matrices.push_back({"symmetric", random_entries(150, 1200, 31, true)});
   matrices.push_back({"non-symmetric", random_entries(150, 1200, 32, false)});
   matrices.push_back({"entries of all sizes", scaled(random_entries(150, 1200, 33, true), 480)});
+  for (const Named &of_elements : with_positive_couplings()) matrices.push_back(of_elements);
+  matrices.push_back({"rounded bricks", rounded(bricks(6, 1, 0.8, 0.1, 1, 0))});
   for (const auto &[name, A] : matrices) {
     for (const StrengthKind kind : kinds) {
       for (const double theta : {0.0, 0.08, 0.25, 0.5}) {
-        Marks marks;
-        marks_everywhere(this->ex, A, kind, theta, marks);
-        ASSERT_EQ(marks, strong_entries(A, kind, theta)) << name << ", theta " << theta;
+        for (const bool cancel : {false, true}) {
+          Marks marks;
+          marks_everywhere(this->ex, A, {kind, theta, theta, cancel}, marks);
+          ASSERT_EQ(marks, strong_entries(A, kind, theta, cancel)) << name << ", theta " << theta << " " << cancel;
+        }
       }
     }
   }
@@ -174,7 +197,7 @@ TYPED_TEST(SymmetricStrength, IsSymmetricWhereTheMatrixIs)
     for (const StrengthKind kind : kinds) {
       for (const double theta : {0.0, 0.1, 0.3}) {
         Marks marks;
-        marks_everywhere(this->ex, B, kind, theta, marks);
+        marks_everywhere(this->ex, B, {kind, theta, theta}, marks);
         EXPECT_TRUE(are_symmetric(B, marks));
         const auto strong = std::count(marks.begin(), marks.end(), 1);
         EXPECT_GT(strong, 100);
@@ -205,18 +228,18 @@ TYPED_TEST(SymmetricStrength, TheThresholdItselfIsWeak)
     if (m > 1e-160 && m < 1e150) {
       for (const StrengthKind kind : kinds) {
         Marks at, below;
-        marks_everywhere(this->ex, A, kind, 0.25, at);
+        marks_everywhere(this->ex, A, {kind, 0.25, 0.25}, at);
         EXPECT_EQ(at, (Marks{0, 0, 1, 0, 0, 1, 1, 0, 1, 0})) << m;
-        marks_everywhere(this->ex, A, kind, std::nextafter(0.25, 0), below);
+        marks_everywhere(this->ex, A, {kind, std::nextafter(0.25, 0), std::nextafter(0.25, 0)}, below);
         EXPECT_EQ(below, (Marks{0, 1, 1, 1, 0, 1, 1, 0, 1, 0})) << m;
       }
     }
     for (const StrengthKind kind : kinds) { // neither all nor nothing, where m^2 is no double
       Marks marks;
-      marks_everywhere(this->ex, A, kind, 0.26, marks);
+      marks_everywhere(this->ex, A, {kind, 0.26, 0.26}, marks);
       EXPECT_EQ(marks, (Marks{0, 0, 1, 0, 0, 1, 1, 0, 1, 0})) << m;
       marks.clear();
-      marks_everywhere(this->ex, A, kind, 0.24, marks);
+      marks_everywhere(this->ex, A, {kind, 0.24, 0.24}, marks);
       EXPECT_EQ(marks, (Marks{0, 1, 1, 1, 0, 1, 1, 0, 1, 0})) << m;
     }
   }
@@ -231,9 +254,9 @@ TYPED_TEST(SymmetricStrength, RowsOfDifferentSizesAreNotCoupled)
                   columns = make_csr(2, 2, {{{0, 0}, 2 * size}, {{0, 1}, -1}, {{1, 0}, -size}, {{1, 1}, 2}}),
                   both = make_csr(2, 2, {{{0, 0}, 2 * size}, {{0, 1}, -std::sqrt(size)}, {{1, 0}, -std::sqrt(size)}, {{1, 1}, 2}});
     Marks of_rows, of_columns, of_both;
-    marks_everywhere(this->ex, rows, StrengthKind::symmetric, 0, of_rows);
-    marks_everywhere(this->ex, columns, StrengthKind::symmetric, 0, of_columns);
-    marks_everywhere(this->ex, both, StrengthKind::symmetric, 0, of_both);
+    marks_everywhere(this->ex, rows, {StrengthKind::symmetric, 0, 0}, of_rows);
+    marks_everywhere(this->ex, columns, {StrengthKind::symmetric, 0, 0}, of_columns);
+    marks_everywhere(this->ex, both, {StrengthKind::symmetric, 0, 0}, of_both);
     EXPECT_EQ(of_rows, (Marks{0, comparable_rows, 1, 0}));
     EXPECT_EQ(of_columns, (Marks{0, 1, comparable_rows, 0}));
     EXPECT_EQ(of_both, (Marks{0, 1, 1, 0}));
@@ -247,7 +270,7 @@ TYPED_TEST(SymmetricStrength, ZeroKeepsAll)
       make_csr(3, 3, {{{0, 0}, 4}, {{0, 1}, 1e-300}, {{0, 2}, 0}, {{1, 0}, 1e-297}, {{1, 1}, 1}, {{2, 2}, 1e300}, {{2, 1}, -5e-324}});
   for (const StrengthKind kind : kinds) {
     Marks marks;
-    marks_everywhere(this->ex, A, kind, 0, marks);
+    marks_everywhere(this->ex, A, {kind, 0, 0}, marks);
     EXPECT_EQ(marks, (Marks{0, 1, 0, 1, 0, 1, 0}));
   }
 }
@@ -261,8 +284,8 @@ TEST(SymmetricStrengthFailure, EveryAllocationMayFailOnOneRank)
   FailingAllocations failing;
   for (bool more = true; more;) {
     Strength<Debug> S;
-    more = failing.run(ex, [&] { return symmetric_strength(ex, problem.A, StrengthKind::relative, 0.25, S); });
+    more = failing.run(ex, [&] { return symmetric_strength(ex, problem.A, {StrengthKind::relative, 0.25, 0.25, true}, S); });
   }
-  EXPECT_GE(failing.failures(), 2);
+  EXPECT_GE(failing.failures(), 3);
 }
 } // namespace amgkit::test

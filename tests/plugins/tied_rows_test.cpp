@@ -7,18 +7,7 @@ namespace amgkit::test
 {
 namespace
 {
-class TiedRowsOfTypes : public EveryType {
-protected:
-  void solve_with(Mat A, const std::string &options, Solution *solution, std::string *view = nullptr)
-  {
-    OwnedVec x, b;
-    OwnedKSP ksp;
-    OK(make_system(A, x.out(), b.out()));
-    OK(make_ksp(A, options, ksp.out()));
-    OK(solve(ksp, b, x, solution));
-    if (view) *view = view_of(ksp);
-  }
-};
+using TiedRowsOfTypes = EveryType;
 } // namespace
 
 // Flexible methods and linear ones, whose preconditioner is symmetric; the same elements less flat cost nothing.

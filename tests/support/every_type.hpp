@@ -28,5 +28,15 @@ protected:
   static std::string renamed(const std::string &text) { return named_for(text, type()); }
   static PetscErrorCode make_ksp(Mat A, const std::string &options, KSP *ksp) { return test::make_ksp(A, options, ksp, type()); }
   static PetscErrorCode make_pc(Mat A, const std::string &options, PC *pc) { return test::make_pc(A, options, pc, type()); }
+  // With the right-hand side of make_system(); view: of the KSP, after the solve
+  void solve_with(Mat A, const std::string &options, Solution *solution, std::string *view = nullptr)
+  {
+    OwnedVec x, b;
+    OwnedKSP ksp;
+    OK(make_system(A, x.out(), b.out()));
+    OK(make_ksp(A, options, ksp.out()));
+    OK(solve(ksp, b, x, solution));
+    if (view) *view = view_of(ksp);
+  }
 };
 } // namespace amgkit::test

@@ -2,6 +2,8 @@
 #pragma once
 #include "support/gallery.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 namespace amgkit::test
@@ -28,6 +30,39 @@ inline HostCsr bricks(int n, double hx, double hy, double hz, double k, double m
     }
   }
   return make_csr(n * n * n, n * n * n, entries);
+}
+
+// As assembled in another order: entries that were the same differ in their last digits.
+inline HostCsr rounded(HostCsr A)
+{
+  for (std::size_t k = 0; k < A.val.size(); k++) A.val[k] *= 1 + 1e-14 * static_cast<double>(k * k % 19);
+  return A;
+}
+
+// The size up to which negative couplings are weak in a row with these couplings and a positive diagonal entry, where those up to `weak`
+// are so anyway; -1: the row is not judged by signs. graph/positive_couplings.hpp, read literally.
+inline double largest_cancelled(const std::vector<double> &couplings, double weak)
+{
+  double positive = 0;
+  std::vector<double> sizes;
+  for (const double a : couplings) {
+    positive += std::max(a, 0.0);
+    if (a < 0) sizes.push_back(-a);
+  }
+  const double negative = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+  if (positive <= negative / 4 || positive >= negative) return -1;
+  std::sort(sizes.begin(), sizes.end());
+  double smaller = 0;
+  for (auto first = sizes.begin(); first != sizes.end();) {
+    const double largest = 1.000001 * *first;
+    const auto last = std::find_if(first, sizes.end(), [=](double a) { return a > largest; });
+    const double same = std::accumulate(first, last, 0.0);
+    if (*first > weak && smaller + same / 2 > positive) break;
+    weak = std::max(weak, largest);
+    smaller += same;
+    first = last;
+  }
+  return weak;
 }
 
 inline std::vector<Named> with_positive_couplings(int n = 6)

@@ -1,0 +1,79 @@
+// -pc_amgsa_cancel_positive and -pc_amgclassical_cancel_positive: flat finite elements cost few iterations.
+#include "support/every_type.hpp"
+#include "support/positive_couplings.hpp"
+
+namespace amgkit::test
+{
+namespace
+{
+using PositiveCouplings = EveryType;
+
+// Row i times sign(i), column j times sign(j): the sign of every other coupling changes.
+int sign(int i) { return i * 7 % 3 == 0 ? -1 : 1; }
+HostCsr with_signs(HostCsr A)
+{
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) A.val[k] *= sign(i) * sign(A.col[k]);
+  }
+  return A;
+}
+
+void attach_signs(Mat A)
+{
+  OwnedVec signs;
+  OwnedNullSpace space;
+  PetscInt first, last;
+  OK(MatCreateVecs(A, signs.out(), nullptr));
+  OK(VecGetOwnershipRange(signs, &first, &last));
+  for (PetscInt i = first; i < last; i++) OK(VecSetValue(signs, i, sign(static_cast<int>(i)), INSERT_VALUES));
+  OK(VecAssemblyBegin(signs));
+  OK(VecAssemblyEnd(signs));
+  OK(VecNormalize(signs, nullptr));
+  const Vec one = signs;
+  OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &one, space.out()));
+  OK(MatSetNearNullSpace(A, space));
+}
+} // namespace
+
+TEST_P(PositiveCouplings, OfFlatElementsCostFewIterations)
+{
+  const HostCsr positive = bricks(20, 1, 1, 0.05, 1, 0);
+  for (const Use &use : uses()) {
+    for (const double scale : {1.0, -1.0}) {
+      OwnedMat A;
+      Solution with, without;
+      HostCsr flat = positive;
+      for (double &value : flat.val) value *= scale;
+      OK(distribute(flat, use.on_device, A.out()));
+      const std::string options = std::string("-ksp_type gmres ") + use.option +
+                                  " -pc_amgmatching_coarse_eq_limit 50"
+                                  " -pc_amgmatching_smoother chebyshev -pc_amgmatching_cancel_positive ";
+      solve_with(A, options + "0", &without);
+      solve_with(A, options + "1", &with);
+      EXPECT_TRUE(with.converged()) << use.name << " " << KSPConvergedReasons[with.reason];
+      EXPECT_LE(with.residual, 1.1e-8) << use.name;
+      EXPECT_LE(3 * with.iterations, 2 * without.iterations) << use.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, PositiveCouplings, ::testing::Values(PCAMGSA, PCAMGCLASSICAL));
+
+// What is positive depends on the signs of the near-null space: another than the constant vector, and amgsa does not ask for signs.
+TEST(PositiveCouplingsOfAmgsa, AreThoseBesideTheConstantVector)
+{
+  OK(AMGKitRegister());
+  LevelSizes sizes[2];
+  for (const int cancel : {0, 1}) {
+    OwnedMat A;
+    OwnedPC pc;
+    OK(distribute(with_signs(bricks(12, 1, 1, 0.05, 1, 0)), false, A.out()));
+    attach_signs(A);
+    OK(test::make_pc(A, "-pc_amgsa_coarse_eq_limit 50 -pc_amgsa_cancel_positive " + std::to_string(cancel), pc.out(), PCAMGSA));
+    OK(PCSetUp(pc));
+    OK(level_sizes(pc, &sizes[cancel]));
+  }
+  EXPECT_EQ(sizes[0].rows, sizes[1].rows);
+  EXPECT_EQ(sizes[0].entries, sizes[1].entries);
+}
+} // namespace amgkit::test
