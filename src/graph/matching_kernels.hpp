@@ -1,6 +1,9 @@
 #include "base/parallel.hpp"
 #include "graph/matching.hpp"
 
+#include <algorithm>
+#include <type_traits>
+
 namespace amgkit
 {
 namespace
@@ -162,33 +165,71 @@ template <class Ex> PetscErrorCode jump_to_starts(Ex &ex, int n, Array<Jump, Ex>
 }
 } // namespace
 
-template <class Ex>
-PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *smooth, EdgeWeights<Ex> &edges, bool all)
+namespace
 {
-  const OrOnes<double> w = {smooth};
+// On a plain host, where one thread takes row after row: each edge once, at its smaller end. The larger end's row is read from entry to
+// entry, as i ascends.
+template <class F> PetscErrorCode weigh_edges_once(Host &ex, CsrView<double> A, F weigh, float *weight, float *strongest)
+{
+  Array<int, Host> nexts; // next[j]: the first entry of row j that no row before i has looked for
 
+  PetscFunctionBegin;
+  PetscCall(nexts.allocate(ex, A.rows));
+  int *next = nexts.data();
+  std::copy_n(A.ptr, A.rows, next);
+  std::fill_n(weight, A.nnz, 0.0F);
+  std::fill_n(strongest, A.rows, 0.0F);
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      const int j = A.col[k];
+      if (j <= i) continue;
+      while (next[j] < A.ptr[j + 1] && A.col[next[j]] < i) next[j]++;
+      const int mirror = next[j];
+      if (mirror == A.ptr[j + 1] || A.col[mirror] != i || A.val[k] == 0 || A.val[mirror] == 0) continue;
+      const float result = weigh(i, j, A.val[k], A.val[mirror]);
+      weight[k] = weight[mirror] = result;
+      strongest[i] = std::max(strongest[i], result);
+      strongest[j] = std::max(strongest[j], result);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Weights of all edges: those of weigh(i, j, a_ij, a_ji), i < j, that are larger than 0. Both entries of an edge have the same.
+template <class Ex, class F> PetscErrorCode weigh_edges(Ex &ex, CsrView<double> A, F weigh, EdgeWeights<Ex> &edges)
+{
   PetscFunctionBegin;
   PetscCall(edges.weight.allocate(ex, A.nnz));
   PetscCall(edges.strongest.allocate(ex, A.rows));
   float *weight = edges.weight.data(), *strongest = edges.strongest.data();
+  if constexpr (std::is_same_v<Ex, Host>) PetscFunctionReturn(weigh_edges_once(ex, A, weigh, weight, strongest));
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
     const int i = static_cast<int>(row);
     float largest = 0;
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
       const int j = A.col[k], mirror = i == j ? -1 : mirror_of(A, i, k);
-      const bool edge = mirror >= 0 && A.val[k] != 0 && A.val[mirror] != 0;
-      float here = 0;
-      if (edge && i < j) here = excess(A.val[k], a[i], a[j], w[i], w[j]);
-      if (edge && i > j) here = excess(A.val[mirror], a[j], a[i], w[j], w[i]);
-      if (edge && all && here == 0)
-        here = i < j ? last_beyond(A.val[k], a[i], a[j], w[i], w[j]) : last_beyond(A.val[mirror], a[j], a[i], w[j], w[i]);
-      weight[k] = here;
-      largest = here > largest ? here : largest;
+      const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror];
+      const bool edge = here != 0 && there != 0; // who has none is left out of the coarse level
+      const float result = !edge ? 0 : i < j ? weigh(i, j, here, there) : weigh(j, i, there, here);
+      weight[k] = result;
+      largest = result > largest ? result : largest;
     }
     largest = team.max(largest);
     team.once([&] { strongest[i] = largest; });
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex>
+PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const double *smooth, EdgeWeights<Ex> &edges, bool all)
+{
+  const OrOnes<double> w = {smooth};
+  const auto weigh = [=] AMGKIT_FN(int i, int j, double upper, double) {
+    const float result = excess(upper, a[i], a[j], w[i], w[j]);
+    return all && result == 0 ? last_beyond(upper, a[i], a[j], w[i], w[j]) : result;
+  };
+  return weigh_edges(ex, A, weigh, edges);
 }
 
 namespace
@@ -219,42 +260,30 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
   Array<float, Ex> deltas;
 
   PetscFunctionBegin;
-  PetscCall(edges.weight.allocate(ex, A.nnz));
-  PetscCall(allocate_each(ex, A.rows, edges.strongest, roots, deltas));
+  PetscCall(allocate_each(ex, A.rows, roots, deltas));
   const auto kappa = static_cast<float>(bound.kappa);
   const bool by_quality = bound.by_quality, positive = bound.positive, beyond = bound.beyond;
-  float *weight = edges.weight.data(), *strongest = edges.strongest.data(), *delta = deltas.data();
+  float *delta = deltas.data();
   double *root = roots.data();
   PetscCall(dominances(ex, A, a, w, bound.outside, root, delta));
-  PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
-    const int i = static_cast<int>(row);
+  const auto weigh = [=] AMGKIT_FN(int i, int j, double upper, double lower) {
     const double sign = a[i] < 0 ? -1 : 1, b_ii = sign * w[i] * a[i] * w[i];
-    float largest = 0;
-    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
-      const int j = A.col[k], mirror = i == j ? -1 : mirror_of(A, i, k);
-      const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror];
-      float result = 0;
-      if (here != 0 && there != 0) { // who has no edge is left out of the coarse level
-        const double b_jj = sign * w[j] * a[j] * w[j], v = -0.5 * sign * scaled(w, here + there, i, j);
-        // where both rows dominate, mu <= 2 min(b_ii, b_jj) / v: most edges need no more than this
-        const bool surely = v > 0 && delta[i] >= 0 && delta[j] >= 0 && 2 * (b_ii < b_jj ? b_ii : b_jj) <= kappa * v;
-        if (by_quality || positive || !surely) {
-          const double unit = root[i] * root[j];
-          result = unit > 0 ? quality(kappa, static_cast<float>(v / unit), root[i], root[j], delta[i], delta[j]) : 0;
-        }
-        if (!by_quality && (surely || result > 0)) {
-          const float last = positive ? last_within(result) : 0;
-          result = i < j ? excess(here, a[i], a[j], w[i], w[j]) : excess(there, a[j], a[i], w[j], w[i]);
-          if (result == 0) result = last;
-        }
-        if (beyond && result == 0) result = i < j ? last_beyond(here, a[i], a[j], w[i], w[j]) : last_beyond(there, a[j], a[i], w[j], w[i]);
-      }
-      weight[k] = result;
-      largest = result > largest ? result : largest;
+    const double b_jj = sign * w[j] * a[j] * w[j], v = -0.5 * sign * scaled(w, upper + lower, i, j);
+    // where both rows dominate, mu <= 2 min(b_ii, b_jj) / v: most edges need no more than this
+    const bool surely = v > 0 && delta[i] >= 0 && delta[j] >= 0 && 2 * (b_ii < b_jj ? b_ii : b_jj) <= kappa * v;
+    float result = 0;
+    if (by_quality || positive || !surely) {
+      const double unit = root[i] * root[j];
+      result = unit > 0 ? quality(kappa, static_cast<float>(v / unit), root[i], root[j], delta[i], delta[j]) : 0;
     }
-    largest = team.max(largest);
-    team.once([&] { strongest[i] = largest; });
-  }));
+    if (!by_quality && (surely || result > 0)) {
+      const float last = positive ? last_within(result) : 0;
+      result = excess(upper, a[i], a[j], w[i], w[j]);
+      if (result == 0) result = last;
+    }
+    return beyond && result == 0 ? last_beyond(upper, a[i], a[j], w[i], w[j]) : result;
+  };
+  PetscCall(weigh_edges(ex, A, weigh, edges));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

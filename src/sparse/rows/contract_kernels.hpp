@@ -1,28 +1,14 @@
 // One team per aggregate collects its distinct columns in a small hash table, sorts them and notes for every entry the place of its
 // product. Another pass, the only one for new values, sums the products there, in order.
 // Aggregates with more columns than the table holds go through a stable sort of all their products.
-#include "base/parallel.hpp"
-#include "sparse/rows/contract.hpp"
+#include "sparse/rows/contract_marks.hpp"
+
+#include <type_traits>
 
 namespace amgkit
 {
 namespace
 {
-// The operands of contract(), for kernels.
-struct Product {
-  CsrView<double> A;
-  const int *ptr, *member; // of the row aggregates
-  OrOnes<double> p, q;
-  const int *column_id;
-
-  // Entries of the r-th row of aggregate I
-  AMGKIT_FN Segment row(std::int64_t I, int r) const
-  {
-    const int i = member[ptr[I] + r];
-    return {A.ptr[i], A.ptr[i + 1]};
-  }
-};
-
 // Hash table of a team's distinct columns, linear probing. slot_of lists the used slots in the order they were taken.
 template <int Slots> struct Columns {
   static constexpr int slots = Slots;
@@ -32,8 +18,6 @@ template <int Slots> struct Columns {
 template <int Slots> struct RankedColumns : Columns<Slots> {
   unsigned char rank[Slots]; // slot -> position of its column among the sorted ones
 };
-// No slot and no place has this number: both fit a byte.
-constexpr int nowhere = 255;
 
 template <class Team, class Table> AMGKIT_FN void clear(const Team &team, Table &table)
 {
@@ -77,9 +61,10 @@ AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Tabl
 
 // count[I] <- number of distinct columns of aggregate I; where there are more than Slots, if_more, and *more becomes 1
 template <int Lanes, int Slots, class Ex>
-PetscErrorCode count_columns(Ex &ex, const Product &in, int aggregates, int if_more, int *count, unsigned *more)
+PetscErrorCode count_columns(Ex &ex, const Product &in, const Csr<double, Ex> &C, int if_more, int *count, unsigned *more)
 {
-  return for_rows_with<Lanes, Columns<Slots>>(ex, aggregates, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
+  if constexpr (std::is_same_v<Ex, Host>) return count_by_marks(ex, in, C, Slots, if_more, count, more);
+  return for_rows_with<Lanes, Columns<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
     const bool fits = collect(team, in, I, table, [](int, int) {});
     team.once([&] {
       count[I] = fits ? table.used : if_more;
@@ -91,6 +76,7 @@ PetscErrorCode count_columns(Ex &ex, const Product &in, int aggregates, int if_m
 // The columns of the rows of C that fit a table, ascending, and the places of their products.
 template <int Lanes, int Slots, class Ex> PetscErrorCode place_columns(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place)
 {
+  if constexpr (std::is_same_v<Ex, Host>) return place_by_marks(ex, in, Slots, C, place);
   const int *ptr = C.ptr.data();
   int *col = C.col.data();
   return for_rows_with<Lanes, RankedColumns<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
@@ -253,10 +239,10 @@ PetscErrorCode contract_with(Ex &ex, const Product &in, Csr<double, Ex> &C, unsi
   int *count = C.ptr.data();
   PetscCall(flag.allocate(ex, 1));
   PetscCall(memory_zero(ex, flag.data(), flag.bytes()));
-  PetscCall((count_columns<Lanes, Slots>(ex, in, n, 0, count, flag.data())));
+  PetscCall((count_columns<Lanes, Slots>(ex, in, C, 0, count, flag.data())));
   PetscCall(exclusive_scan(ex, n, count, &nnz, flag.data(), &more));
   if (more) { // seldom: once again with all rows
-    PetscCall((count_columns<Lanes, Slots>(ex, in, n, -1, count, flag.data())));
+    PetscCall((count_columns<Lanes, Slots>(ex, in, C, -1, count, flag.data())));
     PetscCall(find_long_rows(
         ex, in, n, [=] AMGKIT_FN(std::int64_t I) { return std::int64_t{count[I] < 0}; }, rows));
     PetscCall(count_long_rows(ex, rows, count));
