@@ -8,8 +8,8 @@ inline Parameter cancel_positive_parameter(PetscBool *cancel, const std::string 
 {
   return {"cancel_positive", Flag{cancel}, "Let positive couplings cancel the smallest negative couplings of their row",
           "A coupling is positive if it has the sign of the diagonal entry, as many in flat finite elements. If the positive ones of a row "
-          "sum to more than a quarter of the sum of the negative ones, and to less than that sum, the smallest negative ones are weak, "
-          "up to the same sum. " +
+          "sum to more than a quarter of the sum of the negative ones, and to less than that sum, they make the smallest negative ones "
+          "weak, until about as much is cancelled. " +
               where};
 }
 } // namespace amgkit

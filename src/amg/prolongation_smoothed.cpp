@@ -95,7 +95,7 @@ public:
     PetscFunctionBegin;
     PetscCall(Prolongation<Ex>::begin(ex, A, finest, of_finest, in_single));
     PetscCall(near_null_space_of(ex, A, coordinates_, near_null_));
-    constant_ = near_null_.constant;
+    constant_ = near_null_.constant && finest.block_size == 1;
     PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest.A.rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

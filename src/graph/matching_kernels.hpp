@@ -1,5 +1,6 @@
 #include "base/parallel.hpp"
 #include "graph/matching.hpp"
+#include "sparse/rows/search.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -8,28 +9,6 @@ namespace amgkit
 {
 namespace
 {
-// Position of column j in row i, -1 when it is not stored
-AMGKIT_FN inline int position(const CsrView<double> &A, int i, int j)
-{
-  int low = A.ptr[i], high = A.ptr[i + 1];
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    if (A.col[middle] < j)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < A.ptr[i + 1] && A.col[low] == j ? low : -1;
-}
-
-// Position of the mirror image of entry k of row i, a_ji for k of column j, -1 when it is not stored. In the interior of a grid, where all
-// rows have the same stencil, it stands as far from the end of its row as k from the beginning of its own.
-AMGKIT_FN inline int mirror_of(const CsrView<double> &A, int i, int k)
-{
-  const int j = A.col[k], guess = A.ptr[j + 1] - 1 - (k - A.ptr[i]);
-  return guess >= A.ptr[j] && A.col[guess] == i ? guess : position(A, j, i);
-}
-
 // |c| - 1 for c = 1 - 2 a_ij w_i w_j / (a_ii w_i² + a_jj w_j²), rounded; 0 when |c| <= 1 or the denominator vanishes
 AMGKIT_FN inline float excess(double a_ij, double a_ii, double a_jj, double w_i, double w_j)
 {

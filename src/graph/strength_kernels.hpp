@@ -16,7 +16,7 @@ struct CountedRows {
 
   AMGKIT_FN bool counts(std::int64_t i, int k) const { return !unknown || unknown[diag.col[k]] == unknown[i]; }
   AMGKIT_FN bool ghost_counts(std::int64_t i, int k) const { return !unknown || ghost_unknown[offd.col[k]] == unknown[i]; }
-  // coupling(a_ij) for the lane's couplings of row i, diagonal(a_ii) for the lane that has it
+  // coupling(a_ij, k) for the lane's couplings of row i, k its place in diag or -1, diagonal(a_ii) for the lane that has it
   template <class Team, class F, class G> AMGKIT_FN void each(const Team &team, std::int64_t i, F coupling, G diagonal) const
   {
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
@@ -24,10 +24,10 @@ struct CountedRows {
       if (diag.col[k] == i)
         diagonal(diag.val[k]);
       else if (counts(i, k))
-        coupling(diag.val[k]);
+        coupling(diag.val[k], k);
     }
     for (int k : team.share(other.begin, other.end)) {
-      if (ghost_counts(i, k)) coupling(offd.val[k]);
+      if (ghost_counts(i, k)) coupling(offd.val[k], -1);
     }
   }
   // The sum of row i in the order of the global columns
@@ -47,19 +47,20 @@ struct CountedRows {
 
 struct RowJudge {
   RowCouplings couplings;
-  double weak; // negative couplings of at most this size are
+  double weak; // the largest size of a weak negative coupling
 
   template <class Team> AMGKIT_FN RowJudge(const Team &team, const CountedRows &A, std::int64_t i, double theta, bool cancel)
   {
     A.each(
-        team, i, [&](double a_ij) { couplings.take(a_ij); }, [&](double a_ii) { couplings.a_ii = a_ii; });
+        team, i, [&](double a_ij, int) { couplings.take(a_ij); }, [&](double a_ii) { couplings.a_ii = a_ii; });
     couplings.gather(team);
     weak = theta * couplings.largest_negative();
-    if (!cancel || !couplings.cancel()) return;
+    if (!cancel || theta == 0) return;
     const auto each = [&](const auto &f) { A.each(team, i, f, [](double) {}); };
-    weak = couplings.largest_cancelled(team, each, weak);
+    const double cancelled = Cancellation<decltype(each)>{couplings, A.diag, each}.largest_size(team, static_cast<int>(i), weak);
+    weak = cancelled > weak ? cancelled : weak;
   }
-  AMGKIT_FN bool strong(double a_ij) const { return couplings.negative(a_ij) > weak; }
+  AMGKIT_FN bool strong(double a_ij) const { return couplings.size(a_ij) > weak; }
 };
 } // namespace
 

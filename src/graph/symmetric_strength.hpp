@@ -2,11 +2,12 @@
 //   theta sqrt(d_i d_j) < |a_ij| <= comparable sqrt(d_i d_j), the latter (strength.hpp) only if d_i d_j > 0,
 //   relative:  d_i = m_i = max_{k != i} |a_ik|, which does not depend on the size of the diagonal;
 //   symmetric: d_i = |a_ii|, so that a_ij^2 > theta^2 |a_ii a_jj| (Vaněk, Mandel, Brezina 1996).
-// theta = 0 keeps all that is not 0, but those. With cancel_positive, rows whose positive couplings cancel negative ones
-// (positive_couplings.hpp) have m_i of their negative ones alone, and what is positive or cancelled in row i and in row j is not strong.
-// Weak couplings above a second, smaller theta are marked as such. Both sides are the same
+// theta = 0 keeps all that is not 0, but those. Weak couplings above a second, smaller theta are marked as such. Both sides are the same
 // bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are symmetric. Entries of any size may stand beside
 // each other: d_i d_j neither overflows nor underflows.
+//
+// With cancel_positive and theta > 0, rows whose positive couplings cancel negative ones (positive_couplings.hpp) have, for relative, m_i
+// of their negative couplings alone. Between two such rows no positive coupling is strong, and no negative one that both of them cancel.
 #pragma once
 #include "dist/matrix.hpp"
 #include "graph/strength.hpp"
@@ -24,8 +25,8 @@ struct SymmetricRule {
 // Collective. The marks are 0, strong_coupling or kept_coupling.
 template <class Ex> PetscErrorCode symmetric_strength(Ex &, DistMatrix<Ex> &A, const SymmetricRule &, Strength<Ex> &);
 
-// The local steps: d, and for cancel_positive w, else nullptr: where positive couplings of row i cancel negative ones, |w_i| bounds these,
-// and w_i has the sign of a_ii; elsewhere 0
+// The local steps: d, and with cancel_positive also w, else nullptr. Where positive couplings of row i cancel negative ones, |w_i| is the
+// largest size of a weak one, and w_i has the sign of a_ii; elsewhere it is 0.
 template <class Ex>
 PetscErrorCode strength_scales(Ex &, CsrView<double> diag, CsrView<double> offd, const SymmetricRule &, double *d, double *w);
 // The marks of a block in these rows, row = nullptr: in all; d, w, column_d, column_w: of its rows and columns. own: whether it holds the

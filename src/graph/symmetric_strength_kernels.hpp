@@ -39,15 +39,15 @@ PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> off
     for (int k : team.share(other.begin, other.end)) row.take(offd.val[k]);
     row.gather(team);
     const auto each = [&](const auto &f) {
-      for (int k : team.share(own.begin, own.end)) f(diag.val[k]);
-      for (int k : team.share(other.begin, other.end)) f(offd.val[k]);
+      for (int k : team.share(own.begin, own.end)) f(diag.val[k], k);
+      for (int k : team.share(other.begin, other.end)) f(offd.val[k], -1);
     };
-    const bool by_sign = w && row.cancel();
-    const double scale = !relative ? fabs(row.a_ii) : by_sign ? row.largest_negative() : row.largest();
-    const double cancelled = by_sign ? row.largest_cancelled(team, each, theta * scale) : 0;
+    const double by_sign = relative ? row.largest_negative() : fabs(row.a_ii), by_size = relative ? row.largest() : by_sign;
+    const double cancelled =
+        w ? Cancellation<decltype(each)>{row, diag, each}.largest_size(team, static_cast<int>(i), theta * by_sign) : -1;
     team.once([&] {
-      d[i] = scale;
-      if (w) w[i] = row.a_ii < 0 ? -cancelled : cancelled;
+      d[i] = cancelled < 0 ? by_size : by_sign;
+      if (w) w[i] = cancelled < 0 ? 0 : row.a_ii < 0 ? -cancelled : cancelled;
     });
   });
 }
@@ -68,7 +68,7 @@ PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t row
       const double a = fabs(A.val[k]), mean = geometric_mean(d[i], column_d[j]);
       const bool counts = !(own && j == i) && (mean == 0 || a <= comparable * mean);
       const bool cancelled = w && is_cancelled(A.val[k], w[i], column_w[j]);
-      mark[k] = !counts || cancelled ? 0 : a > strong * mean ? strong_coupling : a > kept * mean ? kept_coupling : 0;
+      mark[k] = !counts ? 0 : a > strong * mean && !cancelled ? strong_coupling : a > kept * mean && kept < strong ? kept_coupling : 0;
     }
   });
 }

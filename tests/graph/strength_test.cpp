@@ -19,22 +19,24 @@ namespace
 {
 using Marks = std::vector<int>; // one an entry
 
-// The formula of the header, read literally.
-Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs, bool cancel = false)
+// The formula of the header, read literally; with cancel, of rows in so many parts.
+Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs, bool cancel = false, int parts = 1)
 {
+  const auto part = [&](int i) { return (i * parts + parts - 1) / A.rows; };
   Marks marks(A.col.size(), 0);
   for (int i = 0; i < A.rows; i++) {
     const double sign = A.at(i, i) < 0 ? -1 : 1;
     double least = 0, sum = 0;
-    std::vector<double> couplings;
+    OppositeCouplings couplings;
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
       if (A.col[k] % bs != i % bs) continue;
       if (A.col[k] != i) least = std::min(least, sign * A.val[k]);
-      if (A.col[k] != i) couplings.push_back(sign * A.val[k]);
+      if (A.col[k] != i) couplings.take(sign, A.val[k], part(A.col[k]) == part(i) ? A.at(A.col[k], i) : A.val[k]);
       sum += A.val[k];
     }
     if (max_row_sum < 1 && std::abs(sum) > max_row_sum * std::abs(A.at(i, i))) continue;
-    const double weak = cancel ? std::max(largest_cancelled(couplings, -theta * least), -theta * least) : -theta * least;
+    double weak = -theta * least;
+    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak));
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) marks[k] = A.col[k] != i && A.col[k] % bs == i % bs && -sign * A.val[k] > weak;
   }
   return marks;
@@ -172,8 +174,8 @@ TYPED_TEST(StrengthTest, IsTheFormula)
         for (double max_row_sum : {1.0, 0.9, 0.1}) {
           for (int bs : {1, 3}) {
             for (const bool cancel : {false, true}) {
-              const Marks expected = strong_entries(A, theta, max_row_sum, bs, cancel);
               for (int parts : {1, 3, 4}) {
+                const Marks expected = strong_entries(A, theta, max_row_sum, bs, cancel, parts);
                 Marks marks;
                 OK(marks_of(this->ex, A, theta, max_row_sum, bs, parts, marks, false, cancel));
                 ASSERT_EQ(marks, expected) << name << " theta " << theta << " max_row_sum " << max_row_sum << " bs " << bs << " " << cancel;
@@ -204,6 +206,27 @@ TYPED_TEST(StrengthTest, PositiveCouplingsCancelThoseOfDiagonals)
       }
     }
   }
+}
+
+// Nothing is cancelled by couplings that are positive for convection alone, and never the largest ones.
+TYPED_TEST(StrengthTest, WhatIsNotCancelled)
+{
+  const HostCsr wind = convection_diffusion(2, 14, 0.8, Wind::rotating);
+  HostCsr downstream = bricks(6, 1, 1, 1, 0.1, 0);
+  for (int i = 0; i < downstream.rows; i++) {
+    for (int k = downstream.ptr[i]; k < downstream.ptr[i + 1]; k++)
+      downstream.val[k] += 0.04 * (downstream.col[k] > i) - 0.04 * (downstream.col[k] < i);
+  }
+  const HostCsr flat = row({3.8, -7.7, -0.27, -0.08, -0.05, 4.3}), even = row({1, -1, -1, -1, 2});
+  for (const HostCsr &A : {wind, downstream, even}) {
+    Marks marks, before;
+    OK(marks_of(this->ex, A, 0.15, 1, 1, 1, marks, false, true));
+    OK(marks_of(this->ex, A, 0.15, 1, 1, 1, before));
+    EXPECT_EQ(marks, before);
+  }
+  Marks marks;
+  OK(marks_of(this->ex, flat, 0.01, 1, 1, 1, marks, false, true));
+  EXPECT_EQ(Marks(marks.begin(), marks.begin() + 6), (Marks{0, 1, 0, 0, 0, 0}));
 }
 
 // A sum that its order decides: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1, in whatever parts the row comes.

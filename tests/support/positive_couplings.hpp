@@ -39,31 +39,42 @@ inline HostCsr rounded(HostCsr A)
   return A;
 }
 
-// The size up to which negative couplings are weak in a row with these couplings and a positive diagonal entry, where those up to `weak`
-// are so anyway; -1: the row is not judged by signs. graph/positive_couplings.hpp, read literally.
-inline double largest_cancelled(const std::vector<double> &couplings, double weak)
-{
-  double positive = 0;
-  std::vector<double> sizes;
-  for (const double a : couplings) {
-    positive += std::max(a, 0.0);
-    if (a < 0) sizes.push_back(-a);
+// A row as graph/positive_couplings.hpp sees it: its couplings, those of the diagonal entry's sign positive, and the opposite ones.
+struct OppositeCouplings {
+  std::vector<double> here, there;
+
+  void take(double a_ii, double a_ij, double a_ji)
+  {
+    here.push_back(a_ii < 0 ? -a_ij : a_ij);
+    there.push_back(a_ii < 0 ? -a_ji : a_ji);
   }
-  const double negative = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-  if (positive <= negative / 4 || positive >= negative) return -1;
-  std::sort(sizes.begin(), sizes.end());
-  double smaller = 0;
-  for (auto first = sizes.begin(); first != sizes.end();) {
-    const double largest = 1.000001 * *first;
-    const auto last = std::find_if(first, sizes.end(), [=](double a) { return a > largest; });
-    const double same = std::accumulate(first, last, 0.0);
-    if (*first > weak && smaller + same / 2 > positive) break;
-    weak = std::max(weak, largest);
-    smaller += same;
-    first = last;
+  // The size up to which negative couplings are weak, where those up to `weak` are so anyway; -1: the row is not judged by signs.
+  double largest_cancelled(double weak) const
+  {
+    double positive = 0, negative = 0;
+    std::vector<double> sizes;
+    for (std::size_t k = 0; k < here.size(); k++) {
+      if (here[k] > 0) positive += std::max((here[k] + there[k]) / 2, 0.0);
+      if (here[k] < 0) sizes.push_back(-here[k]);
+    }
+    for (const double size : sizes) negative += size;
+    positive *= 1.000001;
+    if (positive <= negative / 4 || positive >= negative) return -1;
+    std::sort(sizes.begin(), sizes.end());
+    const auto last = std::upper_bound(sizes.begin(), sizes.end(), weak);
+    double smaller = std::accumulate(sizes.begin(), last, 0.0);
+    for (auto first = last; smaller <= positive && first != sizes.end() && 1.1 * *first < sizes.back();) {
+      const double largest = 1.1 * *first;
+      const auto next = std::upper_bound(first, sizes.end(), largest);
+      const double same = std::accumulate(first, next, 0.0);
+      if (smaller + same / 2 > positive) break;
+      weak = largest;
+      smaller += same;
+      first = next;
+    }
+    return weak;
   }
-  return weak;
-}
+};
 
 inline std::vector<Named> with_positive_couplings(int n = 6)
 {

@@ -12,7 +12,7 @@ namespace
 {
 // seen(k, column) for the products of aggregate I, entries k of A, in order. Of copies of the pointers: what is stored meanwhile, bytes
 // among it, might else change them.
-template <class F> void for_products(const Product &in, int I, F seen)
+template <class In, class F> void for_products(const In &in, int I, F seen)
 {
   const int *column_id = in.column_id, *col = in.A.col;
   for (int r = 0, rows = in.ptr[I + 1] - in.ptr[I]; r < rows; r++) {
@@ -22,8 +22,8 @@ template <class F> void for_products(const Product &in, int I, F seen)
 }
 
 // count[I] <- number of distinct columns of aggregate I; where there are more than slots, if_more, and *more becomes 1
-inline PetscErrorCode count_by_marks(Host &ex, const Product &in, const Csr<double, Host> &C, int slots, int if_more, int *count,
-                                     unsigned *more)
+template <class In>
+PetscErrorCode count_by_marks(Host &ex, const In &in, const Csr<double, Host> &C, int slots, int if_more, int *count, unsigned *more)
 {
   Array<int, Host> last; // aggregate that has the column
 
@@ -45,7 +45,7 @@ inline PetscErrorCode count_by_marks(Host &ex, const Product &in, const Csr<doub
 }
 
 // The columns of the rows of C of at most so many slots, ascending, and the places of their products.
-inline PetscErrorCode place_by_marks(Host &ex, const Product &in, int slots, Csr<double, Host> &C, unsigned char *place)
+template <class In> PetscErrorCode place_by_marks(Host &ex, const In &in, int slots, Csr<double, Host> &C, unsigned char *place)
 {
   Array<int, Host> last, nths;
   const int *ptr = C.ptr.data();

@@ -27,6 +27,21 @@ AMGKIT_FN inline int lower_bound(const int *x, int begin, int end, int value)
   return first_not_below([=](int k) { return x[k]; }, begin, end, value);
 }
 
+// Position of column j in row i, -1 when it is not stored
+AMGKIT_FN inline int position(const CsrView<double> &A, int i, int j)
+{
+  const int k = lower_bound(A.col, A.ptr[i], A.ptr[i + 1], j);
+  return k < A.ptr[i + 1] && A.col[k] == j ? k : -1;
+}
+
+// Position of the mirror image of entry k of row i, a_ji for k of column j, -1 when it is not stored. In the interior of a grid, where all
+// rows have the same stencil, it stands as far from the end of its row as k from the beginning of its own.
+AMGKIT_FN inline int mirror_of(const CsrView<double> &A, int i, int k)
+{
+  const int j = A.col[k], guess = A.ptr[j + 1] - 1 - (k - A.ptr[i]);
+  return guess >= A.ptr[j] && A.col[guess] == i ? guess : position(A, j, i);
+}
+
 // A row in two blocks, its entries t = 0, 1, ... in the order of the global columns; of the ghosts ghosts_before stand before the own
 // columns.
 struct SplitRow {
