@@ -158,6 +158,7 @@ PetscErrorCode keys_of_pieces(Ex &ex, int pieces, const int *begin, const std::u
 template <class Ex>
 PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, int *position, std::vector<std::uint64_t> &distinct)
 {
+  constexpr int bits = 8 * sizeof(PetscInt); // no_key's lowest are larger than any other key
   const std::int64_t n = keys.size();
   std::uint64_t *key = keys.data();
   Array<int, Ex> from, before;
@@ -169,7 +170,7 @@ PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, int *posi
   PetscCall(before.allocate(ex, n + 1));
   int *k = from.data(), *smaller = before.data();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { k[i] = static_cast<int>(i); }));
-  PetscCall(stable_sort_pairs(ex, n, key, k, 64));
+  PetscCall(stable_sort_pairs(ex, n, key, k, bits));
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { smaller[i] = begins_key(key, i); }));
   PetscCall(exclusive_scan(ex, n, smaller, &count));
   PetscCall(list.allocate(ex, count));
