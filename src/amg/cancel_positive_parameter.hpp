@@ -6,10 +6,11 @@ namespace amgkit
 {
 inline Parameter cancel_positive_parameter(PetscBool *cancel, const std::string &where)
 {
-  return {"cancel_positive", Flag{cancel}, "Let positive couplings cancel the smallest negative couplings of their row",
-          "A coupling is positive if it has the sign of the diagonal entry, as many in flat finite elements. If the positive ones of a row "
-          "sum to more than a quarter of the sum of the negative ones, and to less than that sum, they make the smallest negative ones "
-          "weak, until about as much is cancelled. " +
-              where};
+  return {
+      "cancel_positive", Flag{cancel}, "Let positive couplings cancel the smallest negative couplings of their row",
+      "A coupling is positive if it has the sign of the diagonal entry, as many couplings in flat finite elements have. If the positive "
+      "ones of a row sum to more than a quarter of the sum of the negative ones, and to less than that sum, the smallest negative ones "
+      "are weak, until their sum is about that of the positive ones. " +
+          where};
 }
 } // namespace amgkit

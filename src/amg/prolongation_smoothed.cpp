@@ -238,7 +238,7 @@ private:
   SmoothedParameters parameters_;
   const Coordinates &coordinates_;
   NearNull<Ex> near_null_; // what the coarse levels represent exactly, before P is smoothed
-  bool constant_ = false;  // near_null_ is the constant vector, on coarse levels a positive one
+  bool constant_ = false;  // the block size is 1, and near_null_ the constant vector, a positive one on coarse levels
   bool filter_pays_ = true;
 };
 } // namespace

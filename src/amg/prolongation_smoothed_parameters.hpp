@@ -30,7 +30,7 @@ struct SmoothedParameters {
         {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "Factor by which the threshold is multiplied on each coarser level", "",
          "Vanek, Mandel, Brezina 1996"},
         cancel_positive_parameter(&cancel_positive,
-                                  "Only matrices of block size 1 are judged so, and only if their near-null space is the constant vector."),
+                                  "Only matrices of block size 1 are judged so, and only if no vectors of a near-null space are attached."),
         {"mis_k", IntegerRange{&mis_k, 1, 4}, "Roots of aggregates lie more than this many couplings apart",
          "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates.",
          "Bell, Dalton, Olson 2012"},

@@ -15,7 +15,7 @@ template <class Ex> PetscErrorCode smooth_vector_of(Ex &, Mat A, Array<double, E
 // The near-null space: m vectors on n rows side by side.
 template <class Ex> struct NearNull {
   int m = 0;
-  bool constant = false; // it was read as the constant vector alone
+  bool constant = false; // the space is the constant vector alone, and not attached as a vector
   Array<double, Ex> B;   // B[i * m + k]: row i of vector k
 };
 // So many vectors at most: every row of a tentative prolongator has m entries, every coarse entry is a block of m x m.

@@ -142,10 +142,6 @@ template <class Ex> PetscErrorCode jump_to_starts(Ex &ex, int n, Array<Jump, Ex>
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace
-
-namespace
-{
 // On a plain host, where one thread takes row after row: each edge once, at its smaller end. The larger end's row is read from entry to
 // entry, as i ascends.
 template <class F> PetscErrorCode weigh_edges_once(Host &ex, CsrView<double> A, F weigh, float *weight, float *strongest)
@@ -174,7 +170,7 @@ template <class F> PetscErrorCode weigh_edges_once(Host &ex, CsrView<double> A, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Weights of all edges: those of weigh(i, j, a_ij, a_ji), i < j, that are larger than 0. Both entries of an edge have the same.
+// The weight of edge {i, j}, i < j, is weigh(i, j, a_ij, a_ji). Both of its entries have it; other entries have 0.
 template <class Ex, class F> PetscErrorCode weigh_edges(Ex &ex, CsrView<double> A, F weigh, EdgeWeights<Ex> &edges)
 {
   PetscFunctionBegin;
@@ -188,7 +184,7 @@ template <class Ex, class F> PetscErrorCode weigh_edges(Ex &ex, CsrView<double> 
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
       const int j = A.col[k], mirror = i == j ? -1 : mirror_of(A, i, k);
       const double here = A.val[k], there = mirror < 0 ? 0 : A.val[mirror];
-      const bool edge = here != 0 && there != 0; // who has none is left out of the coarse level
+      const bool edge = here != 0 && there != 0; // a row without an edge is left out of the coarse level
       const float result = !edge ? 0 : i < j ? weigh(i, j, here, there) : weigh(j, i, there, here);
       weight[k] = result;
       largest = result > largest ? result : largest;

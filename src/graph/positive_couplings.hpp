@@ -1,17 +1,18 @@
 // Positive couplings, that is those of the diagonal entry's sign, and what they say of the others.
 //
-// A positive coupling says that two unknowns differ, and is never strong. It also opposes negative couplings of its row. In flat bricks,
-// for example, an unknown's couplings to those above and below are -16, those along the diagonals of upright faces -4, those through a
-// brick -1, and those in the plane +8 and +2: this is the stiffness matrix of the upright direction times the mass matrix of the plane.
-// With the mass lumped, the two of -16 alone are left, which become -36: the positive couplings cancel the smallest negative ones.
+// A positive coupling says that two unknowns differ. It also opposes negative couplings of its row. In flat bricks, for example, an
+// unknown's couplings to those above and below are -16, those along the diagonals of upright faces -4, those through a brick -1, and those
+// in the plane +8 and +2: this is the stiffness matrix of the upright direction times the mass matrix of the plane. With the mass lumped,
+// the two of -16 alone are left, which become -36: the positive couplings cancel the smallest negative ones.
 //
 // Let P be the sum of row i's positive couplings and N that of the absolute values of its negative ones. If N / 4 < P < N, negative
-// couplings are weak from the smallest on: those of about the same size together, if the sum of the smaller ones and half of theirs is at
-// most P, but never the largest ones. A row with P >= N is far from one of an M-matrix, and its signs say nothing. With P <= N / 4, as in
+// couplings are weak from the smallest on. Sizes within a tenth go together: they are cancelled if the smaller ones and half of theirs sum
+// to at most P. The largest never are. A row with P >= N is far from one of an M-matrix, and its signs say nothing. With P <= N / 4, as in
 // most rows of shapeless meshes and coarse levels, the couplings cancelled are small, and nothing is gained.
 //
-// Convection gives positive couplings, too, downstream, where the opposite entry is negative: a coupling a_ij counts as (a_ij + a_ji) / 2,
-// if that is positive. Of ghosts a_ji is taken to be a_ij.
+// Convection gives positive couplings, too, downstream, where the opposite entry is negative: a coupling a_ij counts in P as
+// (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the a_ij themselves must be between N / 4 and N,
+// too: rows where it is not need no look at other rows.
 #pragma once
 #include "sparse/rows/search.hpp"
 
@@ -21,7 +22,8 @@ namespace amgkit
 {
 // The couplings of a row, taken one after the other by the lanes of a team.
 struct RowCouplings {
-  double least = 0, most = 0, below = 0, above = 0; // of all, and 0; the sums of those below and above 0
+  double least = 0, most = 0;  // the smallest and the largest, at most and at least 0
+  double below = 0, above = 0; // the sums of the negative and of the positive numbers
   double a_ii = 0;
 
   AMGKIT_FN void take(double a_ij)
@@ -47,7 +49,7 @@ struct RowCouplings {
   AMGKIT_FN double negative_sum() const { return a_ii < 0 ? above : -below; }
 };
 
-// What cancels in row i. each(f): f(a_ij, k) for the couplings of the lane, and for a_ii or not; k: its place in A, -1 for a ghost's.
+// What cancels in row i. each(f) calls f(a_ij, k) for the lane's couplings, and may call it for a_ii. k: the place in A, -1 of a ghost's.
 template <class Each> struct Cancellation {
   const RowCouplings &row;
   const CsrView<double> &A;
@@ -56,7 +58,7 @@ template <class Each> struct Cancellation {
   // The largest size that is weak, where those up to `weak` are so anyway and are cancelled first; -1: the row is not judged so.
   template <class Team> AMGKIT_FN double largest_size(const Team &team, int i, double weak) const
   {
-    constexpr double same_size = 1.1, rounding = 1 + 1e-6; // rows of one stencil have one result, however they were rounded
+    constexpr double same_size = 1.1, rounding = 1 + 1e-6; // so that rounding does not change what rows of one stencil get
     if (!may(row.positive_sum() * rounding)) return -1;
     const double positive = positive_sum(team, i) * rounding;
     if (!may(positive)) return -1;

@@ -7,7 +7,8 @@
 // each other: d_i d_j neither overflows nor underflows.
 //
 // With cancel_positive and theta > 0, rows whose positive couplings cancel negative ones (positive_couplings.hpp) have, for relative, m_i
-// of their negative couplings alone. Between two such rows no positive coupling is strong, and no negative one that both of them cancel.
+// of their negative couplings alone. Between two such rows no positive coupling is strong, and no
+// negative one that both of them cancel. Any of these may be marked as kept.
 #pragma once
 #include "dist/matrix.hpp"
 #include "graph/strength.hpp"

@@ -14,7 +14,7 @@ AMGKIT_FN inline double geometric_mean(double x, double y)
   const double product = x * y;
   return product > 1e-290 && product < 1e300 ? sqrt(product) : sqrt(x) * sqrt(y);
 }
-// Whether both rows say so; w_i and w_j are theirs
+// Whether rows i and j both make a_ij weak; w of each
 AMGKIT_FN inline bool is_cancelled(double a_ij, double w_i, double w_j)
 {
   const double least = fabs(w_i) < fabs(w_j) ? fabs(w_i) : fabs(w_j);

@@ -83,13 +83,14 @@ PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// One row that is judged, and identity rows below it.
-HostCsr row(const std::vector<double> &entries)
+// One row that is judged, and identity rows below it, with its entries in the first column if it is to be symmetric.
+HostCsr row(const std::vector<double> &entries, bool symmetric = false)
 {
   std::map<std::pair<int, int>, double> A;
   for (int j = 0; j < static_cast<int>(entries.size()); j++) {
     A[{j, j}] = 1;
     A[{0, j}] = entries[j];
+    if (symmetric) A[{j, 0}] = entries[j];
   }
   return make_csr(static_cast<int>(entries.size()), static_cast<int>(entries.size()), A);
 }
@@ -211,14 +212,13 @@ TYPED_TEST(StrengthTest, PositiveCouplingsCancelThoseOfDiagonals)
 // Nothing is cancelled by couplings that are positive for convection alone, and never the largest ones.
 TYPED_TEST(StrengthTest, WhatIsNotCancelled)
 {
-  const HostCsr wind = convection_diffusion(2, 14, 0.8, Wind::rotating);
   HostCsr downstream = bricks(6, 1, 1, 1, 0.1, 0);
   for (int i = 0; i < downstream.rows; i++) {
     for (int k = downstream.ptr[i]; k < downstream.ptr[i + 1]; k++)
       downstream.val[k] += 0.04 * (downstream.col[k] > i) - 0.04 * (downstream.col[k] < i);
   }
-  const HostCsr flat = row({3.8, -7.7, -0.27, -0.08, -0.05, 4.3}), even = row({1, -1, -1, -1, 2});
-  for (const HostCsr &A : {wind, downstream, even}) {
+  const HostCsr flat = row({3.8, -7.7, -0.27, -0.08, -0.05, 4.3}, true), even = row({1, -1, -1, -1, 2}, true);
+  for (const HostCsr &A : {downstream, even}) {
     Marks marks, before;
     OK(marks_of(this->ex, A, 0.15, 1, 1, 1, marks, false, true));
     OK(marks_of(this->ex, A, 0.15, 1, 1, 1, before));

@@ -32,10 +32,12 @@ inline HostCsr bricks(int n, double hx, double hy, double hz, double k, double m
   return make_csr(n * n * n, n * n * n, entries);
 }
 
-// As assembled in another order: entries that were the same differ in their last digits.
+// As assembled in another order: entries that were the same differ in their last digits. A symmetric matrix stays so.
 inline HostCsr rounded(HostCsr A)
 {
-  for (std::size_t k = 0; k < A.val.size(); k++) A.val[k] *= 1 + 1e-14 * static_cast<double>(k * k % 19);
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) A.val[k] *= 1 + 1e-14 * static_cast<double>((i * i + A.col[k] * A.col[k]) % 19);
+  }
   return A;
 }
 
@@ -51,15 +53,17 @@ struct OppositeCouplings {
   // The size up to which negative couplings are weak, where those up to `weak` are so anyway; -1: the row is not judged by signs.
   double largest_cancelled(double weak) const
   {
-    double positive = 0, negative = 0;
+    double positive = 0, negative = 0, alone = 0; // alone: positive couplings whatever the opposite ones are
     std::vector<double> sizes;
     for (std::size_t k = 0; k < here.size(); k++) {
       if (here[k] > 0) positive += std::max((here[k] + there[k]) / 2, 0.0);
+      alone += std::max(here[k], 0.0);
       if (here[k] < 0) sizes.push_back(-here[k]);
     }
     for (const double size : sizes) negative += size;
     positive *= 1.000001;
-    if (positive <= negative / 4 || positive >= negative) return -1;
+    alone *= 1.000001;
+    if (std::min(positive, alone) <= negative / 4 || std::max(positive, alone) >= negative) return -1;
     std::sort(sizes.begin(), sizes.end());
     const auto last = std::upper_bound(sizes.begin(), sizes.end(), weak);
     double smaller = std::accumulate(sizes.begin(), last, 0.0);
