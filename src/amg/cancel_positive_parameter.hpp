@@ -6,11 +6,10 @@ namespace amgkit
 {
 inline Parameter cancel_positive_parameter(PetscBool *cancel, const std::string &where)
 {
-  return {
-      "cancel_positive", Flag{cancel}, "Let positive couplings cancel the smallest negative couplings of their row",
-      "A coupling is positive if it has the sign of the diagonal entry, as many couplings in flat finite elements have. If the positive "
-      "ones of a row sum to more than a quarter of the sum of the negative ones, and to less than that sum, the smallest negative ones "
-      "are weak, until their sum is about that of the positive ones. " +
-          where};
+  return {"cancel_positive", Flag{cancel}, "Let positive couplings cancel the smallest negative couplings of their row",
+          "A coupling is positive if it has the sign of the diagonal entry, as many have in flat finite elements. P is the sum of a row's "
+          "positive couplings, and N that of the sizes of its negative ones. If P is between N / 4 and N, the smallest negative couplings "
+          "are weak, until their sum is about P. " +
+              where};
 }
 } // namespace amgkit

@@ -142,6 +142,7 @@ template <class Ex> PetscErrorCode jump_to_starts(Ex &ex, int n, Array<Jump, Ex>
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
 // On a plain host, where one thread takes row after row: each edge once, at its smaller end. The larger end's row is read from entry to
 // entry, as i ascends.
 template <class F> PetscErrorCode weigh_edges_once(Host &ex, CsrView<double> A, F weigh, float *weight, float *strongest)

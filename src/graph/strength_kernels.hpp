@@ -33,14 +33,11 @@ struct CountedRows {
   // The sum of row i in the order of the global columns
   template <class Team> AMGKIT_FN double sum(const Team &team, std::int64_t i) const
   {
-    const Segment own = entries_of(diag, i), other = entries_of(offd, i);
-    const int here = own.end - own.begin, there = other.end - other.begin;
-    int below = 0; // ghosts before the own columns
-    while (below < there && offd.col[other.begin + below] < ghosts_before) below++;
-    return team.ordered_sum(0, here + there, [&](int t) {
-      const int k = own.begin + t - below, g = other.begin + (t < below ? t : t - here);
-      if (t >= below && t < below + here) return counts(i, k) ? diag.val[k] : 0.0;
-      return ghost_counts(i, g) ? offd.val[g] : 0.0;
+    const SplitRow row(diag, offd, ghosts_before, i);
+    return team.ordered_sum(0, row.length(), [&](int t) {
+      const SplitRow::Place at = row.at(t);
+      if (at.ghost) return ghost_counts(i, at.k) ? offd.val[at.k] : 0.0;
+      return counts(i, at.k) ? diag.val[at.k] : 0.0;
     });
   }
 };

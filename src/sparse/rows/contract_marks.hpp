@@ -1,5 +1,5 @@
 // On a plain host, where one thread takes aggregate after aggregate: an array with a place for each of C's columns takes the part of the
-// hash tables, as in spgemm_marks.hpp. Columns, places and so sums are the same.
+// hash tables, as in spgemm/spgemm_marks.hpp. Columns, places and so sums are the same.
 #pragma once
 #include "sparse/rows/contract_product.hpp"
 
@@ -10,14 +10,12 @@ namespace amgkit
 {
 namespace
 {
-// seen(k, column) for the products of aggregate I, entries k of A, in order. Of copies of the pointers: what is stored meanwhile, bytes
-// among it, might else change them.
-template <class In, class F> void for_products(const In &in, int I, F seen)
+// f(k) for A's entries k in the rows of aggregate I, in order
+template <class In, class F> void for_entries(const In &in, int I, F f)
 {
-  const int *column_id = in.column_id, *col = in.A.col;
-  for (int r = 0, rows = in.ptr[I + 1] - in.ptr[I]; r < rows; r++) {
+  for (int r = 0; r < in.ptr[I + 1] - in.ptr[I]; r++) {
     const Segment row = in.row(I, r);
-    for (int k = row.begin; k < row.end; k++) seen(k, column_id[col[k]]);
+    for (int k = row.begin; k < row.end; k++) f(k);
   }
 }
 
@@ -33,7 +31,8 @@ PetscErrorCode count_by_marks(Host &ex, const In &in, const Csr<double, Host> &C
   int *mark = last.data();
   for (int I = 0; I < C.rows; I++) {
     int n = 0;
-    for_products(in, I, [&](int, int column) {
+    for_entries(in, I, [&](int k) {
+      const int column = in.column_id[in.A.col[k]];
       if (column < 0) return;
       n += mark[column] != I;
       mark[column] = I;
@@ -62,7 +61,8 @@ template <class In> PetscErrorCode place_by_marks(Host &ex, const In &in, int sl
     const int begin = ptr[I], n = ptr[I + 1] - begin;
     int known = 0;
     if (n > slots) continue;
-    for_products(in, I, [&](int k, int column) {
+    for_entries(in, I, [&](int k) {
+      const int column = in.column_id[in.A.col[k]];
       if (column >= 0 && mark[column] != I) {
         mark[column] = I;
         nth[column] = known;
@@ -74,12 +74,9 @@ template <class In> PetscErrorCode place_by_marks(Host &ex, const In &in, int sl
     std::sort(col + begin, col + begin + n);
     for (int t = 0; t < n; t++) nth[col[begin + t]] = t;
     for (int t = 0; t < n; t++) rank[t] = static_cast<unsigned char>(nth[found[t]]);
-    for (int r = 0; r < in.ptr[I + 1] - in.ptr[I]; r++) {
-      const Segment row = in.row(I, r);
-      for (int k = row.begin; k < row.end; k++) {
-        if (place[k] != nowhere) place[k] = rank[place[k]];
-      }
-    }
+    for_entries(in, I, [&](int k) {
+      if (place[k] != nowhere) place[k] = rank[place[k]];
+    });
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,3 +1,4 @@
+// What contract()'s kernels, and those of a plain host in contract_marks.hpp, read.
 #pragma once
 #include "base/parallel.hpp"
 #include "sparse/rows/contract.hpp"
