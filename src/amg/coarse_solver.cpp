@@ -3,19 +3,18 @@
 #include "dist/attempt.hpp"
 
 #include <array>
-#include <limits>
 
 namespace amgkit
 {
 // Local, on the rank that has the whole matrix.
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::fill_inverse(Ex &ex, const DistMatrix<Ex> &whole)
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::fill_dense(Ex &ex, const DistMatrix<Ex> &whole)
 {
   PetscFunctionBegin;
   if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(inverse_.allocate(ex, std::int64_t{n_} * n_));
+  PetscCall(dense_.allocate(ex, n_));
   if (gather_) PetscCall(b_.allocate(ex, n_));
   if (gather_) PetscCall(x_.allocate(ex, n_));
-  PetscCall(dense_rows(ex, whole.diag, whole.offd, 0, nullptr, n_, inverse_.data()));
+  PetscCall(dense_rows(ex, whole.diag, whole.offd, 0, nullptr, n_, dense_.matrix()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -31,7 +30,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const
     PetscCall(gather_->create(ex, A, 1));
   }
   if (gather_) PetscCall(gather_->move_matrix(ex, A, &moved));
-  PetscCall(attempt(A.comm, [&] { return fill_inverse(ex, gather_ ? moved : A); }));
+  PetscCall(attempt(A.comm, [&] { return fill_dense(ex, gather_ ? moved : A); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,37 +43,8 @@ template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::gather_v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local, on the rank that has the whole matrix. Where A z = 0 for the smooth vector z, (A + |A| z zᵀ / z·z)⁻¹ solves A x = b for every b
-// without a part along z.
-//
-// A matrix that is not symmetric is inverted as (D A)⁻¹ D, the rows of D A being of one size: equations in units of their own make A
-// neither singular nor its pivots bad ones.
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::invert(Ex &ex, const double *z, bool *singular, bool *regularised)
-{
-  constexpr double eps = std::numeric_limits<double>::epsilon(), zero = 1e-13; // zero: eps and the rounding of the products before
-  DenseNorms of, of_inverse;
-  Array<double, Ex> scale;
-
-  PetscFunctionBegin;
-  if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of));
-  const bool symmetric = of.asymmetry <= n_ * eps; // in each row: one large row must not hide the others
-  if (!symmetric) {
-    PetscCall(scale.allocate(ex, n_));
-    PetscCall(dense_scale_rows(ex, n_, inverse_.data(), scale.data()));
-    PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of));
-  }
-  *regularised = of.vector > 0 && of.image <= zero * of.matrix * of.vector;
-  if (*regularised) PetscCall(dense_add_outer(ex, n_, of.matrix / (of.vector * of.vector * n_), z, inverse_.data()));
-  PetscCall(dense_invert(ex, n_, symmetric, inverse_.data(), singular));
-  if (!*singular) PetscCall(dense_norms(ex, n_, inverse_.data(), z, &of_inverse));
-  *singular = *singular || !(of.matrix * of_inverse.matrix < 1 / eps);
-  if (!*singular && !symmetric) PetscCall(dense_scale_columns(ex, n_, scale.data(), inverse_.data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// kind_ <- singular where there is none.
-template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_inverse(Ex &ex, const DistMatrix<Ex> &A)
+// kind_ <- singular where it is.
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_dense(Ex &ex, const DistMatrix<Ex> &A)
 {
   bool singular = false, regularised = false;
 
@@ -82,11 +52,11 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_inverse(Ex &ex, cons
   PetscCall(gather_matrix(ex, A));
   if (gather_) PetscCall(gather_vector<double>(ex, smooth_vector_.data(), A.rows));
   const double *smooth_vector = gather_ ? b_.data() : smooth_vector_.data();
-  PetscCall(attempt(A.comm, [&] { return invert(ex, smooth_vector, &singular, &regularised); }));
+  PetscCall(attempt(A.comm, [&] { return gathered_ > 0 ? dense_.prepare(ex, smooth_vector, &singular, &regularised) : PETSC_SUCCESS; }));
   std::array<int, 2> any = {singular, regularised};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, A.comm));
-  kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised_inverse : Kind::inverse;
-  if (kind_ == Kind::singular) inverse_.release();
+  kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised : Kind::direct;
+  if (kind_ == Kind::singular) dense_.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,12 +66,12 @@ PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, DistMatrix<Ex> &A, Smoother<Ex> 
   bool solves = false;
 
   PetscFunctionBegin;
-  kind_ = parameters.coarse_solver == CoarseKind::smoother ? Kind::smoother : is_dense(parameters, A) ? Kind::inverse : Kind::large;
+  kind_ = parameters.coarse_solver == CoarseKind::smoother ? Kind::smoother : is_dense(parameters, A) ? Kind::direct : Kind::large;
   n_ = static_cast<int>(A.global_rows());
-  gathered_ = A.range.rank == 0 && kind_ == Kind::inverse ? n_ : 0;
+  gathered_ = A.range.rank == 0 && kind_ == Kind::direct ? n_ : 0;
   if (kind_ == Kind::smoother) smooth_vector_.release();
-  if (kind_ == Kind::inverse && n_ > 0) PetscCall(create_inverse(ex, A));
-  if (inverts()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kind_ == Kind::direct && n_ > 0) PetscCall(create_dense(ex, A));
+  if (is_direct()) PetscFunctionReturn(PETSC_SUCCESS);
   if (kind_ != Kind::smoother) {
     int known = smooth_vector_.size() == A.rows; // not where coarsening has ended without a next level
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, A.comm));
@@ -113,12 +83,13 @@ PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, DistMatrix<Ex> &A, Smoother<Ex> 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::apply_inverse(Ex &ex, bool transposed, const V *b, V *x) const
+template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::solve_dense(Ex &ex, bool transposed, const V *b, V *x)
 {
+  if (gathered_ == 0) return PETSC_SUCCESS;
   if constexpr (std::is_same_v<V, double>) {
-    if (transposed) return dense_apply_transposed(ex, gathered_, inverse_.data(), b, x);
+    if (transposed) return dense_.solve_transposed(ex, b, x);
   }
-  return dense_apply(ex, gathered_, inverse_.data(), b, x);
+  return dense_.solve(ex, b, x);
 }
 
 template <class Ex>
@@ -129,14 +100,14 @@ PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Operator &A, const Smoother<Ex> &
   Iterate<V> iterate{x, work};
 
   PetscFunctionBegin;
-  if (!inverts()) {
+  if (!is_direct()) {
     if (smoother.flips(sweeps_, Guess::zero) % 2 == 1) std::swap(iterate.here, iterate.there);
     PetscCall(smoother.apply(ex, A, SweepOrder::alternating, sweeps_, Guess::zero, b, iterate));
   } else if (!gather_) {
-    PetscCall(apply_inverse(ex, transposed, b, x));
+    PetscCall(solve_dense(ex, transposed, b, x));
   } else {
     PetscCall(gather_vector(ex, b, A.rows));
-    PetscCall(apply_inverse<V>(ex, transposed, b_.template as<V>(), x_.template as<V>()));
+    PetscCall(solve_dense<V>(ex, transposed, b_.template as<V>(), x_.template as<V>()));
     PetscCall(gather_->template spread<V>(ex, x_.template as<V>()));
     PetscCall(memory_copy(ex, x, gather_->template part<V>(), static_cast<std::size_t>(A.rows) * sizeof(V)));
   }
@@ -146,14 +117,14 @@ PetscErrorCode CoarseSolver<Ex>::solve(Ex &ex, Operator &A, const Smoother<Ex> &
 template <class Ex> std::string CoarseSolver<Ex>::description() const
 {
   std::string how = degree_ > 0 ? "a polynomial of degree " + std::to_string(degree_) : std::to_string(sweeps_) + " sweeps of the smoother";
-  const std::string rows = ", as the " + std::to_string(n_) + " rows are too many for the dense inverse";
+  const std::string rows = ", as the " + std::to_string(n_) + " rows are too many for the dense solver";
   switch (kind_) {
   case Kind::smoother:
     return how;
-  case Kind::inverse:
-    return "dense inverse";
-  case Kind::regularised_inverse:
-    return "dense inverse; the matrix is singular along the smooth vector and was made nonsingular there";
+  case Kind::direct:
+    return DenseSolver<Ex>::name;
+  case Kind::regularised:
+    return DenseSolver<Ex>::name + std::string("; the matrix is singular along the smooth vector and was made nonsingular there");
   case Kind::large:
     return how + rows + (*reason_ ? "; " : "") + reason_;
   case Kind::singular:

@@ -1,9 +1,10 @@
-// The coarsest level: a dense inverse on the first rank; where it has too many rows for that, a polynomial; or sweeps of the smoother.
+// The coarsest level: a dense direct solver on the first rank; where it has too many rows for that, a polynomial; or sweeps of the
+// smoother.
 #pragma once
 #include "amg/level.hpp"
 #include "amg/parameters.hpp"
 #include "dist/redistribution.hpp"
-#include "sparse/dense/dense.hpp"
+#include "sparse/dense/dense_solver.hpp"
 
 namespace amgkit
 {
@@ -26,41 +27,37 @@ public:
   // D⁻¹ A, or else by sweeps; the smoother is prepared for that. Singular: the condition number in the maximum norm, of the matrix with
   // rows of one size unless it is symmetric, is 1/eps or more. symmetric: whether A is known to be.
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, Smoother<Ex> &, const AmgParameters &, bool symmetric = false);
-  // Of the smoother; 0 where the dense inverse solves.
-  PetscInt sweeps() const { return inverts() ? 0 : sweeps_; }
+  // Of the smoother; 0 where the dense solver does.
+  PetscInt sweeps() const { return is_direct() ? 0 : sweeps_; }
   // Collective: x ~ A⁻¹ b. Operator: DistMatrix, or TransposedMatrix for x ~ A⁻ᵀ b, in double precision only. work: as long as x.
   template <class Operator, class V> PetscErrorCode solve(Ex &, Operator &A, const Smoother<Ex> &, const V *b, V *x, V *work);
-  // Whether create() makes a dense inverse of this matrix.
+  // Whether create() makes a dense solver of this matrix.
   static bool is_dense(const AmgParameters &parameters, const DistMatrix<Ex> &A)
   {
-    return parameters.coarse_solver == CoarseKind::dense && A.global_rows() <= parameters.coarse_eq_limit;
+    return parameters.coarse_solver == CoarseKind::dense && A.global_rows() <= parameters.dense_limit<Ex>();
   }
-  std::size_t bytes() const
-  {
-    return smooth_vector_.bytes() + inverse_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0);
-  }
+  std::size_t bytes() const { return smooth_vector_.bytes() + dense_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0); }
   // Whether the level should have been inverted, and has too many rows.
   bool too_large() const { return kind_ == Kind::large; }
-  // For the view: "dense inverse", "a polynomial of degree 35, as ...", "20 sweeps of the smoother", ...
+  // For the view: "dense inverse", "dense factorization", "a polynomial of degree 35, as ...", "20 sweeps of the smoother", ...
   std::string description() const;
 
 private:
-  bool inverts() const { return kind_ == Kind::inverse || kind_ == Kind::regularised_inverse; }
-  PetscErrorCode create_inverse(Ex &, const DistMatrix<Ex> &A);
+  bool is_direct() const { return kind_ == Kind::direct || kind_ == Kind::regularised; }
+  PetscErrorCode create_dense(Ex &, const DistMatrix<Ex> &A);
   PetscErrorCode gather_matrix(Ex &, const DistMatrix<Ex> &);
-  PetscErrorCode fill_inverse(Ex &, const DistMatrix<Ex> &whole);
+  PetscErrorCode fill_dense(Ex &, const DistMatrix<Ex> &whole);
   template <class V> PetscErrorCode gather_vector(Ex &, const V *owned, std::int64_t n);
-  template <class V> PetscErrorCode apply_inverse(Ex &, bool transposed, const V *b, V *x) const;
-  PetscErrorCode invert(Ex &, const double *smooth_vector, bool *singular, bool *regularised);
+  template <class V> PetscErrorCode solve_dense(Ex &, bool transposed, const V *b, V *x);
 
-  enum class Kind { smoother, inverse, regularised_inverse, large, singular };
+  enum class Kind { smoother, direct, regularised, large, singular };
   Kind kind_ = Kind::smoother;
   const char *reason_ = "";
   PetscInt sweeps_ = 0, degree_ = 0;           // degree_: of the polynomial that a sweep is, where there is one; else 0
   int n_ = 0, gathered_ = 0;                   // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
   std::unique_ptr<Redistribution<Ex>> gather_; // to rank 0, where the finest level is the coarsest one: others have moved there already
   Array<double, Ex> smooth_vector_;            // of this rank's rows, where the matrix is solved
-  Array<double, Ex> inverse_;                  // n x n on rank 0
+  DenseSolver<Ex> dense_;                      // on rank 0
   Array<double, Ex> b_, x_;                    // gathered
 };
 } // namespace amgkit

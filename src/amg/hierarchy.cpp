@@ -184,7 +184,8 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
   const AmgParameters &parameters = setup.parameters;
 
   PetscFunctionBegin;
-  while (static_cast<PetscInt>(levels.size()) < parameters.max_levels && levels.back()->A.global_rows() > parameters.coarse_eq_limit) {
+  const auto goes_on = [&] { return levels.back()->A.global_rows() > parameters.coarsening_limit<Ex>(levels.back()->number == 0); };
+  while (static_cast<PetscInt>(levels.size()) < parameters.max_levels && goes_on()) {
     Level<Ex> &fine = *levels.back();
     auto coarse = std::make_unique<Level<Ex>>();
     std::optional<LogLevel> logged(fine.number);

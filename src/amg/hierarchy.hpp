@@ -46,7 +46,7 @@ template <class Ex> struct Hierarchy {
   // do not serve the new values, and all is to be set up anew. Errors as of build().
   PetscErrorCode refresh(Ex &, const AmgParameters &, bool *fits);
   MPI_Comm comm() const { return levels.front()->A.comm; }
-  // Where this rank holds the coarsest level and it has too many rows for the dense inverse: what solves it, and why; else "".
+  // Where this rank holds the coarsest level and it has too many rows for the dense solver: what solves it, and why; else "".
   std::string ended_early() const;
   // Device or host memory held on this rank, the user's matrix not included.
   std::size_t bytes() const;

@@ -5,7 +5,7 @@
 
 namespace amgkit
 {
-// Whether the cycle's vectors are in single precision, and how many sweeps solve the coarsest level; none: its dense inverse.
+// Whether the cycle's vectors are in single precision, and how many sweeps solve the coarsest level; none: a dense solver does.
 struct CycleTraits {
   bool single = false;
   PetscInt coarse_sweeps = 0;

@@ -1,4 +1,4 @@
-// What solves a coarsest level that has too many rows for the dense inverse.
+// What solves a coarsest level that has too many rows for the dense solver.
 #include "amg/prolongation_matching.hpp"
 #include "support/amg_solver.hpp"
 

@@ -286,7 +286,7 @@ TEST_F(PCTest, AsciiViewShowsTheLevelTable)
   OK(KSPGetPC(ksp, &pc));
   const std::string text = test::view_of(pc);
   for (const char *expected :
-       {"type: amgmatching", "level         rows", "    0         1728", "operator complexity 1.", "dense inverse", "space=auto"})
+       {"type: amgmatching", "level         rows", "    0         1728", "operator complexity 1.", "coarsest level: dense ", "space=auto"})
     EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 #include "base/array.hpp"
 
+#include <petscsys.h>
+
 namespace amgkit
 {
 // rows[i * n + j] = a_ij for the rank's rows of an n-column matrix: diag's column j is j + first, offd's is ghost[j].
@@ -31,4 +33,11 @@ template <class Ex> PetscErrorCode dense_norms(Ex &, int n, const double *A, con
 // of a millisecond of a setup, but every CUDA graph launched later would take 10 percent longer (share/amgkit/bench/NOTES.md).
 PetscErrorCode dense_invert(Host &, int n, bool symmetric, double *A, bool *singular);
 PetscErrorCode dense_invert(Cuda &, int n, bool symmetric, double *A, bool *singular);
+
+// A <- its factors for dense_solve(): Cholesky's, pivots then being empty, where A is symmetric, to rounding, and positive definite; else
+// LU's with partial pivoting (LAPACK). *inverse_norm <- an estimate of |A⁻¹| in the maximum norm, from below and rarely less than a third
+// of it; infinite where a pivot is zero.
+PetscErrorCode dense_factor(Host &, int n, bool symmetric, double *A, Array<PetscBLASInt, Host> &pivots, double *inverse_norm);
+// x <- A⁻¹ x, or A⁻ᵀ x
+PetscErrorCode dense_solve(int n, const double *factors, const Array<PetscBLASInt, Host> &pivots, bool transposed, double *x);
 } // namespace amgkit

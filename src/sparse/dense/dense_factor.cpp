@@ -1,0 +1,121 @@
+#include "sparse/dense/dense.hpp"
+
+#include <petscblaslapack.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+// LAPACK stores matrices by columns: what it reads is Aᵀ, the rows of A being its columns.
+namespace amgkit
+{
+namespace
+{
+// A's upper triangle by rows <- L with A = L Lᵀ, which LAPACK calls the lower one. Otherwise A stays and *done = false.
+PetscErrorCode factor_by_cholesky(Host &ex, int n, double *A, bool *done)
+{
+  Array<double, Host> diagonal;
+  PetscBLASInt size = 0, info = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscBLASIntCast(n, &size));
+  PetscCall(diagonal.allocate(ex, n));
+  for (int i = 0; i < n; i++) diagonal.data()[i] = A[i * (n + std::int64_t{1})];
+  PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("L", &size, A, &size, &info));
+  PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potrf: argument %d", static_cast<int>(-info));
+  *done = info == 0;
+  if (!*done) { // the lower triangle has been left alone
+    for (std::int64_t i = 0; i < n; i++) {
+      A[i * n + i] = diagonal.data()[i];
+      for (std::int64_t j = i + 1; j < n; j++) A[i * n + j] = A[j * n + i];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode factor_by_lu(Host &ex, int n, double *A, Array<PetscBLASInt, Host> &pivots, bool *done)
+{
+  PetscBLASInt size = 0, info = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscBLASIntCast(n, &size));
+  PetscCall(pivots.allocate(ex, n));
+  PetscCallBLAS("LAPACKgetrf", LAPACKgetrf_(&size, &size, A, &size, pivots.data(), &info));
+  PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK getrf: argument %d", static_cast<int>(-info));
+  *done = info == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+double sum_of_sizes(int n, const double *x)
+{
+  return std::accumulate(x, x + n, 0.0, [](double sum, double v) { return sum + std::abs(v); });
+}
+
+// *norm <- |A⁻¹| in the maximum norm, which is |B|_1 of B = A⁻ᵀ: a convex function of x in |x|_1 <= 1, |B x|_1, is followed uphill from
+// vertex to vertex (Higham, ACM Transactions on Mathematical Software 14 (1988), pages 381 to 396).
+PetscErrorCode estimate_inverse_norm(Host &ex, int n, const double *factors, const Array<PetscBLASInt, Host> &pivots, double *norm)
+{
+  constexpr int most_vertices = 5;
+  Array<double, Host> work;
+  int vertex = -1;
+
+  PetscFunctionBegin;
+  PetscCall(work.allocate(ex, n));
+  double *x = work.data();
+  *norm = 0;
+  std::fill_n(x, n, 1.0 / n);
+  for (int step = 0; step < most_vertices; step++) {
+    PetscCall(dense_solve(n, factors, pivots, true, x));
+    const double reached = sum_of_sizes(n, x);
+    if (reached <= *norm) break;
+    *norm = reached;                                             // or no number
+    for (int i = 0; i < n; i++) x[i] = std::copysign(1.0, x[i]); // |B x|_1 grows along Bᵀ times these signs
+    PetscCall(dense_solve(n, factors, pivots, false, x));
+    const auto steepest = static_cast<int>(std::max_element(x, x + n, [](double a, double b) { return std::abs(a) < std::abs(b); }) - x);
+    if (steepest == vertex) break;
+    vertex = steepest;
+    std::fill_n(x, n, 0.0);
+    x[vertex] = 1;
+  }
+  // A vector on which the method does not end early for matrices made to defeat it
+  for (int i = 0; i < n; i++) x[i] = (i % 2 == 0 ? 1 : -1) * (1 + i / std::max(1.0, n - 1.0));
+  PetscCall(dense_solve(n, factors, pivots, true, x));
+  const double reached = 2 * sum_of_sizes(n, x) / (3.0 * n);
+  if (!(reached <= *norm)) *norm = reached;
+  if (std::isnan(*norm)) *norm = HUGE_VAL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode dense_factor(Host &ex, int n, bool symmetric, double *A, Array<PetscBLASInt, Host> &pivots, double *inverse_norm)
+{
+  bool done = false;
+
+  PetscFunctionBegin;
+  pivots.release();
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
+  if (symmetric) PetscCall(factor_by_cholesky(ex, n, A, &done));
+  if (!done) PetscCall(factor_by_lu(ex, n, A, pivots, &done));
+  *inverse_norm = HUGE_VAL;
+  if (done) PetscCall(estimate_inverse_norm(ex, n, A, pivots, inverse_norm));
+  PetscCall(PetscFPTrapPop());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode dense_solve(int n, const double *factors, const Array<PetscBLASInt, Host> &pivots, bool transposed, double *x)
+{
+  PetscBLASInt size = 0, info = 0;
+  const PetscBLASInt one = 1;
+
+  PetscFunctionBegin;
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscBLASIntCast(n, &size));
+  if (pivots.size() == 0) {
+    PetscCallBLAS("LAPACKpotrs", LAPACKpotrs_("L", &size, &one, factors, &size, x, &size, &info));
+  } else {
+    PetscCallBLAS("LAPACKgetrs", LAPACKgetrs_(transposed ? "N" : "T", &size, &one, factors, &size, pivots.data(), x, &size, &info));
+  }
+  PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's triangular solve: argument %d", static_cast<int>(-info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace amgkit

@@ -1,0 +1,39 @@
+// x = A⁻¹ b for a small dense matrix: the coarsest level's.
+#pragma once
+#include "sparse/dense/dense.hpp"
+
+#include <petscblaslapack.h>
+
+namespace amgkit
+{
+// A CPU keeps factors of A. They take a sixth (Cholesky) or a third (LU) of the inverse's operations, and a solve reads as many numbers. On
+// a GPU a triangular solve is a sequence of small steps, so there it is the inverse; also in the debug space, which has the GPU's methods.
+template <class Ex> class DenseSolver {
+  static constexpr bool by_factors = !Ex::by_levels;
+
+public:
+  static constexpr const char *name = by_factors ? "dense factorization" : "dense inverse";
+  // Room for A, n x n, n at least 1; solves before the next prepare() are undefined.
+  PetscErrorCode allocate(Ex &, int n);
+  // A by rows, to be filled before prepare().
+  double *matrix() { return A_.data(); }
+  // Where A z = 0, A + |A| z zᵀ / z·z takes its place, and *regularised: it solves A x = b for every b without a part along z. *singular:
+  // the condition number in the maximum norm, of the matrix with rows of one size unless it is symmetric, is 1/eps or more. Waits.
+  PetscErrorCode prepare(Ex &, const double *z, bool *singular, bool *regularised);
+  // x = A⁻¹ b, x not b; V float or double. Nothing before allocate().
+  template <class V> PetscErrorCode solve(Ex &, const V *b, V *x);
+  // x = A⁻ᵀ b
+  PetscErrorCode solve_transposed(Ex &, const double *b, double *x);
+  std::size_t bytes() const { return A_.bytes() + scale_.bytes() + work_.bytes() + pivots_.bytes(); }
+  void release();
+
+private:
+  PetscErrorCode factor_or_invert(Ex &, bool symmetric, const double *z, double *inverse_norm);
+
+  int n_ = 0;
+  Array<double, Ex> A_;     // after prepare(): its factors, or its inverse
+  Array<double, Ex> scale_; // of A's rows, where it has factors and is not symmetric
+  Array<double, Ex> work_;  // n, for factors
+  Array<PetscBLASInt, Ex> pivots_;
+};
+} // namespace amgkit
