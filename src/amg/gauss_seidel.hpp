@@ -25,7 +25,7 @@ enum class SweepOrder { forward, backward, alternating };
 
 template <class Ex> class GaussSeidel {
 public:
-  static constexpr bool available = std::is_same_v<Ex, Host>;
+  static constexpr bool available = Ex::one_by_one;
 
   // Local, anew for other values. d[i] = 1 / a_ii, or 0, becomes that of M. Whether this rank's block is symmetric is looked at, whatever
   // the user says of the matrix: rows that MatZeroRows() has changed may make it wrong.

@@ -29,6 +29,7 @@ struct Host {
   static constexpr bool apart = false;       // whether its memory is another than that of the user's matrices and vectors on the host
   static constexpr bool sliced_rows = false; // whether the cycle's matrices are sliced ELL, and may then be in single precision
   static constexpr bool by_levels = false;   // whether rows that wait for one another are taken level by level, or in their sequence
+  static constexpr bool one_by_one = true;   // whether a single thread takes index after index, so that one may leave something to the next
 };
 
 struct Debug : Host {
@@ -36,6 +37,7 @@ struct Debug : Host {
   static constexpr bool apart = true;
   static constexpr bool sliced_rows = true;
   static constexpr bool by_levels = true;
+  static constexpr bool one_by_one = false;
   std::uint64_t seed = 1;             // of the next shuffle
   std::int64_t allocations = 0;       // counted so far
   std::int64_t fail_at = -1;          // the allocation with this number fails with PETSC_ERR_MEM; -1: none
@@ -48,6 +50,7 @@ struct Cuda {
   static constexpr bool apart = true;
   static constexpr bool sliced_rows = true;
   static constexpr bool by_levels = true;
+  static constexpr bool one_by_one = false;
   CUstream_st *stream = nullptr;
   CUmemPoolHandle_st *pool = nullptr;
   void *host_scalars = nullptr; // page-locked, host_scalars_bytes for results of reductions, then room for post_to_host()

@@ -3,7 +3,6 @@
 #include "sparse/rows/search.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace amgkit
 {
@@ -178,7 +177,7 @@ template <class Ex, class F> PetscErrorCode weigh_edges(Ex &ex, CsrView<double> 
   PetscCall(edges.weight.allocate(ex, A.nnz));
   PetscCall(edges.strongest.allocate(ex, A.rows));
   float *weight = edges.weight.data(), *strongest = edges.strongest.data();
-  if constexpr (std::is_same_v<Ex, Host>) PetscFunctionReturn(weigh_edges_once(ex, A, weigh, weight, strongest));
+  if constexpr (Ex::one_by_one) PetscFunctionReturn(weigh_edges_once(ex, A, weigh, weight, strongest));
   PetscCall(for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
     const int i = static_cast<int>(row);
     float largest = 0;

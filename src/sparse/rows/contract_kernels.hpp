@@ -3,8 +3,6 @@
 // Aggregates with more columns than the table holds go through a stable sort of all their products.
 #include "sparse/rows/contract_marks.hpp"
 
-#include <type_traits>
-
 namespace amgkit
 {
 namespace
@@ -63,7 +61,7 @@ AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Tabl
 template <int Lanes, int Slots, class Ex>
 PetscErrorCode count_columns(Ex &ex, const Product &in, const Csr<double, Ex> &C, int if_more, int *count, unsigned *more)
 {
-  if constexpr (std::is_same_v<Ex, Host>) return count_by_marks(ex, in, C, Slots, if_more, count, more);
+  if constexpr (Ex::one_by_one) return count_by_marks(ex, in, C, Slots, if_more, count, more);
   return for_rows_with<Lanes, Columns<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {
     const bool fits = collect(team, in, I, table, [](int, int) {});
     team.once([&] {
@@ -76,7 +74,7 @@ PetscErrorCode count_columns(Ex &ex, const Product &in, const Csr<double, Ex> &C
 // The columns of the rows of C that fit a table, ascending, and the places of their products.
 template <int Lanes, int Slots, class Ex> PetscErrorCode place_columns(Ex &ex, const Product &in, Csr<double, Ex> &C, unsigned char *place)
 {
-  if constexpr (std::is_same_v<Ex, Host>) return place_by_marks(ex, in, Slots, C, place);
+  if constexpr (Ex::one_by_one) return place_by_marks(ex, in, Slots, C, place);
   const int *ptr = C.ptr.data();
   int *col = C.col.data();
   return for_rows_with<Lanes, RankedColumns<Slots>>(ex, C.rows, [=] AMGKIT_FN(auto team, std::int64_t I, auto &table) {

@@ -1,8 +1,36 @@
 #include "sparse/rows/search.hpp"
 #include "sparse/rows/selection.hpp"
 
+#include <algorithm>
+
 namespace amgkit
 {
+namespace
+{
+// The entries k of A that keep(k) names, in one pass.
+template <class Keep> PetscErrorCode select_one_by_one(Host &ex, CsrView<double> A, Keep keep, Selection<Host> &chosen)
+{
+  Array<int, Host> list;
+  int n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(list.allocate(ex, A.nnz));
+  int *at = list.data(), *ptr = chosen.ptr.data();
+  for (int i = 0; i < A.rows; i++) {
+    ptr[i] = n;
+    if (A.nnz == 0) continue; // A.ptr may then be missing
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) { // without a branch, which would often be mispredicted
+      at[n] = k;
+      n += keep(k);
+    }
+  }
+  ptr[A.rows] = n;
+  PetscCall(chosen.at.allocate(ex, n));
+  std::copy_n(at, n, chosen.at.data());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
 template <class Ex>
 PetscErrorCode select_entries(Ex &ex, CsrView<double> A, const unsigned char *mark, unsigned char bits, ColumnRange range,
                               Selection<Ex> &chosen)
@@ -14,10 +42,10 @@ PetscErrorCode select_entries(Ex &ex, CsrView<double> A, const unsigned char *ma
 
   PetscFunctionBegin;
   PetscCall(chosen.ptr.allocate(ex, std::int64_t{A.rows} + 1));
+  const auto keep = [=] AMGKIT_FN(std::int64_t k) { return (mark[k] & bits) != 0 && (A.col[k] >= first && A.col[k] < end) == inside; };
+  if constexpr (Ex::one_by_one) PetscFunctionReturn(select_one_by_one(ex, A, keep, chosen));
   PetscCall(list.allocate(ex, A.nnz));
-  PetscCall(compact(
-      ex, A.nnz, [=] AMGKIT_FN(std::int64_t k) { return (mark[k] & bits) != 0 && (A.col[k] >= first && A.col[k] < end) == inside; },
-      list.data(), &count));
+  PetscCall(compact(ex, A.nnz, keep, list.data(), &count));
   PetscCall(chosen.at.allocate(ex, count));
   PetscCall(memory_copy(ex, chosen.at.data(), list.data(), chosen.at.bytes()));
   if (count == 0) {

@@ -2,6 +2,9 @@
 #include "sparse/rows/search.hpp"
 #include "sparse/rows/transpose.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace amgkit
 {
 namespace
@@ -23,6 +26,33 @@ template <class Ex> PetscErrorCode begins_of_rows(Ex &ex, int rows, std::int64_t
   });
 }
 
+// One row after the other, each entry to the next place of its column.
+inline PetscErrorCode transpose_one_by_one(Host &ex, const CsrView<double> &A, Csr<double, Host> &At, Array<int, Host> *from)
+{
+  Array<int, Host> places;
+
+  PetscFunctionBegin;
+  PetscCall(At.ptr.allocate(ex, std::int64_t{At.rows} + 1));
+  PetscCall(places.allocate(ex, At.rows));
+  PetscCall(At.col.allocate(ex, A.nnz));
+  if (A.val) PetscCall(At.val.allocate(ex, A.nnz));
+  if (from) PetscCall(from->allocate(ex, A.nnz));
+  int *ptr = At.ptr.data(), *place = places.data();
+  std::fill_n(ptr, At.rows + 1, 0);
+  for (int k = 0; k < A.nnz; k++) ptr[A.col[k] + 1]++;
+  std::partial_sum(ptr, ptr + At.rows + 1, ptr);
+  std::copy_n(ptr, At.rows, place);
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      const int to = place[A.col[k]]++;
+      At.col.data()[to] = i;
+      if (A.val) At.val.data()[to] = A.val[k];
+      if (from) from->data()[to] = k;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Sorting the entries by their columns, in a stable way, leaves the rows of each column in ascending order. Without A.val: the pattern.
 template <class Ex> PetscErrorCode transpose_entries(Ex &ex, const CsrView<double> &A, Csr<double, Ex> &At, Array<int, Ex> *from)
 {
@@ -36,6 +66,7 @@ template <class Ex> PetscErrorCode transpose_entries(Ex &ex, const CsrView<doubl
   At.cols = A.rows;
   At.col.release();
   At.val.release();
+  if constexpr (Ex::one_by_one) PetscFunctionReturn(transpose_one_by_one(ex, A, At, from));
   PetscCall(allocate_each(ex, n, columns, positions));
   std::uint32_t *column = columns.data();
   int *position = positions.data(), *row = columns.template as<int>();

@@ -187,7 +187,7 @@ template <int Rows, int Inner, int M> struct Blocks {
   static PetscErrorCode numeric(Ex &ex, const BlockFactors &in, const SpgemmPlan<Ex> &plan, const SpgemmRows &C)
   {
     // the host's one lane would go through A for each column
-    constexpr bool by_columns = !std::is_same_v<Ex, Host> && Rows * Inner <= most_in_registers;
+    constexpr bool by_columns = !Ex::one_by_one && Rows * Inner <= most_in_registers;
     const double average = in.blocks.average();
     std::int64_t next = 0; // of plan.row
 

@@ -164,7 +164,6 @@ PetscErrorCode list_all_columns(Ex &ex, std::int64_t work_bytes, const In &in, c
 {
   const int *row = plan.row.data();
 
-  if constexpr (by_marks<Ex>) return list_by_marks(ex, in, left_factor(in).rows, ptr, col);
   PetscFunctionBegin;
   PetscCall(for_sizes([&](auto size) {
     constexpr int T = decltype(size)::value;
@@ -196,19 +195,21 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
   PetscCall(reduce<std::int64_t>(
       ex, left.nnz, [=] AMGKIT_FN(std::int64_t k) { return static_cast<std::int64_t>(weight[left.col[k]]); }, 0, Sum{}, &plan.products));
   plan.products *= std::int64_t{plan.rows} * plan.inner * run;
-  if constexpr (by_marks<Ex>) {
-    PetscCall(count_by_marks(ex, in, rows, ptr));
+  PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
+  weights.release();
+  if constexpr (Ex::one_by_one) {
+    PetscCall(list_by_marks(ex, in, rows, ptr, columns, &nnz));
   } else {
-    PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
-    weights.release();
     PetscCall(count_all_columns(ex, options.work_bytes, in, rows, ptr));
+    PetscCall(exclusive_scan(ex, rows, ptr, &nnz));
   }
-  PetscCall(exclusive_scan(ex, rows, ptr, &nnz));
   PetscCheck(nnz * plan.rows * run <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries on one process: use more processes");
   PetscCall(sort_rows(ex, rows, ptr, run / plan.run, plan));
-  PetscCall(columns.allocate(ex, nnz));
-  PetscCall(list_all_columns(ex, options.work_bytes, in, plan, ptr, columns.data()));
+  if constexpr (!Ex::one_by_one) {
+    PetscCall(columns.allocate(ex, nnz));
+    PetscCall(list_all_columns(ex, options.work_bytes, in, plan, ptr, columns.data()));
+  }
   if (plan.rows == 1 && run == 1) {
     C.ptr = std::move(offsets);
     C.col = std::move(columns);
@@ -330,7 +331,7 @@ PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const S
   Array<int, Ex> marks;
 
   PetscFunctionBegin;
-  if constexpr (by_marks<Ex>) PetscCall(marks.allocate(ex, in.B.cols));
+  if constexpr (Ex::one_by_one) PetscCall(marks.allocate(ex, in.B.cols));
   int *mark = marks.data();
   PetscCall(for_sizes([&](auto size) {
     constexpr int T = decltype(size)::value;
@@ -342,7 +343,7 @@ PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const S
       if constexpr (std::is_same_v<In, TwoFactors> && columns_of(T) <= most_places) {
         if (plan.noted()) return sum_noted_rows<T, M>(ex, in, plan, row, n, C);
       }
-      if constexpr (by_marks<Ex>) return sum_rows<1, M, RunSums<columns_of(T), M>>(ex, in, AllByMarks{mark}, row, n, C);
+      if constexpr (Ex::one_by_one) return sum_rows<1, M, RunSums<columns_of(T), M>>(ex, in, AllByMarks{mark}, row, n, C);
       return with_lanes<KeyedSums<T, M>>(in.B.average(), [&](auto lanes) {
         return sum_rows<decltype(lanes)::value, M, KeyedSums<T, M>>(ex, in, AllByColumn{}, row, n, C);
       });

@@ -3,46 +3,65 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
+#include <array>
+#include <climits>
 
 namespace amgkit::spgemm
 {
-template <class Ex> inline constexpr bool by_marks = std::is_same_v<Ex, Host>;
-
-// found(i, n, column) for the n-th column, n = 0, 1, ..., that comes up in row i of C, then end(i, how many there are), row after row.
-template <class In, class Found, class End> PetscErrorCode for_marked_columns(Host &ex, const In &in, int rows, Found found, End end)
+// Distinct columns <- they in ascending order. The place of one of a few is the number of smaller ones: no branch, and vectors of four.
+inline void sort_columns(int *col, int n)
 {
-  Array<int, Host> last_row; // that has the column
+  constexpr int few = 64, vector = 4;
+  std::array<int, few> unsorted;
+  if (n > few) {
+    std::sort(col, col + n);
+    return;
+  }
+  const int padded = (n + vector - 1) / vector * vector;
+  std::copy_n(col, n, unsorted.data());
+  std::fill(unsorted.data() + n, unsorted.data() + padded, INT_MAX);
+  for (int j = 0; j < n; j++) {
+    const int column = unsorted[j];
+    int smaller = 0;
+    for (int k = 0; k < padded; k++) smaller += unsorted[k] < column;
+    col[smaller] = column;
+  }
+}
+
+// ptr[i]: at most so many columns are in row i of C -> where they begin, the end in ptr[rows] and *nnz. columns <- C's, in ascending order
+// in each row. In one pass: room for the next row is made where there may be too little.
+template <class In> PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, int *ptr, Array<int, Host> &columns, std::int64_t *nnz)
+{
+  Array<int, Host> last_row, listed; // the last row that has the column; columns, with room for more
+  std::int64_t end = 0;
 
   PetscFunctionBegin;
   PetscCall(last_row.allocate(ex, in.B.cols));
   int *last = last_row.data();
   std::fill_n(last, in.B.cols, -1);
-  PetscCall(for_rows<1>(ex, rows, [=](auto team, std::int64_t i) {
-    const int row = static_cast<int>(i);
-    int n = 0;
-    for_columns(team, in, in.row(i), [&](int column) {
-      if (last[column] != row) found(row, n++, column);
-      last[column] = row;
+  for (int i = 0; i < rows; i++) {
+    const std::int64_t begin = end, most = begin + ptr[i] + 1; // one more: see below
+    if (most > listed.size()) {
+      Array<int, Host> longer;
+      PetscCall(longer.allocate(ex, std::max(most, 2 * listed.size())));
+      std::copy_n(listed.data(), begin, longer.data());
+      listed = std::move(longer);
+    }
+    int *list = listed.data() + begin, n = 0;
+    for_columns(SerialTeam<false>{}, in, in.row(i), [&](int column) { // without a branch, which would often be mispredicted
+      list[n] = column;
+      n += last[column] != i;
+      last[column] = i;
     });
-    end(row, n);
-  }));
+    sort_columns(list, n);
+    end += n;
+    ptr[i] = static_cast<int>(begin); // in 64 bits *nnz, which is to be checked
+  }
+  ptr[rows] = static_cast<int>(end);
+  *nnz = end;
+  PetscCall(columns.allocate(ex, end));
+  std::copy_n(listed.data(), end, columns.data());
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// count[i] <- the number of columns of row i of C
-template <class In> PetscErrorCode count_by_marks(Host &ex, const In &in, int rows, int *count)
-{
-  return for_marked_columns(
-      ex, in, rows, [](int, int, int) {}, [=](int i, int n) { count[i] = n; });
-}
-
-// C's columns, in ascending order in each row
-template <class In> PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, const int *ptr, int *col)
-{
-  return for_marked_columns(
-      ex, in, rows, [=](int i, int n, int column) { col[ptr[i] + n] = column; },
-      [=](int i, int n) { std::sort(col + ptr[i], col + ptr[i] + n); });
 }
 
 // As ByColumn, by the place of each run of columns in the present row of C.
