@@ -19,13 +19,13 @@ public:
 
   // Before the first create(): w of Prolongation, of this rank's rows.
   void set_smooth_vector(Array<double, Ex> &&w) { smooth_vector_ = std::move(w); }
-  // Why coarsening has ended, if not at coarse_eq_limit rows: for description().
+  // Why coarsening has ended, if not because the level is small: for description().
   void set_reason(const char *reason) { reason_ = reason; }
-  // Collective, and again for new values of the same level. Gathers the matrix to rank 0 and inverts it there, when the parameters ask for
-  // it and it has at most coarse_eq_limit rows. A matrix that is singular along the smooth vector, as a pure Neumann problem's is, is made
-  // regular on that vector first. One that is singular in another way, or has too many rows, is solved by a polynomial of the smoother's
-  // D⁻¹ A, or else by sweeps; the smoother is prepared for that. Singular: the condition number in the maximum norm, of the matrix with
-  // rows of one size unless it is symmetric, is 1/eps or more. symmetric: whether A is known to be.
+  // Collective, and again for new values of the same level. Gathers the matrix to rank 0 and factors or inverts it there, when the
+  // parameters ask for it and it has at most dense_limit() rows. A matrix that is singular along the smooth vector, as a pure Neumann
+  // problem's is, is made regular on that vector first. One that is singular in another way, or has too many rows, is solved by a
+  // polynomial of the smoother's D⁻¹ A, or else by sweeps; the smoother is prepared for that. Singular: the condition number in the maximum
+  // norm, of the matrix with rows of one size unless it is symmetric, is 1/eps or more. symmetric: whether A is known to be.
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, Smoother<Ex> &, const AmgParameters &, bool symmetric = false);
   // Of the smoother; 0 where the dense solver does.
   PetscInt sweeps() const { return is_direct() ? 0 : sweeps_; }
@@ -37,7 +37,7 @@ public:
     return parameters.coarse_solver == CoarseKind::dense && A.global_rows() <= parameters.dense_limit<Ex>();
   }
   std::size_t bytes() const { return smooth_vector_.bytes() + dense_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0); }
-  // Whether the level should have been inverted, and has too many rows.
+  // Whether the level should have been solved as a dense matrix, and has too many rows.
   bool too_large() const { return kind_ == Kind::large; }
   // For the view: "dense inverse", "dense factorization", "a polynomial of degree 35, as ...", "20 sweeps of the smoother", ...
   std::string description() const;

@@ -1,7 +1,5 @@
 #include "amg/fewer_ranks.hpp"
 
-#include "amg/coarse_solver.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +31,8 @@ template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parame
   } else {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_DOUBLE, MPI_SUM, A.comm));
   }
-  const double wanted = CoarseSolver<Ex>::is_dense(parameters, A) ? 1 : std::max(std::ceil(work / limit), 1.0);
+  const bool ends = parameters.coarse_solver == CoarseKind::dense && rows <= parameters.coarsening_limit<Ex>(false);
+  const double wanted = ends ? 1 : std::max(std::ceil(work / limit), 1.0);
   const double of = by_rows ? cpus_left_of : gpus_left_of;
   if (wanted == 1 || of * wanted <= static_cast<double>(size)) *ranks = static_cast<int>(wanted);
   PetscFunctionReturn(PETSC_SUCCESS);

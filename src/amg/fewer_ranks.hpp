@@ -5,7 +5,7 @@
 
 namespace amgkit
 {
-// Collective. *ranks <- how many shall hold a coarse level instead of all that do now; 0: no fewer. What is solved as a dense matrix goes
-// to one.
+// Collective. *ranks <- how many shall hold a coarse level instead of all that do now; 0: no fewer. What coarsening ends with, a dense
+// matrix, goes to one.
 template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &, const DistMatrix<Ex> &A, int *ranks);
 } // namespace amgkit

@@ -216,7 +216,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
     logged.reset();
     PetscCall(take_coarsest(setup, std::move(of_coarse)));
   }
-  coarse_solver.set_reason("max_levels allows no more levels"); // else it is solved by its inverse
+  coarse_solver.set_reason("max_levels allows no more levels"); // else a dense solver takes it
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

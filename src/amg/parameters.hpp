@@ -46,12 +46,12 @@ struct AmgParameters {
   Consolidation consolidation;
 
   // The most rows that are solved as a dense matrix.
-  template <class Ex> PetscInt dense_limit() const { return coarse_eq_limit > 0 ? coarse_eq_limit : Ex::by_levels ? 1500 : 1000; }
+  template <class Ex> PetscInt dense_limit() const { return coarse_eq_limit > 0 ? coarse_eq_limit : Ex::one_by_one ? 1000 : 1500; }
   // Coarsening goes on from a level with more rows. By choice: a GPU inverts 1500 rows in the time that another level takes. A CPU's core
-  // factors 1000 rows in 9 ms, 250 in 0.2, and coarsens 1000 in one. Up to 1000 rows of the user are solved in one iteration.
+  // factors 1000 rows in 9 ms, 250 in 0.2, and coarsens 1000 in one. The user's matrix is solved in one iteration up to 1000 rows.
   template <class Ex> PetscInt coarsening_limit(bool finest) const
   {
-    return coarse_eq_limit > 0 ? coarse_eq_limit : finest ? 1000 : Ex::by_levels ? 1500 : 250;
+    return coarse_eq_limit > 0 ? coarse_eq_limit : finest ? 1000 : Ex::one_by_one ? 250 : 1500;
   }
   PetscInt sweeps_before() const { return pre_sweeps < 0 ? smoother_sweeps : pre_sweeps; }
   PetscInt sweeps_after() const { return post_sweeps < 0 ? smoother_sweeps : post_sweeps; }
@@ -68,8 +68,8 @@ private:
         {"max_levels", IntegerRange{&max_levels, 1, 100}, "Largest number of levels, the finest included", "", "PETSc PCMG"},
         {"coarse_eq_limit", IntegerRange{&coarse_eq_limit, 0, 20000},
          "Coarsening stops at a level with at most this many global rows; 0 chooses the number",
-         "The dense coarse solver takes no level with more rows. With 0, coarsening stops at 1500 rows on GPUs and at 250 on CPUs, and a "
-         "matrix of at most 1000 rows is not coarsened. Where coarsening ends early on a CPU, the dense solver takes up to 1000 rows."},
+         "The dense coarse solver takes no level with more rows. With 0, coarsening stops at 250 rows on CPUs, and the dense solver takes "
+         "up to 1000, as coarsening may end early. On GPUs both numbers are 1500. A matrix of at most 1000 rows is not coarsened."},
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
          "A coarse level with fewer rows per process than this moves to fewer processes",
          "It moves if half of the processes or fewer suffice. With 0, the limit is 500 rows per process on CPUs, and 14 million "

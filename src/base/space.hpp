@@ -28,15 +28,15 @@ struct Host {
   static constexpr bool on_device = false;
   static constexpr bool apart = false;       // whether its memory is another than that of the user's matrices and vectors on the host
   static constexpr bool sliced_rows = false; // whether the cycle's matrices are sliced ELL, and may then be in single precision
-  static constexpr bool by_levels = false;   // whether rows that wait for one another are taken level by level, or in their sequence
-  static constexpr bool one_by_one = true;   // whether a single thread takes index after index, so that one may leave something to the next
+  // Whether a single thread takes index after index: one may leave something to the next, and rows that wait for one another are taken in
+  // their sequence. Elsewhere such rows are taken level by level.
+  static constexpr bool one_by_one = true;
 };
 
 struct Debug : Host {
   static constexpr const char *name = "debug";
   static constexpr bool apart = true;
   static constexpr bool sliced_rows = true;
-  static constexpr bool by_levels = true;
   static constexpr bool one_by_one = false;
   std::uint64_t seed = 1;             // of the next shuffle
   std::int64_t allocations = 0;       // counted so far
@@ -49,7 +49,6 @@ struct Cuda {
   static constexpr bool on_device = true;
   static constexpr bool apart = true;
   static constexpr bool sliced_rows = true;
-  static constexpr bool by_levels = true;
   static constexpr bool one_by_one = false;
   CUstream_st *stream = nullptr;
   CUmemPoolHandle_st *pool = nullptr;

@@ -53,6 +53,29 @@ template <class Ex> std::vector<std::vector<double>> values_of(Ex &ex, const Dis
 }
 } // namespace
 
+// By choice, and as the user says.
+TYPED_TEST(HierarchyTest, CoarseningEndsWhereTheSpaceSolvesDirectly)
+{
+  AmgParameters parameters;
+  const bool host = std::is_same_v<TypeParam, Host>;
+  const PetscInt least = host ? 250 : 1500;
+  EXPECT_EQ(parameters.coarsening_limit<TypeParam>(false), least);
+  EXPECT_EQ(parameters.dense_limit<TypeParam>(), host ? 1000 : 1500);
+  for (const int n : {10, 18}) { // 1000 and 5832 rows
+    AmgSolver<TypeParam> solver;
+    OK(solver.create(this->ex, grid7(n, n, n), parameters, *make_matching_prolongation<TypeParam>({})));
+    const auto &levels = solver.hierarchy.statistics;
+    EXPECT_EQ(levels.size() == 1, n == 10);
+    if (n == 10) continue;
+    EXPECT_GT(levels[levels.size() - 2].rows, least);
+    EXPECT_LE(levels.back().rows, least);
+  }
+  parameters.coarse_eq_limit = 70;
+  EXPECT_EQ(parameters.coarsening_limit<TypeParam>(true), 70);
+  EXPECT_EQ(parameters.coarsening_limit<TypeParam>(false), 70);
+  EXPECT_EQ(parameters.dense_limit<TypeParam>(), 70);
+}
+
 TYPED_TEST(HierarchyTest, IsTheSameInEverySpace)
 {
   for (const auto &[name, M] : gallery()) {

@@ -34,8 +34,8 @@ template <class Ex> PetscErrorCode dense_norms(Ex &, int n, const double *A, con
 PetscErrorCode dense_invert(Host &, int n, bool symmetric, double *A, bool *singular);
 PetscErrorCode dense_invert(Cuda &, int n, bool symmetric, double *A, bool *singular);
 
-// A <- its factors for dense_solve(): Cholesky's, pivots then being empty, where A is symmetric, to rounding, and positive definite; else
-// LU's with partial pivoting (LAPACK). *inverse_norm <- an estimate of |A⁻¹| in the maximum norm, from below and rarely less than a third
+// A <- L U for dense_solve(), n at least 1: by Cholesky's method, without pivots, where A is symmetric, to rounding, and positive definite;
+// else with partial pivoting (LAPACK). *inverse_norm <- an estimate of |A⁻¹| in the maximum norm, from below and rarely less than a third
 // of it; infinite where a pivot is zero.
 PetscErrorCode dense_factor(Host &, int n, bool symmetric, double *A, Array<PetscBLASInt, Host> &pivots, double *inverse_norm);
 // x <- A⁻¹ x, or A⁻ᵀ x

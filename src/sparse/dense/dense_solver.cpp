@@ -1,5 +1,6 @@
 #include "sparse/dense/dense_solver.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace amgkit
@@ -13,7 +14,7 @@ template <class Ex> PetscErrorCode DenseSolver<Ex>::allocate(Ex &ex, int n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// *inverse_norm <- |A⁻¹| in the maximum norm, infinite where there is no inverse.
+// *inverse_norm <- |A⁻¹| in the maximum norm, estimated where there are factors; infinite where there is no inverse.
 template <class Ex> PetscErrorCode DenseSolver<Ex>::factor_or_invert(Ex &ex, bool symmetric, const double *z, double *inverse_norm)
 {
   PetscFunctionBegin;
@@ -49,7 +50,7 @@ template <class Ex> PetscErrorCode DenseSolver<Ex>::prepare(Ex &ex, const double
   *regularised = of.vector > 0 && of.image <= zero * of.matrix * of.vector;
   if (*regularised) PetscCall(dense_add_outer(ex, n_, of.matrix / (of.vector * of.vector * n_), z, A_.data()));
   PetscCall(factor_or_invert(ex, symmetric, z, &inverse_norm));
-  *singular = !(of.matrix * inverse_norm < 1 / eps);
+  *singular = !(inverse_norm < HUGE_VAL) || !(of.matrix * inverse_norm < 1 / eps); // no product with infinity, which may trap
   if (!by_factors && !*singular && !symmetric) {
     PetscCall(dense_scale_columns(ex, n_, scale_.data(), A_.data()));
     scale_.release();

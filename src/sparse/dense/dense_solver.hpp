@@ -2,14 +2,13 @@
 #pragma once
 #include "sparse/dense/dense.hpp"
 
-#include <petscblaslapack.h>
-
 namespace amgkit
 {
-// A CPU keeps factors of A. They take a sixth (Cholesky) or a third (LU) of the inverse's operations, and a solve reads as many numbers. On
-// a GPU a triangular solve is a sequence of small steps, so there it is the inverse; also in the debug space, which has the GPU's methods.
+// A CPU keeps factors of A. They take a sixth (Cholesky's) or a third (LU's) of the inverse's operations, and a solve reads as many
+// numbers. On a GPU a triangular solve is a sequence of small steps, so there it is the inverse; also in the debug space, which has the
+// GPU's methods.
 template <class Ex> class DenseSolver {
-  static constexpr bool by_factors = !Ex::by_levels;
+  static constexpr bool by_factors = Ex::one_by_one;
 
 public:
   static constexpr const char *name = by_factors ? "dense factorization" : "dense inverse";
@@ -17,8 +16,9 @@ public:
   PetscErrorCode allocate(Ex &, int n);
   // A by rows, to be filled before prepare().
   double *matrix() { return A_.data(); }
-  // Where A z = 0, A + |A| z zᵀ / z·z takes its place, and *regularised: it solves A x = b for every b without a part along z. *singular:
-  // the condition number in the maximum norm, of the matrix with rows of one size unless it is symmetric, is 1/eps or more. Waits.
+  // Where A z = 0, A + |A| z zᵀ / (n |z|²) takes its place, and *regularised: it solves A x = b for every b without a part along z.
+  // *singular: the condition number of the matrix, with rows of one size unless it is symmetric, is 1/eps or more. Norms are maximum norms;
+  // with factors that of the inverse is estimated. Waits.
   PetscErrorCode prepare(Ex &, const double *z, bool *singular, bool *regularised);
   // x = A⁻¹ b, x not b; V float or double. Nothing before allocate().
   template <class V> PetscErrorCode solve(Ex &, const V *b, V *x);

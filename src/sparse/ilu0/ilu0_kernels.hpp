@@ -186,7 +186,7 @@ template <class Ex> PetscErrorCode native_factor(Ex &ex, CsrView<double> A, doub
   PetscFunctionBegin;
   PetscCall(clear_status(ex, f.status.data()));
   PetscCall(clear_cells(ex, A.rows, f.inverse.data()));
-  if constexpr (Ex::by_levels) {
+  if constexpr (!Ex::one_by_one) {
     if (f.longest <= 33 && (f.longest > 16 || 32 * width <= narrow_level))
       PetscFunctionReturn((factor_in_scratch<32, 64, 3, 1>(ex, factor, f.lower, A.nnz)));
     if (f.longest <= 16 && 16 * width <= narrow_level) PetscFunctionReturn((factor_in_scratch<16, 16, 3, 1>(ex, factor, f.lower, A.nnz)));

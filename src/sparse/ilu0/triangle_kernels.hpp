@@ -140,7 +140,7 @@ template <class Ex> PetscErrorCode order_rows(Ex &ex, CsrView<double> A, Triangl
       ex, shape.rows, [=] AMGKIT_FN(std::int64_t i) { return level[i]; }, -1, Max{}, &most));
   T.levels = most + 1;
   int *row = T.row.data();
-  if constexpr (!Ex::by_levels) {
+  if constexpr (Ex::one_by_one) {
     PetscCall(natural_order(ex, shape, row));
   } else {
     while (T.levels >> bits) bits++;

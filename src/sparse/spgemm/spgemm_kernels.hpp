@@ -2,7 +2,8 @@
 // third, the only one for new values, sums the products by column. A step is one row of B, whose columns differ: its lanes write
 // different sums, and steps follow each other in order, so that no sum depends on the schedule.
 //
-// On a plain host an array takes the part of the tables (spgemm_marks.hpp); the space Debug has them.
+// On a plain host an array takes the part of the tables, and columns are listed in one pass (spgemm_marks.hpp). The space Debug has the
+// tables.
 //
 // The tables grow fourfold from size to size. Products repeat columns, and the more so the more of them a row has: in the Galerkin products
 // of grids and meshes 65 to 256 of them have 1.3 to 12 to a column, 257 to 1024 have 4 to 13. So a row's first try is with the smallest

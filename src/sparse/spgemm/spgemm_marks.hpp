@@ -8,7 +8,7 @@
 
 namespace amgkit::spgemm
 {
-// Distinct columns <- they in ascending order. The place of one of a few is the number of smaller ones: no branch, and vectors of four.
+// Sorts distinct columns. Where there are few, the place of each is the number of smaller ones: no branch, and vectors of four.
 inline void sort_columns(int *col, int n)
 {
   constexpr int few = 64, vector = 4;
@@ -29,7 +29,8 @@ inline void sort_columns(int *col, int n)
 }
 
 // ptr[i]: at most so many columns are in row i of C -> where they begin, the end in ptr[rows] and *nnz. columns <- C's, in ascending order
-// in each row. In one pass: room for the next row is made where there may be too little.
+// in each row. In one pass: room for the next row is made where there may be too little, so that the columns stand in memory up to three
+// times. It ends with a row that makes them too many for int.
 template <class In> PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, int *ptr, Array<int, Host> &columns, std::int64_t *nnz)
 {
   Array<int, Host> last_row, listed; // the last row that has the column; columns, with room for more
@@ -39,8 +40,8 @@ template <class In> PetscErrorCode list_by_marks(Host &ex, const In &in, int row
   PetscCall(last_row.allocate(ex, in.B.cols));
   int *last = last_row.data();
   std::fill_n(last, in.B.cols, -1);
-  for (int i = 0; i < rows; i++) {
-    const std::int64_t begin = end, most = begin + ptr[i] + 1; // one more: see below
+  for (int i = 0; i < rows && end <= INT32_MAX; i++) {
+    const std::int64_t begin = end, most = begin + ptr[i] + 1; // one more, as columns that are not kept are written, too
     if (most > listed.size()) {
       Array<int, Host> longer;
       PetscCall(longer.allocate(ex, std::max(most, 2 * listed.size())));
@@ -48,17 +49,24 @@ template <class In> PetscErrorCode list_by_marks(Host &ex, const In &in, int row
       listed = std::move(longer);
     }
     int *list = listed.data() + begin, n = 0;
-    for_columns(SerialTeam<false>{}, in, in.row(i), [&](int column) { // without a branch, which would often be mispredicted
-      list[n] = column;
-      n += last[column] != i;
-      last[column] = i;
+    in.for_parts(in.row(i), [&](const Segment &part, int) {
+      for (int r = part.begin; r < part.end; r++) {
+        const int j = in.A.col[r];
+        for (int k = in.B.ptr[j]; k < in.B.ptr[j + 1]; k++) { // without a branch, which would often be mispredicted
+          const int column = in.B.col[k];
+          list[n] = column;
+          n += last[column] != i;
+          last[column] = i;
+        }
+      }
     });
     sort_columns(list, n);
     end += n;
-    ptr[i] = static_cast<int>(begin); // in 64 bits *nnz, which is to be checked
+    ptr[i] = static_cast<int>(begin);
   }
-  ptr[rows] = static_cast<int>(end);
   *nnz = end;
+  if (end > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  ptr[rows] = static_cast<int>(end);
   PetscCall(columns.allocate(ex, end));
   std::copy_n(listed.data(), end, columns.data());
   PetscFunctionReturn(PETSC_SUCCESS);
