@@ -18,7 +18,7 @@ template <class Keep> PetscErrorCode select_one_by_one(Host &ex, CsrView<double>
   int *at = list.data(), *ptr = chosen.ptr.data();
   for (int i = 0; i < A.rows; i++) {
     ptr[i] = n;
-    if (A.nnz == 0) continue; // A.ptr may then be missing
+    if (A.nnz == 0) continue;                       // A.ptr may then be missing
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) { // without a branch, which would often be mispredicted
       at[n] = k;
       n += keep(k);
