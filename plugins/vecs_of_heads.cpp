@@ -1,5 +1,6 @@
 #include "plugins/vecs_of_heads.hpp"
 
+#include "base/device.hpp"
 #include "dist/attempt.hpp"
 #include "dist/vec_view.hpp"
 #include "plugins/space_vec.hpp"
@@ -121,11 +122,11 @@ public:
 
   PetscErrorCode allocate() override
   {
-    // The driver gives a GPU to one process after the other: with 16 of them a solve at 7-point 128³ took 10.1 ms, and 8.2 by way of the
-    // host, with four 6.3. What a matrix has is more, and stays: 6.1 and 10.7 ms for new values with 16.
+    // Without NVIDIA's Multi-Process Service a GPU serves one process after the other: with 16 of them a solve at 7-point 128³ took 10.1
+    // ms, and 8.2 by way of the host, with four 6.3. What a matrix has is more, and stays: 6.1 and 10.7 ms for new values with 16.
     constexpr int few = 8;
     std::string why_not = "the matrix is not on a GPU, or too many processes take turns on it";
-    int most = groups_.group_size();
+    int most = Ex::on_device && serves_processes_at_once() ? 1 : groups_.group_size(); // that take turns
 
     PetscFunctionBegin;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, groups_.all()));

@@ -11,7 +11,11 @@ namespace amgkit
 // answers, as in a build without GPUs.
 #if defined(AMGKIT_HAVE_CUDA)
 PetscErrorCode name_of_device(std::string *);
+// Whether that device serves several processes at once, by NVIDIA's Multi-Process Service, and does not make them take turns. Opens
+// nothing.
+bool serves_processes_at_once();
 #else
+inline bool serves_processes_at_once() { return false; }
 inline PetscErrorCode name_of_device(std::string *name)
 {
   name->clear();

@@ -67,6 +67,17 @@ std::string why_not_opened()
 }
 } // namespace
 
+bool serves_processes_at_once()
+{
+  constexpr auto service = static_cast<cudaDeviceAttr>(133); // cudaDevAttrMpsEnabled, which old toolkits lack and old drivers refuse
+  int device = 0, has = 0;
+
+  cudaError_t status = cudaGetDevice(&device);
+  if (!status) status = cudaDeviceGetAttribute(&has, service, device);
+  static_cast<void>(cudaGetLastError());
+  return !status && has > 0;
+}
+
 std::string why_no_gpu()
 {
   int driver = 0, devices = 0;
