@@ -126,7 +126,7 @@ public:
     // ms, and 8.2 by way of the host, with four 6.3. What a matrix has is more, and stays: 6.1 and 10.7 ms for new values with 16.
     constexpr int few = 8;
     std::string why_not = "the matrix is not on a GPU, or too many processes take turns on it";
-    int most = Ex::on_device && serves_processes_at_once() ? 1 : groups_.group_size(); // that take turns
+    int most = Ex::on_device && serves_processes_at_once() ? 1 : groups_.group_size(); // processes that take turns
 
     PetscFunctionBegin;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, groups_.all()));

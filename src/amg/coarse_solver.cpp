@@ -43,7 +43,7 @@ template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::gather_v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// kind_ <- singular where it is.
+// kind_ <- singular where the matrix is.
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_dense(Ex &ex, const DistMatrix<Ex> &A)
 {
   bool singular = false, regularised = false;

@@ -190,8 +190,11 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
     auto coarse = std::make_unique<Level<Ex>>();
     std::optional<LogLevel> logged(fine.number);
     LevelSetup<Ex> of_coarse;
+    Array<double, Ex> smooth; // the smooth vector of fine, where a dense solver may take it
     int ranks;
     coarse->number = fine.number + 1;
+    if (CoarseSolver<Ex>::is_dense(parameters, fine.A))
+      PetscCall(attempt(fine.A.comm, [&] { return setup.prolongation.copy_smooth_vector(setup.ex, smooth); }));
     PetscCall(setup.prolongation.build(setup.ex, fine, setup.coarsest, *coarse, of_coarse));
     setup.coarsest = {};
     const auto rows = static_cast<double>(coarse->A.global_rows());
@@ -202,7 +205,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
                                : stalls  ? "the next level would keep more than 80 % of them"
                                          : "the next level would have a diagonal with both signs, or entries that are not finite");
       fine.transfer.reset();
-      setup.prolongation.take_smooth_vector(); // of the level that there is not
+      setup.prolongation.give_back_smooth_vector(std::move(smooth)); // in place of that of the level that there is not
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(attempt(fine.A.comm, [&] { return fold_if_large(setup.ex, parameters, fine); }));

@@ -48,6 +48,14 @@ template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, const 
   });
 }
 
+template <class Ex> PetscErrorCode Prolongation<Ex>::copy_smooth_vector(Ex &ex, Array<double, Ex> &copy) const
+{
+  PetscFunctionBegin;
+  PetscCall(copy.allocate(ex, smooth_vector_.size()));
+  PetscCall(memory_copy(ex, copy.data(), smooth_vector_.data(), copy.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode Prolongation<Ex>::bring_in_order(Ex &ex, const int *order, int m, Array<double, Ex> &vectors)
 {
   const std::int64_t rows = m > 0 ? static_cast<std::int64_t>(vectors.size()) / m : 0;

@@ -117,6 +117,9 @@ public:
   // w, of the coarsest level so far: a vector that smoothing leaves as it is, w = P w of the coarser level. If the coarsest matrix is
   // singular, it is so along w.
   Array<double, Ex> take_smooth_vector() { return std::move(smooth_vector_); }
+  // Local: for a level that stays the coarsest one, should build() find no next one.
+  PetscErrorCode copy_smooth_vector(Ex &, Array<double, Ex> &copy) const;
+  void give_back_smooth_vector(Array<double, Ex> &&w) { smooth_vector_ = std::move(w); }
 
 protected:
   // m vectors side by side

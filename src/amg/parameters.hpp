@@ -45,10 +45,10 @@ struct AmgParameters {
   SpaceKind space = SpaceKind::automatic;
   Consolidation consolidation;
 
-  // The most rows that are solved as a dense matrix.
+  // The largest level that the dense solver takes.
   template <class Ex> PetscInt dense_limit() const { return coarse_eq_limit > 0 ? coarse_eq_limit : Ex::one_by_one ? 1000 : 1500; }
   // Coarsening goes on from a level with more rows. By choice: a GPU inverts 1500 rows in the time that another level takes. A CPU's core
-  // factors 1000 rows in 9 ms, 250 in 0.2, and coarsens 1000 in one. The user's matrix is solved in one iteration up to 1000 rows.
+  // factors 1000 rows in 9 ms, 250 in 0.2, and coarsens 1000 rows in 1 ms. The user's matrix is solved in one iteration up to 1000 rows.
   template <class Ex> PetscInt coarsening_limit(bool finest) const
   {
     return coarse_eq_limit > 0 ? coarse_eq_limit : finest ? 1000 : Ex::one_by_one ? 250 : 1500;
@@ -68,13 +68,15 @@ private:
         {"max_levels", IntegerRange{&max_levels, 1, 100}, "Largest number of levels, the finest included", "", "PETSc PCMG"},
         {"coarse_eq_limit", IntegerRange{&coarse_eq_limit, 0, 20000},
          "Coarsening stops at a level with at most this many global rows; 0 chooses the number",
-         "The dense coarse solver takes no level with more rows. With 0, coarsening stops at 250 rows on CPUs, and the dense solver takes "
-         "up to 1000, as coarsening may end early. On GPUs both numbers are 1500. A matrix of at most 1000 rows is not coarsened."},
+         "The dense coarse solver takes no level with more rows. With 0, coarsening stops at 250 rows on CPUs. If it ends earlier there, "
+         "the "
+         "dense solver takes up to 1000 rows. With 0, both limits are 1500 on GPUs. With 0, a matrix of at most 1000 rows is not "
+         "coarsened."},
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
          "A coarse level with fewer rows per process than this moves to fewer processes",
          "It moves if half of the processes or fewer suffice. With 0, the limit is 500 rows per process on CPUs, and 14 million "
-         "matrix entries per process on GPUs, where it moves if one process suffices, or an eighth of them. A level that the dense "
-         "solver takes always moves to one process.",
+         "matrix entries per process on GPUs, where it moves if one process suffices, or an eighth of them. A level that is small "
+         "enough to end coarsening moves to one process, if coarse_solver is dense.",
          "PETSc PCGAMG"},
         {"cycle_type", choice(&cycle_type, {"auto", "v", "w", "f", "k"}), "Multigrid cycle; auto chooses it to suit the KSP and the matrix",
          "The k-cycle solves each coarse problem by two steps of a Krylov method, so that the preconditioner changes from one application "
@@ -128,9 +130,9 @@ private:
   {
     return {
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),
-         "Solver of the coarsest level: a dense direct one, or sweeps of the smoother",
-         "The coarsest matrix is gathered on one process, and factored on CPUs, inverted on GPUs. If it has more rows than coarse_eq_limit "
-         "allows, or is singular, a polynomial that leaves a fifth of an error takes the direct solver's place. The number of sweeps is "
+         "Solver of the coarsest level: a dense direct solver, or sweeps of the smoother",
+         "The coarsest matrix is gathered on one process. CPUs factor it, GPUs invert it. If it has too many rows, or is singular, a "
+         "polynomial that leaves a fifth of an error takes the direct solver's place. The number of sweeps is "
          "coarse_sweeps; with gauss_seidel every second sweep is backward, and an odd number is raised by one."},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000}, "Number of sweeps where the smoother solves the coarsest level",
          "The smoother does so by choice of coarse_solver, or because a level that is too large for the dense solver has a matrix that is "

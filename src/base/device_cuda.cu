@@ -74,7 +74,7 @@ bool serves_processes_at_once()
 
   cudaError_t status = cudaGetDevice(&device);
   if (!status) status = cudaDeviceGetAttribute(&has, service, device);
-  static_cast<void>(cudaGetLastError());
+  if (status) static_cast<void>(cudaGetLastError());
   return !status && has > 0;
 }
 

@@ -207,4 +207,41 @@ TYPED_TEST(CoarseSolverTest, SaysWhyCoarseningEnded)
   EXPECT_NE(diagonal.description().find("degree 1, "), std::string::npos) << diagonal.description();
   EXPECT_NE(diagonal.description().find("no row is strongly coupled to others"), std::string::npos) << diagonal.description();
 }
+
+// By choice a dense solver takes more rows than coarsening ends with on a CPU, and on a GPU more than the user's matrix may have
+// uncoarsened. Of 1624 rows 600 have no entry below the diagonal, and of 1200 none: nothing matches these.
+TYPED_TEST(CoarseSolverTest, ALevelAtWhichCoarseningEndsEarlyIsSolvedDirectly)
+{
+  constexpr int n = 32, grid = n * n, apart = 600;
+  HostCsr of_grid = grid7(n, n, 1);
+  std::map<std::pair<int, int>, double> entries, ring;
+  for (int i = 0; i < grid; i++) {
+    for (int k = of_grid.ptr[i]; k < of_grid.ptr[i + 1]; k++) entries[{i, of_grid.col[k]}] = of_grid.val[k];
+  }
+  for (int i = grid; i < grid + apart; i++) {
+    entries[{i, i}] = 4;
+    if (i + 1 < grid + apart) entries[{i, i + 1}] = -1;
+  }
+  Solver<TypeParam> solver;
+  OK(solver.create(this->ex, make_csr(grid + apart, grid + apart, entries), {}));
+  if (solver.hierarchy.levels.size() == 2) { // this rank has a share in the coarsest one
+    EXPECT_EQ(solver.description(), DenseSolver<TypeParam>::name);
+  }
+  const auto &levels = solver.hierarchy.statistics;
+  ASSERT_EQ(levels.size(), 2);
+  EXPECT_GE(levels.back().rows, apart);
+  std::vector<double> x;
+  OK(solver.apply(this->ex, std::vector<double>(solver.rows(), 1), x));
+  for (double entry : x) EXPECT_TRUE(std::isfinite(entry));
+
+  for (int i = 0; i < 1200; i++) { // A 1 = 0
+    ring[{i, i}] = 1;
+    ring[{i, (i + 1) % 1200}] = -1;
+  }
+  Solver<TypeParam> singular;
+  OK(singular.create(this->ex, make_csr(1200, 1200, ring), {}));
+  EXPECT_EQ(singular.hierarchy.statistics.size(), 1);
+  constexpr bool dense = !TypeParam::one_by_one; // 1200 rows
+  EXPECT_EQ(singular.description().find("was made nonsingular") != std::string::npos, dense) << singular.description();
+}
 } // namespace amgkit::test

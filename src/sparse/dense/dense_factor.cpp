@@ -63,8 +63,9 @@ double sum_of_sizes(int n, const double *x)
   return std::accumulate(x, x + n, 0.0, [](double sum, double v) { return sum + std::abs(v); });
 }
 
-// *norm <- |A⁻¹| in the maximum norm, which is |B|_1 of B = A⁻ᵀ: a convex function of x in |x|_1 <= 1, |B x|_1, is followed uphill from
-// vertex to vertex (Higham, ACM Transactions on Mathematical Software 14 (1988), pages 381 to 396).
+// *norm <- an estimate of |A⁻¹| in the maximum norm, from below. The norm is |B|_1 of B = A⁻ᵀ: |B x|_1, a convex
+// function of x in |x|_1 <= 1, is followed uphill from vertex to vertex (Higham, ACM Transactions on Mathematical Software 14 (1988), pages
+// 381 to 396).
 PetscErrorCode estimate_inverse_norm(Host &ex, int n, const double *factors, const Array<PetscBLASInt, Host> &pivots, double *norm)
 {
   constexpr int most_vertices = 5;
@@ -80,7 +81,7 @@ PetscErrorCode estimate_inverse_norm(Host &ex, int n, const double *factors, con
     PetscCall(dense_solve(n, factors, pivots, true, x));
     const double reached = sum_of_sizes(n, x);
     if (reached <= *norm) break;
-    *norm = reached;                                             // or no number
+    *norm = reached;                                             // NaN, too: the comparison is then false
     for (int i = 0; i < n; i++) x[i] = std::copysign(1.0, x[i]); // |B x|_1 grows along Bᵀ times these signs
     PetscCall(dense_solve(n, factors, pivots, false, x));
     const auto steepest = static_cast<int>(std::max_element(x, x + n, [](double a, double b) { return std::abs(a) < std::abs(b); }) - x);
@@ -89,7 +90,7 @@ PetscErrorCode estimate_inverse_norm(Host &ex, int n, const double *factors, con
     std::fill_n(x, n, 0.0);
     x[vertex] = 1;
   }
-  // A vector on which the method does not end early for matrices made to defeat it
+  // Some matrices mislead the climb. A vector of alternating signs gives a second bound.
   for (int i = 0; i < n; i++) x[i] = (i % 2 == 0 ? 1 : -1) * (1 + i / std::max(1.0, n - 1.0));
   PetscCall(dense_solve(n, factors, pivots, true, x));
   const double reached = 2 * sum_of_sizes(n, x) / (3.0 * n);
