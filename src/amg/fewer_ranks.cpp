@@ -16,7 +16,7 @@ constexpr double rows_worth_a_cpu = 500, entries_worth_a_gpu = 14e6;
 constexpr double cpus_left_of = 2, gpus_left_of = 8;
 } // namespace
 
-template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parameters, const DistMatrix<Ex> &A, int *ranks)
+template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parameters, const DistMatrix<Ex> &A, PetscInt last, int *ranks)
 {
   const auto size = static_cast<PetscInt>(A.range.size()) - 1, rows = A.global_rows();
   const bool by_rows = !Ex::on_device || parameters.process_eq_limit > 0;
@@ -31,7 +31,7 @@ template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &parame
   } else {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &work, 1, MPI_DOUBLE, MPI_SUM, A.comm));
   }
-  const bool ends = parameters.coarse_solver == CoarseKind::dense && rows <= parameters.coarsening_limit<Ex>(false);
+  const bool ends = parameters.coarse_solver == CoarseKind::dense && rows <= last;
   const double wanted = ends ? 1 : std::max(std::ceil(work / limit), 1.0);
   const double of = by_rows ? cpus_left_of : gpus_left_of;
   if (wanted == 1 || of * wanted <= static_cast<double>(size)) *ranks = static_cast<int>(wanted);

@@ -5,7 +5,7 @@
 
 namespace amgkit
 {
-// Collective. *ranks <- how many shall hold a coarse level instead of all that do now; 0: no fewer. What coarsening ends with, a dense
-// matrix, goes to one.
-template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &, const DistMatrix<Ex> &A, int *ranks);
+// Collective. *ranks <- how many shall hold a coarse level instead of all that do now; 0: no fewer. Coarsening ends with at most `last`
+// rows. What it ends with, a dense matrix, goes to one.
+template <class Ex> PetscErrorCode count_fewer_ranks(const AmgParameters &, const DistMatrix<Ex> &A, PetscInt last, int *ranks);
 } // namespace amgkit

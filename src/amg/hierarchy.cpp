@@ -184,7 +184,8 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
   const AmgParameters &parameters = setup.parameters;
 
   PetscFunctionBegin;
-  const auto goes_on = [&] { return levels.back()->A.global_rows() > parameters.coarsening_limit<Ex>(levels.back()->number == 0); };
+  const PetscInt limit = parameters.coarsening_limit<Ex>(levels.front()->A.global_rows());
+  const auto goes_on = [&] { return levels.back()->A.global_rows() > (levels.back()->number == 0 ? parameters.finest_limit() : limit); };
   while (static_cast<PetscInt>(levels.size()) < parameters.max_levels && goes_on()) {
     Level<Ex> &fine = *levels.back();
     auto coarse = std::make_unique<Level<Ex>>();
@@ -209,7 +210,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(attempt(fine.A.comm, [&] { return fold_if_large(setup.ex, parameters, fine); }));
-    PetscCall(count_fewer_ranks(parameters, coarse->A, &ranks));
+    PetscCall(count_fewer_ranks(parameters, coarse->A, limit, &ranks));
     if (ranks > 0) {
       logged.reset();
       PetscCall(move_to_fewer(setup, fine, std::move(coarse), ranks));

@@ -209,10 +209,10 @@ TYPED_TEST(CoarseSolverTest, SaysWhyCoarseningEnded)
 }
 
 // By choice a dense solver takes more rows than coarsening ends with on a CPU, and on a GPU more than the user's matrix may have
-// uncoarsened. Of 1624 rows 600 have no entry below the diagonal, and of 1200 none: nothing matches these.
+// uncoarsened. Of 10600 rows 600 have no entry below the diagonal, and of 1200 none: nothing matches these.
 TYPED_TEST(CoarseSolverTest, ALevelAtWhichCoarseningEndsEarlyIsSolvedDirectly)
 {
-  constexpr int n = 32, grid = n * n, apart = 600;
+  constexpr int n = 100, grid = n * n, apart = 600;
   HostCsr of_grid = grid7(n, n, 1);
   std::map<std::pair<int, int>, double> entries, ring;
   for (int i = 0; i < grid; i++) {
@@ -224,12 +224,13 @@ TYPED_TEST(CoarseSolverTest, ALevelAtWhichCoarseningEndsEarlyIsSolvedDirectly)
   }
   Solver<TypeParam> solver;
   OK(solver.create(this->ex, make_csr(grid + apart, grid + apart, entries), {}));
-  if (solver.hierarchy.levels.size() == 2) { // this rank has a share in the coarsest one
+  if (solver.hierarchy.levels.size() == solver.hierarchy.statistics.size()) { // this rank has a share in the coarsest one
     EXPECT_EQ(solver.description(), DenseSolver<TypeParam>::name);
   }
   const auto &levels = solver.hierarchy.statistics;
-  ASSERT_EQ(levels.size(), 2);
+  ASSERT_GE(levels.size(), 2);
   EXPECT_GE(levels.back().rows, apart);
+  EXPECT_LE(levels.back().rows, 1000);
   std::vector<double> x;
   OK(solver.apply(this->ex, std::vector<double>(solver.rows(), 1), x));
   for (double entry : x) EXPECT_TRUE(std::isfinite(entry));

@@ -59,9 +59,9 @@ TYPED_TEST(HierarchyTest, CoarseningEndsWhereTheSpaceSolvesDirectly)
   AmgParameters parameters;
   const bool host = std::is_same_v<TypeParam, Host>;
   const PetscInt least = host ? 250 : 1500;
-  EXPECT_EQ(parameters.coarsening_limit<TypeParam>(false), least);
+  EXPECT_EQ(parameters.coarsening_limit<TypeParam>(9999), host ? 1000 : 1500);
   EXPECT_EQ(parameters.dense_limit<TypeParam>(), host ? 1000 : 1500);
-  for (const int n : {10, 18}) { // 1000 and 5832 rows
+  for (const int n : {10, 22}) { // 1000 and 10648 rows
     AmgSolver<TypeParam> solver;
     OK(solver.create(this->ex, grid7(n, n, n), parameters, *make_matching_prolongation<TypeParam>({})));
     const auto &levels = solver.hierarchy.statistics;
@@ -71,8 +71,8 @@ TYPED_TEST(HierarchyTest, CoarseningEndsWhereTheSpaceSolvesDirectly)
     EXPECT_LE(levels.back().rows, least);
   }
   parameters.coarse_eq_limit = 70;
-  EXPECT_EQ(parameters.coarsening_limit<TypeParam>(true), 70);
-  EXPECT_EQ(parameters.coarsening_limit<TypeParam>(false), 70);
+  EXPECT_EQ(parameters.coarsening_limit<TypeParam>(100000), 70);
+  EXPECT_EQ(parameters.finest_limit(), 70);
   EXPECT_EQ(parameters.dense_limit<TypeParam>(), 70);
 }
 
