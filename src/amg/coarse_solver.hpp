@@ -55,8 +55,8 @@ private:
   const char *reason_ = "";
   PetscInt sweeps_ = 0, degree_ = 0; // degree_: of the polynomial that a sweep is, where there is one; else 0
   int n_ = 0, gathered_ = 0;         // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
-  std::unique_ptr<Redistribution<Ex>>
-      gather_;                      // to rank 0, where the level has not moved there: the finest, or where coarsening ended early
+  // To rank 0, where the level has not moved there: the finest one, or one at which coarsening ended early.
+  std::unique_ptr<Redistribution<Ex>> gather_;
   Array<double, Ex> smooth_vector_; // of this rank's rows, where the matrix is solved
   DenseSolver<Ex> dense_;           // on rank 0
   Array<double, Ex> b_, x_;         // gathered

@@ -47,14 +47,15 @@ struct AmgParameters {
 
   // The largest level that the dense solver takes.
   template <class Ex> PetscInt dense_limit() const { return coarse_eq_limit > 0 ? coarse_eq_limit : Ex::one_by_one ? 1000 : 1500; }
-  // Coarsening goes on from a level with more rows; from the finest one, of so many, if it has more than 1000 by choice. A GPU inverts 1500
-  // rows in the time that another level takes. A CPU's core factors 1000 rows in 9 ms, 250 in 0.2, and coarsens 1000 rows in 1 ms. But a
-  // small matrix, for which this is little in any case, is solved more surely with an exact coarse level: convection and the biharmonic.
+  // Coarsening goes on from a level with more rows. By choice: a GPU inverts 1500 rows in the time that another level takes. A CPU's core
+  // factors 1000 rows in 9 ms and 250 in 0.2, and coarsens 1000 rows in 1 ms. But small matrices, for which that is little in any case, are
+  // solved more surely with an exact coarse level: those of convection and of the biharmonic operator.
   template <class Ex> PetscInt coarsening_limit(PetscInt finest_rows) const
   {
     constexpr PetscInt small = 10000;
     return coarse_eq_limit > 0 ? coarse_eq_limit : !Ex::one_by_one ? 1500 : finest_rows < small ? 1000 : 250;
   }
+  // The same for the finest level, by choice in every space.
   PetscInt finest_limit() const { return coarse_eq_limit > 0 ? coarse_eq_limit : 1000; }
   PetscInt sweeps_before() const { return pre_sweeps < 0 ? smoother_sweeps : pre_sweeps; }
   PetscInt sweeps_after() const { return post_sweeps < 0 ? smoother_sweeps : post_sweeps; }
@@ -72,9 +73,8 @@ private:
         {"coarse_eq_limit", IntegerRange{&coarse_eq_limit, 0, 20000},
          "Coarsening stops at a level with at most this many global rows; 0 chooses the number",
          "The dense coarse solver takes no level with more rows. With 0, coarsening stops at 250 rows on CPUs, and at 1000 if the matrix "
-         "has "
-         "fewer than 10000. If it ends earlier, the dense solver takes up to 1000 rows. With 0, both limits are 1500 on GPUs. With 0, a "
-         "matrix of at most 1000 rows is not coarsened."},
+         "has fewer than 10000. If it ends earlier, the dense solver takes up to 1000 rows. With 0, both limits are 1500 on GPUs. With 0, "
+         "a matrix of at most 1000 rows is not coarsened."},
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
          "A coarse level with fewer rows per process than this moves to fewer processes",
          "It moves if half of the processes or fewer suffice. With 0, the limit is 500 rows per process on CPUs, and 14 million "

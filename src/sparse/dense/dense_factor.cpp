@@ -6,11 +6,22 @@
 #include <cmath>
 #include <numeric>
 
-// LAPACK stores matrices by columns: what it reads is Aᵀ, the rows of A being its columns.
+// LAPACK stores matrices by columns: what it reads is Aᵀ, the rows of A being its columns. Factors and the inverse of Aᵀ, read the same
+// way, serve A.
 namespace amgkit
 {
 namespace
 {
+// PETSC_ERR_MEM of f() is no reason to leave traps off.
+template <class F> PetscErrorCode without_traps(F f)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
+  const PetscErrorCode status = f();
+  PetscCall(PetscFPTrapPop());
+  PetscFunctionReturn(status);
+}
+
 // A <- the factors of A = L Lᵀ as those of LU without pivots, so that LAPACK's getrs takes them: with OpenBLAS it is two to three
 // times as fast for one right-hand side as potrs. Where there are none, *done = false and A stays, made symmetric by its lower triangle.
 PetscErrorCode factor_by_cholesky(Host &ex, int n, double *A, Array<PetscBLASInt, Host> &pivots, bool *done)
@@ -63,9 +74,8 @@ double sum_of_sizes(int n, const double *x)
   return std::accumulate(x, x + n, 0.0, [](double sum, double v) { return sum + std::abs(v); });
 }
 
-// *norm <- an estimate of |A⁻¹| in the maximum norm, from below. The norm is |B|_1 of B = A⁻ᵀ: |B x|_1, a convex
-// function of x in |x|_1 <= 1, is followed uphill from vertex to vertex (Higham, ACM Transactions on Mathematical Software 14 (1988), pages
-// 381 to 396).
+// *norm <- an estimate of |A⁻¹| in the maximum norm, from below. The norm is |B|_1 of B = A⁻ᵀ: |B x|_1, a convex function of x in
+// |x|_1 <= 1, is followed uphill from vertex to vertex (Higham, ACM Transactions on Mathematical Software 14 (1988), pages 381 to 396).
 PetscErrorCode estimate_inverse_norm(Host &ex, int n, const double *factors, const Array<PetscBLASInt, Host> &pivots, double *norm)
 {
   constexpr int most_vertices = 5;
@@ -110,15 +120,34 @@ PetscErrorCode factor(Host &ex, int n, bool symmetric, double *A, Array<PetscBLA
   if (done) PetscCall(estimate_inverse_norm(ex, n, A, pivots, inverse_norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode invert(Host &ex, int n, double *A, bool *singular)
+{
+  PetscBLASInt size = 0, work_size = 0, info = 0;
+  Array<PetscBLASInt, Host> pivots;
+  Array<double, Host> work;
+  bool done = false;
+
+  PetscFunctionBegin;
+  PetscCall(PetscBLASIntCast(n, &size));
+  PetscCall(PetscBLASIntCast(64 * static_cast<PetscInt>(n), &work_size));
+  PetscCall(work.allocate(ex, work_size));
+  PetscCall(factor_by_lu(ex, n, A, pivots, &done));
+  if (done) PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&size, A, &size, pivots.data(), work.data(), &work_size, &info));
+  PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK getri: argument %d", static_cast<int>(-info));
+  *singular = !done || info > 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
+
+PetscErrorCode dense_invert(Host &ex, int n, bool, double *A, bool *singular)
+{
+  return without_traps([&] { return invert(ex, n, A, singular); });
+}
 
 PetscErrorCode dense_factor(Host &ex, int n, bool symmetric, double *A, Array<PetscBLASInt, Host> &pivots, double *inverse_norm)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
-  const PetscErrorCode status = factor(ex, n, symmetric, A, pivots, inverse_norm); // PETSC_ERR_MEM is no reason to leave traps off
-  PetscCall(PetscFPTrapPop());
-  PetscFunctionReturn(status);
+  return without_traps([&] { return factor(ex, n, symmetric, A, pivots, inverse_norm); });
 }
 
 PetscErrorCode dense_solve(int n, const double *factors, const Array<PetscBLASInt, Host> &pivots, bool transposed, double *x)
