@@ -5,6 +5,7 @@
 #include "dist/redistribution.hpp"
 
 #include <memory>
+#include <string>
 
 namespace amgkit
 {
@@ -55,6 +56,8 @@ public:
   virtual bool by_peers() const { return true; }
   // Local: what this rank allowed to get to the coarser level.
   virtual Concession concession() const { return Concession::none; }
+  // For the view: what was chosen for P, and why, where something was. The same on all ranks.
+  virtual std::string remark() const { return {}; }
   virtual std::size_t bytes() const = 0;
 };
 

@@ -11,6 +11,8 @@
 #include "sparse/rows/rows.hpp"
 
 #include <array>
+#include <cstdio>
+#include <string>
 #include <variant>
 
 namespace amgkit
@@ -21,7 +23,14 @@ namespace
 template <class Ex> class ClassicalTransfer final : public MatrixTransfer<Ex> {
 public:
   std::variant<std::monostate, Interpolation<Ex>, TwoStageInterpolation<Ex>> interpolation; // nothing: P is kept
+  double strong = 0; // couplings of a row on average, where they decided on direct interpolation
 
+  std::string remark() const override
+  {
+    std::array<char, 96> text = {};
+    if (strong > 0) std::snprintf(text.data(), text.size(), "direct, as a row depends strongly on %.1f others on average", strong);
+    return text.data();
+  }
   std::size_t bytes() const override
   {
     std::size_t own = 0;
@@ -50,6 +59,23 @@ template <class Ex> struct Coarsening {
   CoarsePoints<Ex> first;  // on aggressive levels, those of the first coarsening
 };
 
+InterpolationKind of_choice(InterpolationChoice choice)
+{
+  switch (choice) {
+  case InterpolationChoice::direct:
+    return InterpolationKind::direct;
+  case InterpolationChoice::ext:
+    return InterpolationKind::ext;
+  case InterpolationChoice::ext_e:
+    return InterpolationKind::ext_e;
+  default:
+    return InterpolationKind::ext_i;
+  }
+}
+
+// auto: from how many strong couplings a row on, on average, the finest level has direct interpolation. See share/amgkit/doc/multigrid.md.
+constexpr double many_strong = 12;
+
 template <class Ex> class ClassicalProlongation final : public Prolongation<Ex> {
 public:
   explicit ClassicalProlongation(const ClassicalParameters &parameters) : parameters_(parameters) {}
@@ -75,7 +101,7 @@ public:
     Coarsening<Ex> level;
 
     PetscFunctionBegin;
-    PetscCheck(!aggressive(fine) || parameters_.interp_type != InterpolationKind::direct, fine.A.comm, PETSC_ERR_SUP,
+    PetscCheck(!aggressive(fine) || parameters_.interp_type != InterpolationChoice::direct, fine.A.comm, PETSC_ERR_SUP,
                "Direct interpolation has no second stage for aggressive levels: choose another interp_type, or agg_nl 0");
     if (!uneven_) of_fine.diagonal.release();
     if (fine.number == 0) fine.smoother.set_scaling({}, {}); // comes back when all levels are there, as the matrix stays
@@ -104,6 +130,31 @@ public:
 
 private:
   bool aggressive(const Level<Ex> &level) const { return level.number < parameters_.agg_nl; }
+  // Collective. auto is direct on the finest level where rows depend strongly on many others: the extended kinds then read tens of coarse
+  // points a row, which is most of a setup, and save few iterations. On coarse levels they save more than they cost.
+  PetscErrorCode choose_kind(Ex &ex, const Level<Ex> &level, const Strength<Ex> &strength, InterpolationKind *kind, double *strong) const
+  {
+    const DistMatrix<Ex> &A = level.A;
+    std::int64_t own = 0, other = 0;
+
+    PetscFunctionBegin;
+    *kind = of_choice(parameters_.interp_type);
+    if (parameters_.interp_type != InterpolationChoice::automatic || level.number > 0 || aggressive(level))
+      PetscFunctionReturn(PETSC_SUCCESS);
+    if (entries_a_row_ <= many_strong) PetscFunctionReturn(PETSC_SUCCESS); // all of them strong would be too few
+    PetscCall(attempt(A.comm, [&] {
+      PetscFunctionBegin;
+      PetscCall(count_marks(ex, strength.diag, &own));
+      PetscCall(count_marks(ex, strength.offd, &other));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    std::array<double, 2> all = {static_cast<double>(own + other), static_cast<double>(A.rows)};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_DOUBLE, MPI_SUM, A.comm));
+    if (all[0] <= many_strong * all[1]) PetscFunctionReturn(PETSC_SUCCESS);
+    *kind = InterpolationKind::direct;
+    *strong = all[0] / all[1];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // Collective: what the options leave to choose. Direct interpolation has no second stage.
   PetscErrorCode choose(const DistMatrix<Ex> &A)
   {
@@ -111,10 +162,10 @@ private:
     std::array<double, 2> sums = {static_cast<double>(A.diag.nnz + A.offd.nnz), static_cast<double>(A.rows)};
 
     PetscFunctionBegin;
-    if (parameters_.agg_nl < 0) parameters_.agg_nl = unknowns_ > 1 && parameters_.interp_type != InterpolationKind::direct ? 1 : 0;
-    if (parameters_.p_max >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+    if (parameters_.agg_nl < 0) parameters_.agg_nl = unknowns_ > 1 && parameters_.interp_type != InterpolationChoice::direct ? 1 : 0;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, A.comm));
-    parameters_.p_max = sums[0] <= few * unknowns_ * sums[1] ? 4 : 3;
+    entries_a_row_ = sums[1] > 0 ? sums[0] / sums[1] : 0;
+    if (parameters_.p_max < 0) parameters_.p_max = entries_a_row_ <= few * unknowns_ ? 4 : 3;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   SpgemmOptions spgemm() const
@@ -201,7 +252,7 @@ private:
 
     PetscFunctionBegin;
     const LogPhase logged(Phase::interp);
-    one.kind = parameters_.interp_type;
+    PetscCall(choose_kind(ex, fine, level.strength, &one.kind, &transfer.strong));
     one.truncation = {parameters_.truncfactor, static_cast<int>(parameters_.p_max)};
     one.spgemm = spgemm();
     one.unknown = unknown_.data();
@@ -237,9 +288,10 @@ private:
   }
 
   ClassicalParameters parameters_;
-  int unknowns_ = 1;       // by the unknown approach, where rows are no nodes
-  Array<int, Ex> unknown_; // if there are several, which one each row is of
-  bool uneven_ = false;    // the finest level's a_ii differ so much that rows may not be comparable (graph/strength.hpp)
+  int unknowns_ = 1;         // by the unknown approach, where rows are no nodes
+  Array<int, Ex> unknown_;   // if there are several, which one each row is of
+  double entries_a_row_ = 0; // of the finest level
+  bool uneven_ = false;      // the finest level's a_ii differ so much that rows may not be comparable (graph/strength.hpp)
 };
 } // namespace
 

@@ -91,6 +91,10 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
           viewer, "level %d: not all entries of its blocks of %d are stored on %d of the ranks, whose products are slower\n",
           static_cast<int>(l), statistics[l].block_size, statistics[l].without_blocks));
   }
+  for (const auto &level : hierarchy.levels) {
+    if (const std::string remark = level->transfer ? level->transfer->remark() : ""; !remark.empty())
+      PetscCall(PetscViewerASCIIPrintf(viewer, "interpolation of level %d: %s\n", level->number, remark.c_str()));
+  }
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid complexity %.3f, operator complexity %.3f\n",
                                    fine.rows > 0 ? rows / static_cast<double>(fine.rows) : 1,
                                    fine.entries > 0 ? entries / fine.entries : 1));

@@ -81,31 +81,32 @@ template <class Ex> PetscErrorCode SmoothingStep<Ex>::multiply(Ex &ex, CsrView<d
 // Local: which entries of A are used, and S.
 template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const DistMatrix<Ex> &A, const StrongNodes<Ex> &strong)
 {
+  const std::int64_t entries = A.diag.nnz + A.offd.nnz;
   Array<int, Ex> unknown;
   BlockSelection<Ex> chosen;
-  std::int64_t missing = 0;
+  std::int64_t missing = 0, staying = entries;
 
   PetscFunctionBegin;
   PetscCheck(bs_ >= 1 && bs_ <= entry_stays && A.rows % bs_ == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "%d rows cannot be smoothed in blocks of %d: at most %d that divide them", A.rows, bs_, static_cast<int>(entry_stays));
   PetscCall(diagonal_.allocate(ex, A.rows));
   PetscCall(diagonal_positions(ex, A.diag, diagonal_.data()));
+  PetscCall(count_missing(ex, A.rows, diagonal_.data(), &missing));
   if (strong.marks) {
     PetscCall(unknowns_of_ghosts(ex, A, strong, unknown));
     PetscCall(lumping_of(ex, rows_of(A), strong.nodes->diag, strong.nodes->offd, *strong.marks, bs_, unknown.data(), lumping_));
+    PetscCall(count_staying(ex, lumping_, &staying));
+  }
+  if (staying == entries) {
+    lumping_ = {};
+    as_A_ = missing == 0 && A.ghosts.empty();
+    if (!as_A_) PetscCall(stack_rows(ex, {{A.diag}, {A.offd}, ghosts_before_}, S_));
+  } else {
     const MarkedRows rows = marked_rows(A, lumping_.diag, lumping_.offd);
     PetscCall(chosen.create(ex, rows, entry_stays));
     PetscCall(stack_rows(ex, chosen.of(rows, ghosts_before_), S_));
-    if (S_.col.size() == A.diag.nnz + A.offd.nnz) lumping_ = {};
-  } else {
-    PetscCall(stack_rows(ex, {{A.diag}, {A.offd}, ghosts_before_}, S_));
   }
-  PetscCall(complete_diagonal(ex, diagonal_.data(), ghosts_before_, S_, &missing));
-  as_A_ = missing == 0 && A.ghosts.empty() && S_.col.size() == A.diag.nnz;
-  if (as_A_) {
-    S_.ptr.release();
-    S_.col.release();
-  }
+  if (missing > 0) PetscCall(complete_diagonal(ex, diagonal_.data(), ghosts_before_, S_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -104,8 +104,11 @@ private:
 template <class Ex>
 PetscErrorCode lumping_of(Ex &, const SplitRows &A, CsrView<double> nodes, CsrView<double> ghost_nodes, const Strength<Ex> &, int bs,
                           const int *unknown, Lumping<Ex> &);
-// Rows i of S whose entry in column first + i is missing, as diagonal[i] < 0 tells, become rows of the identity; how many they are. Waits.
-template <class Ex> PetscErrorCode complete_diagonal(Ex &, const int *diagonal, int first, Csr<double, Ex> &S, std::int64_t *missing);
+// How many entries stay, and how many rows do not store a_ii, as diagonal[i] < 0 tells. Both wait.
+template <class Ex> PetscErrorCode count_staying(Ex &, const Lumping<Ex> &, std::int64_t *count);
+template <class Ex> PetscErrorCode count_missing(Ex &, std::int64_t n, const int *diagonal, std::int64_t *missing);
+// Rows i of S whose entry in column first + i is missing, as diagonal[i] < 0 tells, become rows of the identity. Waits.
+template <class Ex> PetscErrorCode complete_diagonal(Ex &, const int *diagonal, int first, Csr<double, Ex> &S);
 // val: S's values, I - factor D^-1 A_f. diagonal[i]: the position of a_ii in A.diag, -1 when missing. Neither waits nor allocates.
 template <class Ex>
 PetscErrorCode smoothing_values(Ex &, const SplitRows &A, const int *diagonal, const Lumping<Ex> &, int bs, double factor,

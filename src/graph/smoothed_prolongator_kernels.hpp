@@ -32,16 +32,28 @@ PetscErrorCode lumping_of(Ex &ex, const SplitRows &A, CsrView<double> nodes, Csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode complete_diagonal(Ex &ex, const int *diagonal, int first, Csr<double, Ex> &S, std::int64_t *missing)
+template <class Ex> PetscErrorCode count_staying(Ex &ex, const Lumping<Ex> &lumping, std::int64_t *count)
+{
+  const unsigned char *own = lumping.diag.data(), *ghost = lumping.offd.data();
+  const std::int64_t entries = lumping.diag.size();
+  return reduce<std::int64_t>(
+      ex, entries + lumping.offd.size(),
+      [=] AMGKIT_FN(std::int64_t k) { return std::int64_t{(k < entries ? own[k] : ghost[k - entries]) == entry_stays}; }, 0, Sum{}, count);
+}
+
+template <class Ex> PetscErrorCode count_missing(Ex &ex, std::int64_t n, const int *diagonal, std::int64_t *missing)
+{
+  return reduce<std::int64_t>(
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{diagonal[i] < 0}; }, 0, Sum{}, missing);
+}
+
+template <class Ex> PetscErrorCode complete_diagonal(Ex &ex, const int *diagonal, int first, Csr<double, Ex> &S)
 {
   const CsrView<double> from = S.view();
   Csr<double, Ex> with;
   std::int64_t entries = 0;
 
   PetscFunctionBegin;
-  PetscCall(reduce<std::int64_t>(
-      ex, from.rows, [=] AMGKIT_FN(std::int64_t i) { return static_cast<std::int64_t>(diagonal[i] < 0); }, 0, Sum{}, missing));
-  if (*missing == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(with.ptr.allocate(ex, std::int64_t{from.rows} + 1));
   int *ptr = with.ptr.data();
   PetscCall(for_each(ex, from.rows, [=] AMGKIT_FN(std::int64_t i) { ptr[i] = diagonal[i] < 0 ? 1 : from.ptr[i + 1] - from.ptr[i]; }));
@@ -205,6 +217,8 @@ PetscErrorCode smoothing_values(Ex &ex, const SplitRows &A, const int *diagonal,
 }
 
 AMGKIT_INSTANTIATE(lumping_of)
+AMGKIT_INSTANTIATE(count_staying)
+AMGKIT_INSTANTIATE(count_missing)
 AMGKIT_INSTANTIATE(complete_diagonal)
 AMGKIT_INSTANTIATE(smoothing_values)
 } // namespace amgkit

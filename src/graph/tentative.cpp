@@ -2,6 +2,7 @@
 
 #include "dist/attempt.hpp"
 #include "sparse/formats/spmv.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <limits>
 

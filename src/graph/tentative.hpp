@@ -65,6 +65,4 @@ template <class Ex> PetscErrorCode orthonormalise(Ex &, const AggregatePieces &)
 // the rest. Column k is projected in turns 2 k and 2 k + 1, column 0 in turn 1 alone.
 template <class Ex> PetscErrorCode add_up(Ex &, const AggregatePieces &, int turn, const Array<int, Ex> &pieces);
 template <class Ex> PetscErrorCode project(Ex &, const AggregatePieces &, int turn, const Array<int, Ex> &pieces);
-// Waits.
-template <class Ex> PetscErrorCode count_marks(Ex &, const Array<unsigned char, Ex> &mark, std::int64_t *count);
 } // namespace amgkit

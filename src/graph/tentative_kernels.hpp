@@ -183,18 +183,10 @@ template <class Ex> PetscErrorCode project(Ex &ex, const AggregatePieces &all, i
                   [=] AMGKIT_FN(auto team, std::int64_t t) { project_piece(team, P, projection(turn), piece[t]); });
 }
 
-template <class Ex> PetscErrorCode count_marks(Ex &ex, const Array<unsigned char, Ex> &marks, std::int64_t *count)
-{
-  const unsigned char *mark = marks.data();
-  return reduce<std::int64_t>(
-      ex, marks.size(), [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{mark[i] != 0}; }, 0, Sum{}, count);
-}
-
 AMGKIT_INSTANTIATE(nodes_of_pieces)
 AMGKIT_INSTANTIATE(block_pattern)
 AMGKIT_INSTANTIATE(crossing_pieces)
 AMGKIT_INSTANTIATE(orthonormalise)
 AMGKIT_INSTANTIATE(add_up)
 AMGKIT_INSTANTIATE(project)
-AMGKIT_INSTANTIATE(count_marks)
 } // namespace amgkit

@@ -11,7 +11,7 @@ namespace amgkit::test
 {
 namespace
 {
-constexpr const char *interpolations[] = {"direct", "ext", "ext+i", "ext+e"};
+constexpr const char *interpolations[] = {"direct", "ext", "ext+i", "ext+e"}; // those that are the same on all levels
 
 class Classical : public TypeTest {
 protected:
@@ -235,6 +235,47 @@ TEST_F(Classical, UnknownsOfABlockAreKeptApart)
     EXPECT_NEAR(alone.iterations, together.iterations, 2) << use.name;
     EXPECT_LE(together.residual, 1e-8 * 1.01) << use.name;
     EXPECT_GE(sizes.rows.size(), 3U) << use.name;
+  }
+}
+
+// A row of the 27-point matrix depends strongly on 22 others at this size, in 2D none on more than 8, and one of the 7-point matrix on 6 at
+// most.
+TEST_F(Classical, InterpolationIsDirectOnADenseFinestLevelAlone)
+{
+  const auto sizes_with = [&](Mat A, const std::string &options) {
+    LevelSizes sizes;
+    Solution solution;
+    solve(A, cg + options + " -pc_amgclassical_coarse_eq_limit 50", solution, &sizes);
+    EXPECT_LE(solution.residual, 1e-8 * 1.01) << options;
+    return sizes;
+  };
+  for (const Use &use : uses()) {
+    OK(replace_options(use.on_device ? "-mat_type aijcusparse" : "-mat_type aij"));
+    const std::string kind = use.option + std::string(" -pc_amgclassical_interp_type ");
+    for (System system : systems) {
+      OwnedMat A;
+      OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 16, 16, A.out()));
+      const LevelSizes chosen = sizes_with(A, use.option), extended = sizes_with(A, kind + "ext+i");
+      if (system != SYSTEM_27) {
+        EXPECT_EQ(chosen.entries, extended.entries) << use.name << " " << SystemNames[system];
+        continue;
+      }
+      const LevelSizes direct = sizes_with(A, kind + "direct");
+      ASSERT_GE(chosen.entries.size(), 3U) << use.name;
+      EXPECT_EQ(chosen.entries[1], direct.entries[1]) << use.name;
+      EXPECT_LT(chosen.entries[1], extended.entries[1]) << use.name;
+      EXPECT_GT(chosen.entries[2], direct.entries[2]) << use.name;
+      EXPECT_EQ(sizes_with(A, use.option + std::string(" -pc_amgclassical_agg_nl 1")).entries,
+                sizes_with(A, kind + "ext+i -pc_amgclassical_agg_nl 1").entries)
+          << use.name;
+      OwnedPC pc;
+      OK(make_pc(A, use.option, pc.out(), PCAMGCLASSICAL));
+      OK(PCSetUp(pc));
+      const std::string view = view_of(pc);
+      if (rank_of_world() == 0) {
+        EXPECT_NE(view.find("interpolation of level 0: direct, as a row depends strongly on 2"), std::string::npos) << view;
+      }
+    }
   }
 }
 

@@ -91,6 +91,7 @@ GRID = {  # option sets beside the default, without -pc_TYPE_
         "p_max 4",
         "truncfactor 0.1",
         "interp_type direct",
+        "interp_type ext+i",
         "interp_type ext",
         "interp_type ext+e",
         "agg_nl 0",

@@ -60,6 +60,9 @@ template <class Ex> PetscErrorCode narrow(Ex &, std::int64_t n, const PetscInt *
 // x[i] = i
 template <class Ex> PetscErrorCode count_up(Ex &, std::int64_t n, int *x);
 
+// How many are not 0. Waits.
+template <class Ex> PetscErrorCode count_marks(Ex &, const Array<unsigned char, Ex> &mark, std::int64_t *count);
+
 // The rows in which nothing but a_ii is other than 0, ascending. Waits.
 template <class Ex> PetscErrorCode lone_rows(Ex &, CsrView<double> diag, CsrView<double> offd, Array<int, Ex> &rows);
 

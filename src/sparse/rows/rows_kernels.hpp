@@ -194,6 +194,13 @@ template <class Ex> PetscErrorCode count_up(Ex &ex, std::int64_t n, int *x)
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = static_cast<int>(i); });
 }
 
+template <class Ex> PetscErrorCode count_marks(Ex &ex, const Array<unsigned char, Ex> &marks, std::int64_t *count)
+{
+  const unsigned char *mark = marks.data();
+  return reduce<std::int64_t>(
+      ex, marks.size(), [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{mark[i] != 0}; }, 0, Sum{}, count);
+}
+
 template <class Ex> PetscErrorCode lone_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, Array<int, Ex> &rows)
 {
   Array<unsigned char, Ex> marks;
@@ -239,6 +246,7 @@ AMGKIT_INSTANTIATE(diagonal_positions)
 AMGKIT_INSTANTIATE(unit_diagonals)
 AMGKIT_INSTANTIATE(narrow)
 AMGKIT_INSTANTIATE(count_up)
+AMGKIT_INSTANTIATE(count_marks)
 AMGKIT_INSTANTIATE(lone_rows)
 AMGKIT_INSTANTIATE(scale_rows)
 AMGKIT_INSTANTIATE(nonempty_rows)
