@@ -109,14 +109,17 @@ template <class Ex, class Formula> PetscErrorCode weigh(Ex &ex, const PointRows 
   });
 }
 
-struct BothSigns {
-  double negative, positive;
+// Where weigh_direct() adds the entries of an F row
+enum DirectSum { of_diagonal, of_negative, of_positive, of_negative_coarse, of_positive_coarse, direct_sums };
+struct DirectSums {
+  double of[direct_sums];
 };
-// Of the entries e with which(e)
-template <class Team, class Which> AMGKIT_FN BothSigns sums_of_signs(const Team &team, const Rows &A, const Row &row, Which which)
+AMGKIT_FN inline Term direct_term(const Entry &e)
 {
-  const double negative = row.sum(team, A, [&](const Entry &e) { return which(e) && e.value < 0 ? e.value : 0.0; });
-  return {negative, row.sum(team, A, [&](const Entry &e) { return which(e) && e.value > 0 ? e.value : 0.0; })};
+  if ((e.kind & (to_fine | lumped)) == (to_fine | lumped)) return {of_diagonal, e.value};
+  if (e.kind == 0 || e.value == 0) return {-1, 0};
+  if (e.kind == to_coarse) return {e.value < 0 ? of_negative_coarse : of_positive_coarse, e.value};
+  return {e.value < 0 ? of_negative : of_positive, e.value};
 }
 } // namespace interpolation
 
@@ -210,22 +213,29 @@ template <class Ex> PetscErrorCode weigh_direct(Ex &ex, const PointRows &points,
   const int *number = interpolation::numbers_of(points);
   const int *ptr = P.ptr.data();
   double *val = P.val.data();
-  return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+  const auto weigh_row = [=] AMGKIT_FN(auto team, std::int64_t i, auto &sums) {
     if (number[i] >= 0 || ptr[i] == ptr[i + 1]) return;
     const interpolation::Row row(A, i);
-    const auto is_diagonal = [](const interpolation::Entry &e) { return (e.kind & (to_fine | lumped)) == (to_fine | lumped); };
-    const auto counts = [&](const interpolation::Entry &e) { return e.kind != 0 && !is_diagonal(e); };
-    const auto coarse = [](const interpolation::Entry &e) { return e.kind == to_coarse; };
-    const interpolation::BothSigns all = interpolation::sums_of_signs(team, A, row, counts),
-                                   kept = interpolation::sums_of_signs(team, A, row, coarse);
-    double d = row.sum(team, A, [&](const interpolation::Entry &e) { return is_diagonal(e) ? e.value : 0.0; });
-    if (kept.negative == 0) d += all.negative;
-    if (kept.positive == 0) d += all.positive;
+    team.sum_in_order(
+        1,
+        [&](int) {
+          return Segment{0, row.length()};
+        },
+        [&](int, int t) { return interpolation::direct_term(row.at(A, t)); }, interpolation::direct_sums, sums.of);
+    team.sync();
+    const double *sum = sums.of, kept_negative = sum[interpolation::of_negative_coarse],
+                 kept_positive = sum[interpolation::of_positive_coarse], negative = sum[interpolation::of_negative] + kept_negative,
+                 positive = sum[interpolation::of_positive] + kept_positive;
+    double d = sum[interpolation::of_diagonal];
+    if (kept_negative == 0) d += negative;
+    if (kept_positive == 0) d += positive;
     for (int k : team.share(ptr[i], ptr[i + 1])) {
-      const double a = val[k], ratio = a < 0 ? all.negative / kept.negative : a > 0 ? all.positive / kept.positive : 0;
+      const double a = val[k], ratio = a < 0 ? negative / kept_negative : a > 0 ? positive / kept_positive : 0;
       val[k] = d != 0 ? -ratio * a / d : 0;
     }
-  });
+  };
+  if (A.diag.average() <= 32) return for_rows_with<4, interpolation::DirectSums>(ex, A.diag.rows, weigh_row);
+  return for_rows_with<16, interpolation::DirectSums>(ex, A.diag.rows, weigh_row);
 }
 
 AMGKIT_INSTANTIATE(classify_entries)

@@ -1,3 +1,4 @@
+#include "base/written_rows.hpp"
 #include "graph/smoothed_prolongator.hpp"
 #include "sparse/rows/search.hpp"
 
@@ -202,7 +203,7 @@ PetscErrorCode smoothing_values(Ex &ex, const SplitRows &A, const int *diagonal,
     if (S.average() <= 32) return lumped_values<4, 8>(ex, A, diagonal, lumping, bs, factor, S, val);
     return lumped_values<16, 8>(ex, A, diagonal, lumping, bs, factor, S, val);
   }
-  return for_rows(ex, S.rows, S.average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
+  return for_written_rows(ex, S.rows, S.average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
     const SmoothedRow in(A, diagonal, nullptr, nullptr, bs, factor, static_cast<int>(r));
     const int begin = ptr[r];
     if (in.own_entry < 0) {

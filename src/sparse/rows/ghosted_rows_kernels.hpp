@@ -1,4 +1,4 @@
-#include "base/parallel.hpp"
+#include "base/written_rows.hpp"
 #include "sparse/rows/ghosted_rows.hpp"
 #include "sparse/rows/search.hpp"
 
@@ -66,7 +66,7 @@ template <bool Columns, class Ex> PetscErrorCode fill_stacked(Ex &ex, const Bloc
   const int *ptr = M.ptr.data();
   int *col = M.col.data();
   double *val = M.val.data();
-  return for_rows(ex, M.rows, M.view().average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
+  return for_written_rows(ex, M.rows, M.view().average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
     for_stacked(team, in, r, ptr[r], [&](int at, int column, double value) {
       if (Columns) col[at] = column;
       val[at] = value;
@@ -99,7 +99,7 @@ template <bool Columns, class Ex> PetscErrorCode fill_split(Ex &ex, const Chosen
   const int *own_ptr = diag.ptr.data(), *ghost_ptr = offd.ptr.data();
   int *own_col = diag.col.data(), *ghost_col = offd.col.data();
   double *own_val = diag.val.data(), *ghost_val = offd.val.data();
-  return for_rows(ex, in.rows, in.first.M.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
+  return for_written_rows(ex, in.rows, in.first.M.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
     const GhostedRows &from = rows_of_choice(in, t);
     const Cut cut = cut_row(in, t);
     const int own = cut.own_end - cut.own_begin;
