@@ -68,12 +68,14 @@ InterpolationKind of_choice(InterpolationChoice choice)
     return InterpolationKind::ext;
   case InterpolationChoice::ext_e:
     return InterpolationKind::ext_e;
-  default:
-    return InterpolationKind::ext_i;
+  case InterpolationChoice::ext_i:
+  case InterpolationChoice::automatic: // but where choose_kind() finds dense rows
+    break;
   }
+  return InterpolationKind::ext_i;
 }
 
-// auto: from how many strong couplings a row on, on average, the finest level has direct interpolation. See share/amgkit/doc/multigrid.md.
+// auto: with more strong couplings a row on average, the finest level has direct interpolation (amgclassical.md, "Dense stencils").
 constexpr double many_strong = 12;
 
 template <class Ex> class ClassicalProlongation final : public Prolongation<Ex> {

@@ -31,10 +31,10 @@ struct ClassicalParameters {
          "Such a row depends strongly on no other. With 1, no row is left out.", "hypre BoomerAMG"},
         cancel_positive_parameter(&cancel_positive, "With blocks, couplings between different unknowns do not count."),
         {"interp_type", choice(&interp_type, {"auto", "direct", "ext", "ext+i", "ext+e"}),
-         "Interpolation: direct, one of the extended kinds, or chosen for each level",
+         "Interpolation: direct, one of the extended kinds, or chosen by the matrix (auto)",
          "The extended kinds ext, ext+i and ext+e reach coarse points behind fine ones. They are computed in matrix-matrix form. With auto "
-         "it is ext+i, but direct on the finest level where rows depend strongly on more than twelve others on average. There setups are "
-         "a third shorter, and iterations grow by a third at most.",
+         "it is ext+i, but direct on the finest level where rows depend strongly on more than twelve others on average. There setups "
+         "become up to a third shorter. Iterations grow by up to two fifths, or three where all couplings lie along a line.",
          "Stueben 2001 (direct); Li, Sjogreen, Yang 2021 (extended)"},
         {"p_max", IntegerRange{&p_max, -1, 1000}, "Largest number of entries in a row of the interpolation; 0 keeps all, -1 chooses",
          "The entries that stay are those of largest absolute value. With -1, it is 3 if rows of the matrix have more than ten entries of "

@@ -4,11 +4,12 @@
 
 namespace amgkit
 {
-// With 4 lanes a row, as rows of up to 32 entries have that are only read, a warp writes to eight places at a time, 4 entries each. A copy
-// of rows of 29 entries then takes three times as long as its bytes (NVIDIA H100); 16 lanes write long enough pieces.
+// for_rows() gives rows of up to 32 entries 4 lanes. A warp then writes to eight places at a time, 4 entries each: copies of rows of 29
+// entries took three times as long as moving their bytes would (NVIDIA H100), and with 16 lanes, which longer rows have, no longer than
+// that. Rows of 7 entries are copied as fast as their bytes with 4. The limit lies between these.
 template <class Ex, class F> PetscErrorCode for_written_rows(Ex &ex, std::int64_t n, double average, F f)
 {
-  constexpr double few = 12, of_16_lanes = 33;
-  return for_rows(ex, n, average > few ? std::max(average, of_16_lanes) : average, f);
+  constexpr double short_rows = 12, longer = 33; // the latter: what for_rows() gives 16 lanes
+  return for_rows(ex, n, average > short_rows ? std::max(average, longer) : average, f);
 }
 } // namespace amgkit

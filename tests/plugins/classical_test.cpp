@@ -212,29 +212,57 @@ TEST_F(Classical, RowsOfAnyScaleDoNotBreakIt)
   }
 }
 
-// Two unknowns a node that do not know of each other: as one of them alone, and with levels that can be had.
+// Two unknowns a node that do not know of each other: as one of them alone, and with levels that can be had. With 27 points the finest
+// level has direct interpolation.
 TEST_F(Classical, UnknownsOfABlockAreKeptApart)
 {
-  const HostCsr scalar = grid7(12, 11, 10);
-  std::map<std::pair<int, int>, double> entries;
-  for (int i = 0; i < scalar.rows; i++) {
-    for (int k = scalar.ptr[i]; k < scalar.ptr[i + 1]; k++) {
-      for (int c : {0, 1}) entries[{2 * i + c, 2 * scalar.col[k] + c}] = scalar.val[k];
+  for (const HostCsr &scalar : {grid7(12, 11, 10), grid27(10)}) {
+    std::map<std::pair<int, int>, double> entries;
+    for (int i = 0; i < scalar.rows; i++) {
+      for (int k = scalar.ptr[i]; k < scalar.ptr[i + 1]; k++) {
+        for (int c : {0, 1}) entries[{2 * i + c, 2 * scalar.col[k] + c}] = scalar.val[k];
+      }
+    }
+    const int local = 2 * (scalar.rows / size_of_world() + (rank_of_world() < scalar.rows % size_of_world() ? 1 : 0));
+    for (const Use &use : uses()) {
+      OwnedMat A, blocks;
+      Solution alone, together;
+      LevelSizes sizes;
+      OK(distribute(scalar, use.on_device, A.out()));
+      OK(distribute(make_csr(2 * scalar.rows, 2 * scalar.rows, entries), use.on_device, blocks.out(), local));
+      OK(MatSetBlockSize(blocks, 2));
+      solve(A, cg + use.option + " -pc_amgclassical_coarse_eq_limit 50", alone);
+      solve(blocks, cg + use.option + " -pc_amgclassical_coarse_eq_limit 100 -pc_amgclassical_agg_nl 0", together, &sizes);
+      EXPECT_NEAR(alone.iterations, together.iterations, 2) << use.name;
+      EXPECT_LE(together.residual, 1e-8 * 1.01) << use.name;
+      EXPECT_GE(sizes.rows.size(), 3U) << use.name;
     }
   }
-  const int local = 2 * (scalar.rows / size_of_world() + (rank_of_world() < scalar.rows % size_of_world() ? 1 : 0));
+}
+
+// 27 points of which the six next to a point are coupled four times as strongly as the others.
+TEST_F(Classical, InterpolationIsExtendedWhereFewOfManyCouplingsAreStrong)
+{
+  constexpr int n = 16;
+  HostCsr grid = grid27(n);
+  for (int i = 0; i < grid.rows; i++) {
+    for (int k = grid.ptr[i]; k < grid.ptr[i + 1]; k++) {
+      const int distance = std::abs(grid.col[k] - i);
+      grid.val[k] = distance == 0 ? 44 : distance == 1 || distance == n || distance == n * n ? -4 : -1;
+    }
+  }
   for (const Use &use : uses()) {
-    OwnedMat A, blocks;
-    Solution alone, together;
-    LevelSizes sizes;
-    OK(distribute(scalar, use.on_device, A.out()));
-    OK(distribute(make_csr(2 * scalar.rows, 2 * scalar.rows, entries), use.on_device, blocks.out(), local));
-    OK(MatSetBlockSize(blocks, 2));
-    solve(A, cg + use.option + " -pc_amgclassical_coarse_eq_limit 50", alone);
-    solve(blocks, cg + use.option + " -pc_amgclassical_coarse_eq_limit 100 -pc_amgclassical_agg_nl 0", together, &sizes);
-    EXPECT_NEAR(alone.iterations, together.iterations, 2) << use.name;
-    EXPECT_LE(together.residual, 1e-8 * 1.01) << use.name;
-    EXPECT_GE(sizes.rows.size(), 3U) << use.name;
+    OwnedMat A;
+    OK(distribute(grid, use.on_device, A.out()));
+    const std::string options = cg + use.option + " -pc_amgclassical_coarse_eq_limit 50 -pc_amgclassical_threshold ";
+    Solution solution;
+    LevelSizes few, many, extended, extended_of_many;
+    solve(A, options + "0.3", solution, &few);
+    solve(A, options + "0.3 -pc_amgclassical_interp_type ext+i", solution, &extended);
+    solve(A, options + "0.2", solution, &many);
+    solve(A, options + "0.2 -pc_amgclassical_interp_type ext+i", solution, &extended_of_many);
+    EXPECT_EQ(few.entries, extended.entries) << use.name;
+    EXPECT_NE(many.entries, extended_of_many.entries) << use.name;
   }
 }
 

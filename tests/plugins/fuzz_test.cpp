@@ -29,7 +29,8 @@ std::string settings(unsigned seed, Method method)
       {"process_eq_limit 0", "process_eq_limit 1", "process_eq_limit 4"}};
   static const Choices of_matching = {{"matching_steps 1", "matching_steps 2", "matching_steps 3", "matching_steps 4"},
                                       {"kappa 0", "kappa 60", "quality_aware true", "quality_aware true -pc_amgmatching_kappa 3"}};
-  static const Choices of_classical = {{"interp_type direct", "interp_type ext", "interp_type ext+i", "interp_type ext+e", "agg_nl 1",
+  static const Choices of_classical = {{"interp_type auto", "interp_type direct", "interp_type ext", "interp_type ext+i",
+                                        "interp_type ext+e", "agg_nl 1",
                                         "agg_nl 2 -pc_amgmatching_agg_type a1 -pc_amgmatching_interp_type ext+e"},
                                        {"p_max 0", "p_max 1", "p_max 4", "truncfactor 0.3", "p_max 0 -pc_amgmatching_truncfactor 1"},
                                        {"threshold 0", "threshold 0.25", "threshold 0.6", "threshold 1"},
