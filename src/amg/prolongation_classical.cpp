@@ -133,7 +133,8 @@ public:
 private:
   bool aggressive(const Level<Ex> &level) const { return level.number < parameters_.agg_nl; }
   // Collective. auto is direct on the finest level where rows depend strongly on many others: the extended kinds then read tens of coarse
-  // points a row, which is most of a setup, and save few iterations. On coarse levels they save more than they cost.
+  // points a row, which takes a third of a setup, and save few iterations. On coarse levels they save more than they cost. *strong: how
+  // many, where they decided so.
   PetscErrorCode choose_kind(Ex &ex, const Level<Ex> &level, const Strength<Ex> &strength, InterpolationKind *kind, double *strong) const
   {
     const DistMatrix<Ex> &A = level.A;
