@@ -1,9 +1,9 @@
 #include "base/parallel.hpp"
 #include "graph/nodes.hpp"
+#include "sparse/rows/block_patterns.hpp"
 #include "sparse/rows/contract.hpp"
 #include "sparse/rows/search.hpp"
 
-#include <climits>
 #include <cmath>
 
 namespace amgkit
@@ -11,25 +11,23 @@ namespace amgkit
 namespace
 {
 // The sum of squares of a block's entries, each a fraction of the square of a power of two above all entries. The fractions are added as
-// integers, so that their order does not matter.
-struct SquareSum {
-  int exponent = INT_MIN; // of the power of two above all entries
+// integers, so that their order does not matter. visit(use) calls use(a) for the entries.
+template <class Visit> AMGKIT_FN double root_of_squares(double unit, Visit visit)
+{
+  double largest = 0;
+  int exponent = 0;
   std::uint64_t sum = 0;
-
-  AMGKIT_FN void measure(double a)
-  {
-    int e = 0;
-    if (a == 0) return;
-    frexp(a, &e);
-    exponent = e > exponent ? e : exponent;
-  }
-  AMGKIT_FN void add(double a, double unit)
-  {
-    const double x = ldexp(a, -exponent);
+  visit([&](double a) { largest = fmax(largest, fabs(a)); });
+  if (largest == 0) return 0;
+  frexp(largest, &exponent);
+  const int half = exponent / 2; // 2^-exponent alone may be too large for double
+  const double first = ldexp(1.0, -half), second = ldexp(1.0, half - exponent);
+  visit([&](double a) {
+    const double x = a * first * second;
     sum += static_cast<std::uint64_t>(x * x * unit);
-  }
-  AMGKIT_FN double root(double unit) const { return sum == 0 ? 0 : ldexp(sqrt(static_cast<double>(sum) / unit), exponent); }
-};
+  });
+  return ldexp(sqrt(static_cast<double>(sum) / unit), exponent);
+}
 
 // The largest power of two of which bs^2 fit 62 bits
 double unit_of_squares(int bs)
@@ -73,16 +71,34 @@ template <class Ex> PetscErrorCode norms_of_blocks(Ex &ex, CsrView<double> A, in
           for (; k < end && node[A.col[k]] == J; k++) use(A.val[k]);
         }
       };
-      SquareSum squares;
-      visit([&](double a) { squares.measure(a); });
-      visit([&](double a) {
-        if (a != 0) squares.add(a, unit);
-      });
-      val[t] = own && J == I ? squares.root(unit) : -squares.root(unit);
+      const double norm = root_of_squares(unit, visit);
+      val[t] = own && J == I ? norm : -norm;
     }
   });
 }
 
+// The same where A has all entries of each block that the pattern has.
+template <class Ex> PetscErrorCode norms_of_complete_blocks(Ex &ex, CsrView<double> A, int bs, Csr<double, Ex> &nodes)
+{
+  const CsrView<double> N = nodes.view();
+  const double unit = unit_of_squares(bs);
+  double *val = nodes.val.data();
+  return for_rows(ex, N.rows, N.average(), [=] AMGKIT_FN(auto team, std::int64_t I) {
+    const Segment blocks = entries_of(N, I);
+    const int length = (blocks.end - blocks.begin) * bs; // of each row
+    for (int t : team.share(blocks.begin, blocks.end)) {
+      const double *corner = A.val + A.ptr[I * bs] + (t - blocks.begin) * bs;
+      const double norm = root_of_squares(unit, [=](auto use) {
+        for (int p = 0; p < bs; p++) {
+          for (int q = 0; q < bs; q++) use(corner[p * length + q]);
+        }
+      });
+      val[t] = N.col[t] == I ? norm : -norm;
+    }
+  });
+}
+
+// A general matrix, or one of ghosts' columns: node[j] of column j.
 template <class Ex>
 PetscErrorCode condense_block(Ex &ex, CsrView<double> A, const Aggregation<Ex> &rows, int bs, const int *node, int columns, bool own,
                               Csr<double, Ex> &nodes)
@@ -111,8 +127,15 @@ template <class Ex> PetscErrorCode no_entries(Ex &ex, int rows, int columns, Csr
 template <class Ex> PetscErrorCode condense_to_nodes(Ex &ex, CsrView<double> A, int bs, Csr<double, Ex> &nodes)
 {
   Aggregation<Ex> rows;
+  bool whole = false;
 
   PetscFunctionBegin;
+  if (A.nnz > 0) PetscCall(find_blocks(ex, A, bs, bs, nodes, &whole));
+  if (whole) {
+    PetscCall(nodes.val.allocate(ex, nodes.col.size()));
+    PetscCall(norms_of_complete_blocks(ex, A, bs, nodes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(aggregates_of_blocks(ex, A.rows, bs, rows));
   PetscCall(condense_block(ex, A, rows, bs, static_cast<const int *>(rows.id.data()), rows.coarse, true, nodes));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -140,6 +140,43 @@ TYPED_TEST(NodeMatrix, OfADenseRow)
   }
 }
 
+// Complete blocks are read where they stand. An entry more, in a block of its own, sends all of them the general way: the same bits.
+TYPED_TEST(NodeMatrix, IsTheSameByCompleteBlocksAndByEntries)
+{
+  for (const int bs : {1, 2, 3, 6}) {
+    for (const int exponent : {0, 700, -700}) {
+      constexpr int nodes = 40;
+      const HostCsr some = random_blocks(nodes, 1, 5 * nodes, 91);
+      std::mt19937 random(17);
+      std::uniform_real_distribution<double> value(-1, 1);
+      Entries entries;
+      for (int I = 0; I < nodes; I++) {
+        for (int k = some.ptr[I]; k < some.ptr[I + 1]; k++) {
+          for (int p = 0; p < bs; p++) {
+            for (int q = 0; q < bs; q++) entries[{I * bs + p, some.col[k] * bs + q}] = std::ldexp(value(random), exponent);
+          }
+        }
+      }
+      const HostCsr complete = make_csr(nodes * bs, nodes * bs, entries);
+      const std::pair<int, int> last = {nodes - 1, nodes / 2};
+      ASSERT_FALSE(entries.count({last.first * bs, last.second * bs}));
+      entries[{last.first * bs, last.second * bs}] = 1;
+      const HostCsr other = make_csr(nodes * bs, nodes * bs, entries);
+      const Entries expected = norms_of(complete, bs);
+      int partly_ghosts = 0;
+      for (const PetscInt local_rows : layouts_of_nodes(nodes, bs)) {
+        Entries by_blocks, by_entries;
+        OK(condensed(this->ex, complete, bs, local_rows, by_blocks, &partly_ghosts));
+        OK(condensed(this->ex, other, bs, local_rows, by_entries, &partly_ghosts));
+        EXPECT_EQ(by_entries.erase(last), 1U);
+        EXPECT_EQ(by_blocks, by_entries);
+        ASSERT_EQ(by_blocks.size(), expected.size());
+        for (const auto &[where, norm] : expected) EXPECT_NEAR(by_blocks.at(where) / norm, 1, 1e-14);
+      }
+    }
+  }
+}
+
 // One unknown a node: absolute values, exactly. A block and its transpose: the same bits, on any rank.
 TYPED_TEST(NodeMatrix, IsExactlySymmetricWhereTheMatrixIs)
 {
