@@ -1,4 +1,5 @@
 #include "sparse/formats/block_sell_constants.hpp"
+#include "sparse/rows/block_patterns.hpp"
 
 namespace amgkit
 {
@@ -18,9 +19,9 @@ template <class F> PetscErrorCode with_block(int block, F f)
   return f(Block<6>{});
 }
 
-// The blocks of each node, and the numbers that stand for them.
-template <int N, class Ex>
-PetscErrorCode find_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptrs, Array<int, Ex> &cols, Array<double, Ex> &numbers, bool *fits)
+// The blocks of each node that have an entry, if those that have not all are few. A thread takes a node: where all blocks are complete,
+// reading them in turn, as amgkit::find_blocks() does, takes a tenth of the time.
+template <int N, class Ex> PetscErrorCode search_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptrs, Array<int, Ex> &cols, bool *fits)
 {
   constexpr double most = 1.125;
   const std::int64_t nodes = A.rows / N;
@@ -38,13 +39,32 @@ PetscErrorCode find_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptrs, Arra
   *fits = static_cast<double>(N * N) * static_cast<double>(blocks) <= most * static_cast<double>(A.nnz);
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(cols.allocate(ex, blocks));
-  PetscCall(numbers.allocate(ex, blocks));
   int *col = cols.data();
   PetscCall(for_each(ex, nodes, [=] AMGKIT_FN(std::int64_t I) {
     int next = ptr[I];
     for_blocks<N>(A, I, [&](int J) { col[next++] = J; });
   }));
-  PetscCall(number_blocks<N>(ex, A, ptr, col, numbers.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The blocks of each node, and the numbers that stand for them.
+template <int N, class Ex>
+PetscErrorCode find_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptr, Array<int, Ex> &col, Array<double, Ex> &numbers, bool *fits)
+{
+  Csr<double, Ex> complete;
+
+  PetscFunctionBegin;
+  *fits = false;
+  if (A.nnz > 0) PetscCall(amgkit::find_blocks(ex, A, N, N, complete, fits));
+  if (*fits) {
+    ptr = std::move(complete.ptr);
+    col = std::move(complete.col);
+  } else {
+    PetscCall(search_blocks<N>(ex, A, ptr, col, fits));
+  }
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(numbers.allocate(ex, col.size()));
+  PetscCall(number_blocks<N>(ex, A, ptr.data(), col.data(), numbers.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

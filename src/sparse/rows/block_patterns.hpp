@@ -27,15 +27,18 @@ template <class Ex> PetscErrorCode find_blocks(Ex &ex, const CsrView<double> &A,
     if (ptr[I * rows] % size != 0) atomic_or(is_broken, 1);
   }));
   // also where they are not whole, all that is read and written is there
-  PetscCall(for_rows(ex, blocks.rows, A.average() * rows, [=] AMGKIT_FN(auto team, std::int64_t I) {
-    const int begin = ptr[I * rows], length = (ptr[(I + 1) * rows] - begin) / rows, first = begin / size;
-    bool fits = true;
+  PetscCall(for_rows(ex, blocks.rows, A.average() / cols, [=] AMGKIT_FN(auto team, std::int64_t I) {
+    const int begin = ptr[I * rows], length = (ptr[(I + 1) * rows] - begin) / rows, count = length / cols, first = begin / size;
+    bool fits = count * cols == length;
     for (int p = 1; p < rows; p++) fits = fits && ptr[I * rows + p] == begin + p * length;
-    for (int k : team.share(0, length)) {
-      const int c = k % cols, j = col[begin + k], start = col[begin + k - c];
-      fits = fits && start % cols == 0 && j == start + c;
-      for (int p = 1; p < rows; p++) fits = fits && col[begin + p * length + k] == j;
-      if (c == 0) block_col[first + k / cols] = j / cols;
+    for (int b : team.share(0, count)) {
+      const int *corner = col + begin + b * cols, start = *corner;
+      for (int p = 0; p < rows; p++) {
+        for (int c = 0; c < cols; c++) fits &= corner[p * length + c] == start + c; // no branch: all are read at once
+      }
+      const int J = start / cols;
+      fits &= J * cols == start;
+      block_col[first + b] = J;
     }
     if (!fits) atomic_or(is_broken, 1);
   }));
