@@ -51,7 +51,7 @@ template <class Ex> struct GramSchmidt {
     pieces.bs = bs;
     pieces.m = m;
     pieces.own = own;
-    pieces.average = all > 0 ? static_cast<double>(nodes) / static_cast<double>(all) : 0;
+    pieces.average = all > 0 ? static_cast<double>(nodes) * bs / static_cast<double>(all) : 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Local: the way between the ranks, once halo is created.

@@ -52,7 +52,7 @@ template <class T> struct OfPieces {
 };
 struct AggregatePieces {
   int bs = 1, m = 0, own = 0;
-  double average = 0; // nodes of a piece
+  double average = 0; // rows of a piece
   const int *ptr = nullptr, *node = nullptr;
   const double *B = nullptr;
   OfPieces<const int> row;     // where T's rows begin

@@ -23,13 +23,12 @@ template <class T> AMGKIT_FN T *numbers_of(const AggregatePieces &P, const OfPie
 // f(row of B, row of T) for the rows of piece s that a lane has, the same ones every time
 template <class Team, class F> AMGKIT_FN void for_rows_of(const Team &team, const AggregatePieces &P, int s, F f)
 {
-  const int *row = s < P.own ? P.row.own : P.row.ghost;
+  const int *row = s < P.own ? P.row.own : P.row.ghost, begin = P.ptr[s], nodes = P.ptr[s + 1] - begin;
   double *T = s < P.own ? P.T.own : P.T.ghost;
-  for (int t : team.share(P.ptr[s], P.ptr[s + 1])) {
-    const std::int64_t first = std::int64_t{P.node[t]} * P.bs;
-    const double *b = P.B + first * P.m;
-    double *x = T + row[first];
-    for (int c = 0; c < P.bs; c++) f(b + c * P.m, x + c * P.m);
+  for (int t : team.share(0, nodes * P.bs)) {
+    const std::int64_t first = std::int64_t{P.node[begin + t / P.bs]} * P.bs;
+    const int c = t % P.bs;
+    f(P.B + (first + c) * P.m, T + row[first] + c * P.m);
   }
 }
 
