@@ -90,10 +90,11 @@ public:
       : parameters_(parameters), coordinates_(coordinates)
   {}
 
-  PetscErrorCode begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &of_finest, bool in_single) override
+  // The smooth vector is made of the near-null space: Prolongation::begin() would bring its vectors from the host once more.
+  PetscErrorCode begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &, bool in_single) override
   {
     PetscFunctionBegin;
-    PetscCall(Prolongation<Ex>::begin(ex, A, finest, of_finest, in_single));
+    this->in_single_ = in_single;
     PetscCall(near_null_space_of(ex, A, coordinates_, near_null_));
     constant_ = near_null_.constant && finest.block_size == 1;
     PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest.A.rows); }));
