@@ -26,9 +26,10 @@ namespace amgkit
 {
 namespace
 {
-constexpr std::size_t piece = std::size_t{4} << 20; // bytes
-constexpr std::size_t large = std::size_t{1} << 20; // bytes from which on pieces are worth it
-constexpr int most_by_default = 8;                  // threads
+// Bytes. A thread takes 15 microseconds to start, and page-locking half a millisecond a megabyte: hence few threads for a vector, small
+// buffers, and the driver's own way below so many bytes as a thread is worth.
+constexpr std::size_t largest_piece = std::size_t{2} << 20, least_piece = largest_piece / 4, for_a_thread = std::size_t{3} << 20;
+constexpr int most_by_default = 8; // threads
 
 // Two buffers of a thread; done: what was queued last for each.
 struct Lane {
@@ -36,7 +37,7 @@ struct Lane {
   std::array<cudaEvent_t, 2> done{};
 };
 
-// One set for the process, from the first use to PetscFinalize: page-locking takes 2.3 milliseconds a buffer. The thread that starts the
+// One set for the process, from the first use to PetscFinalize: page-locking takes a millisecond a buffer. The thread that starts the
 // GPU may make buffers, which serve every device; the events are made by the program's own thread, as each belongs to a device.
 struct Lanes {
   std::mutex change;                  // of open, device, buffered and what these count
@@ -92,7 +93,7 @@ cudaError_t make_buffers(std::size_t count, std::size_t *buffered)
   if (!lanes().open || *buffered >= count) return status;
   if (*buffered == 0) status = cudaGetDevice(&lanes().device);
   for (void *&one : buffer) {
-    if (!status) status = cudaMallocHost(&one, piece);
+    if (!status) status = cudaMallocHost(&one, largest_piece);
   }
   if (status) {
     for (void *one : buffer) static_cast<void>(one ? cudaFreeHost(one) : cudaSuccess);
@@ -131,6 +132,7 @@ struct Copy {
   void *to;
   std::size_t bytes;
   void (*move)(const Copy &, void *buffer, std::size_t at, std::size_t bytes);
+  std::size_t piece = largest_piece;
   std::atomic<std::size_t> next = 0; // byte of the first piece that nobody has taken
 };
 void fill(const Copy &copy, void *buffer, std::size_t at, std::size_t bytes)
@@ -153,9 +155,9 @@ cudaError_t send_pieces(Copy &copy, const Lane &lane)
 {
   cudaError_t status = cudaSetDevice(copy.device);
   for (std::size_t k = 0; !status; k ^= 1) {
-    const std::size_t at = copy.next.fetch_add(piece);
+    const std::size_t at = copy.next.fetch_add(copy.piece);
     if (at >= copy.bytes) break;
-    const std::size_t bytes = std::min(piece, copy.bytes - at);
+    const std::size_t bytes = std::min(copy.piece, copy.bytes - at);
     status = cudaEventSynchronize(lane.done[k]);
     if (status) break;
     copy.move(copy, lane.buffer[k], at, bytes);
@@ -169,8 +171,8 @@ cudaError_t fetch_pieces(Copy &copy, const Lane &lane)
   std::array<std::size_t, 2> at{}, bytes{}; // of what each buffer waits for
   cudaError_t status = cudaSetDevice(copy.device);
   for (std::size_t k = 0; !status; k ^= 1) {
-    at[k] = copy.next.fetch_add(piece);
-    bytes[k] = at[k] < copy.bytes ? std::min(piece, copy.bytes - at[k]) : 0;
+    at[k] = copy.next.fetch_add(copy.piece);
+    bytes[k] = at[k] < copy.bytes ? std::min(copy.piece, copy.bytes - at[k]) : 0;
     if (bytes[k] > 0) {
       status = cudaMemcpyAsync(lane.buffer[k], copy.there + at[k], bytes[k], cudaMemcpyDeviceToHost, copy.stream);
       if (!status) status = cudaEventRecord(lane.done[k], copy.stream);
@@ -207,8 +209,17 @@ PetscErrorCode count_threads(std::size_t bytes, std::size_t *threads)
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-amgkit_copy_threads", &wanted, &set));
   if (!set) PetscCall(default_copy_threads(&wanted));
-  *threads = std::min(static_cast<std::size_t>(std::clamp<PetscInt>(wanted, 1, most_copy_threads)), (bytes + piece - 1) / piece);
+  *threads =
+      std::min(static_cast<std::size_t>(std::clamp<PetscInt>(wanted, 1, most_copy_threads)), (bytes + for_a_thread - 1) / for_a_thread);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// So that a thread has three pieces, and the transfer of its first one begins early.
+std::size_t piece_of(std::size_t bytes, std::size_t threads)
+{
+  constexpr std::size_t page = 4096;
+  const std::size_t share = (bytes / (3 * threads) + page - 1) / page * page;
+  return std::clamp(share, least_piece, largest_piece);
 }
 
 PetscErrorCode run(Cuda &ex, Copy &copy, cudaError_t (*part)(Copy &, const Lane &))
@@ -220,6 +231,7 @@ PetscErrorCode run(Cuda &ex, Copy &copy, cudaError_t (*part)(Copy &, const Lane 
   copy.stream = ex.stream;
   PetscCall(count_threads(copy.bytes, &count));
   PetscCall(make_lanes(&count));
+  copy.piece = piece_of(copy.bytes, count);
   std::vector<cudaError_t> status(count, cudaSuccess);
   std::vector<std::thread> threads;
   threads.reserve(count);
@@ -262,7 +274,7 @@ PetscErrorCode copy_in(Cuda &ex, void *to, const void *from, std::size_t bytes)
   Copy copy = {0, nullptr, static_cast<char *>(to), from, nullptr, bytes, fill};
 
   PetscFunctionBegin;
-  if (bytes < large || is_page_locked(from)) {
+  if (bytes < for_a_thread || is_page_locked(from)) {
     PetscCall(memory_from_host(ex, to, from, bytes));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -288,7 +300,7 @@ PetscErrorCode copy_out(Cuda &ex, void *to, const void *from, std::size_t bytes)
   Copy copy = {0, nullptr, static_cast<char *>(const_cast<void *>(from)), nullptr, to, bytes, empty};
 
   PetscFunctionBegin;
-  if (bytes < large || is_page_locked(to)) {
+  if (bytes < for_a_thread || is_page_locked(to)) {
     PetscCall(memory_to_host(ex, to, from, bytes));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
