@@ -1,5 +1,5 @@
 // Starting the GPU ahead. A process's first use of a GPU starts the driver (0.1 to 0.2 s), opens the device (0.15 s) and loads kernels (up
-// to 0.1 s), and page-locking the buffers of copies takes 40 ms. Here a thread does all that while the program assembles its matrix.
+// to 0.1 s), and page-locking the buffers of copies takes 20 ms. Here a thread does all that while the program assembles its matrix.
 #pragma once
 #include "base/compat.hpp"
 

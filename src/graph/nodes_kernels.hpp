@@ -1,5 +1,6 @@
 #include "base/parallel.hpp"
 #include "graph/nodes.hpp"
+#include "sparse/formats/long_float.hpp"
 #include "sparse/rows/block_patterns.hpp"
 #include "sparse/rows/contract.hpp"
 #include "sparse/rows/search.hpp"
@@ -10,6 +11,9 @@ namespace amgkit
 {
 namespace
 {
+// 2^e, of which double has this and its inverse.
+AMGKIT_FN inline double power_of_two(int e) { return double_of(static_cast<std::uint64_t>(e + 1023) << 52); }
+
 // The sum of squares of a block's entries, each a fraction of the square of a power of two above all entries. The fractions are added as
 // integers, so that their order does not matter. visit(use) calls use(a) for the entries.
 template <class Visit> AMGKIT_FN double root_of_squares(double unit, Visit visit)
@@ -20,13 +24,13 @@ template <class Visit> AMGKIT_FN double root_of_squares(double unit, Visit visit
   visit([&](double a) { largest = fmax(largest, fabs(a)); });
   if (largest == 0) return 0;
   frexp(largest, &exponent);
-  const int half = exponent / 2; // 2^-exponent alone may be too large for double
-  const double first = ldexp(1.0, -half), second = ldexp(1.0, half - exponent);
+  const int half = exponent / 2, other = exponent - half; // 2^-exponent alone may be too large for double
+  const double first = power_of_two(-half), second = power_of_two(-other);
   visit([&](double a) {
     const double x = a * first * second;
     sum += static_cast<std::uint64_t>(x * x * unit);
   });
-  return ldexp(sqrt(static_cast<double>(sum) / unit), exponent);
+  return sqrt(static_cast<double>(sum) / unit) * power_of_two(half) * power_of_two(other);
 }
 
 // The largest power of two of which bs^2 fit 62 bits

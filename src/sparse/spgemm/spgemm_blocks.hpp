@@ -27,6 +27,19 @@ struct BlockAt {
 
 template <int Rows, int M> struct BlockSums {
   double of[Rows][M];
+
+  AMGKIT_FN void load(const double *from)
+  {
+    for (int p = 0; p < Rows; p++) {
+      for (int q = 0; q < M; q++) of[p][q] = from[p * M + q];
+    }
+  }
+  AMGKIT_FN void store(double *to) const
+  {
+    for (int p = 0; p < Rows; p++) {
+      for (int q = 0; q < M; q++) to[p * M + q] = of[p][q];
+    }
+  }
 };
 
 // Lists of fewer rows than fill a GPU take as long as one of their rows: they go with the next larger ones; the last list has twice the
@@ -51,7 +64,8 @@ template <int Rows, int Inner, int M> struct Blocks {
   {
     for (int c = 0; c < Inner; c++) {
       for (int p = 0; p < Rows; p++) {
-        for (int q = 0; q < M; q++) sum.of[p][q] += a[p * row_of_a + c] * b[c * row_of_b + q];
+        const double factor = a[p * row_of_a + c];
+        for (int q = 0; q < M; q++) sum.of[p][q] += factor * b[c * row_of_b + q];
       }
     }
   }
@@ -69,9 +83,9 @@ template <int Rows, int Inner, int M> struct Blocks {
             const int place = places.place(table, at.where);
             if (place < 0) return;
             BlockSums<Rows, M> sum;
-            for (int c = 0; c < sums; c++) sum.of[c / M][c % M] = table.sum[place][c];
+            sum.load(table.sum[place]);
             add(in.A.val + row.begin + Inner * at.r, row.length, in.B.val + std::int64_t{M} * at.first, M * at.step, sum);
-            for (int c = 0; c < sums; c++) table.sum[place][c] = sum.of[c / M][c % M];
+            sum.store(table.sum[place]);
           });
     }
   };
@@ -211,6 +225,7 @@ template <int Rows, int Inner, int M> struct Blocks {
 };
 
 // Teams that have whole nodes of fewer than so many do not fill a GPU: the coarse nodes of 3D elasticity are a 27th, and their rows long.
+// A CPU has nothing to fill.
 constexpr std::int64_t few_nodes = 4096;
 // Nor do halves of nodes with the sums of 6 rows, 37 KiB of them in the largest table, of fewer than so many.
 constexpr std::int64_t few_large_nodes = 32768;
@@ -223,9 +238,12 @@ PetscErrorCode numeric_by_shape(Ex &ex, const BlockFactors &in, const SpgemmPlan
     constexpr BlockShape shape = block_shapes[S];
     if (shape.rows != plan.rows || shape.inner != plan.inner || shape.run != plan.run)
       return numeric_by_shape<Noted, S + 1, End>(ex, in, plan, C);
-    if (plan.row.size() < few_nodes) return Blocks<1, shape.inner, shape.run>::template numeric<Noted, shape.rows>(ex, in, plan, C);
+    if constexpr (!Ex::one_by_one) {
+      if (plan.row.size() < few_nodes) return Blocks<1, shape.inner, shape.run>::template numeric<Noted, shape.rows>(ex, in, plan, C);
+    }
     if constexpr (shape.rows == 6) {
-      if (plan.row.size() < few_large_nodes) return Blocks<3, shape.inner, shape.run>::template numeric<Noted, 2>(ex, in, plan, C);
+      if (Ex::one_by_one || plan.row.size() < few_large_nodes)
+        return Blocks<3, shape.inner, shape.run>::template numeric<Noted, 2>(ex, in, plan, C);
     }
     return Blocks<shape.rows, shape.inner, shape.run>::template numeric<Noted, 1>(ex, in, plan, C);
   } else {
