@@ -4,6 +4,16 @@
 
 namespace amgkit
 {
+namespace
+{
+// The place of node J among these entries of a row of nodes, tried first where it is if all blocks before it are complete.
+AMGKIT_FN inline int place_of_node(const CsrView<double> &nodes, const Segment &row, int blocks_before, int J)
+{
+  const int likely = row.begin + blocks_before;
+  return likely < row.end && nodes.col[likely] == J ? likely : lower_bound(nodes.col, row.begin, row.end, J);
+}
+} // namespace
+
 template <class Ex>
 PetscErrorCode lumping_of(Ex &ex, const SplitRows &A, CsrView<double> nodes, CsrView<double> ghost_nodes, const Strength<Ex> &S, int bs,
                           const int *unknown, Lumping<Ex> &lumping)
@@ -21,13 +31,13 @@ PetscErrorCode lumping_of(Ex &ex, const SplitRows &A, CsrView<double> nodes, Csr
     const Segment own_nodes = entries_of(nodes, I), other_nodes = entries_of(ghost_nodes, I);
     for (int k : team.share(own.begin, own.end)) {
       const int J = diag.col[k] / bs;
-      const bool stays = J == I || strong[bs == 1 ? k : lower_bound(nodes.col, own_nodes.begin, own_nodes.end, J)];
-      own_kind[k] = stays ? entry_stays : static_cast<unsigned char>(diag.col[k] % bs);
+      const bool stays = J == I || strong[bs == 1 ? k : place_of_node(nodes, own_nodes, (k - own.begin) / bs, J)];
+      own_kind[k] = stays ? entry_stays : static_cast<unsigned char>(diag.col[k] - J * bs);
     }
     for (int k : team.share(other.begin, other.end)) {
-      const int j = unknown[offd.col[k]];
-      const bool stays = ghost_strong[bs == 1 ? k : lower_bound(ghost_nodes.col, other_nodes.begin, other_nodes.end, j / bs)];
-      ghost_kind[k] = stays ? entry_stays : static_cast<unsigned char>(j % bs);
+      const int j = unknown[offd.col[k]], J = j / bs;
+      const bool stays = ghost_strong[bs == 1 ? k : place_of_node(ghost_nodes, other_nodes, (k - other.begin) / bs, J)];
+      ghost_kind[k] = stays ? entry_stays : static_cast<unsigned char>(j - J * bs);
     }
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
