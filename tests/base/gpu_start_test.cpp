@@ -52,7 +52,7 @@ TEST(GpuStart, IsFollowedBySpacesAndCopies)
   Cuda ex;
   OK(open(ex));
   {
-    std::vector<double> x(std::size_t{3} << 20), y(x.size()); // 24 MB, six buffers
+    std::vector<double> x(std::size_t{3} << 20), y(x.size()); // 24 MB, in pieces of 1 MB
     for (std::size_t i = 0; i < x.size(); i++) x[i] = static_cast<double>(i);
     Array<double, Cuda> X;
     OK(X.allocate(ex, static_cast<std::int64_t>(x.size())));

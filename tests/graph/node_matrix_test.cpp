@@ -6,6 +6,8 @@
 #include "support/failing_allocations.hpp"
 #include "support/prolongator_entries.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -140,27 +142,40 @@ TYPED_TEST(NodeMatrix, OfADenseRow)
   }
 }
 
-// Complete blocks are read where they stand. An entry more, in a block of its own, sends all of them the general way: the same bits.
+namespace
+{
+// A random matrix of nodes, each entry a complete block of random numbers times 2^exponent; the last two nodes are not coupled.
+Entries complete_blocks(int nodes, int bs, int exponent)
+{
+  const HostCsr pattern = random_blocks(nodes, 1, 5 * nodes, 91);
+  std::mt19937 random(17);
+  std::uniform_real_distribution<double> value(-1, 1);
+  Entries entries;
+  for (int I = 0; I < nodes; I++) {
+    for (int k = pattern.ptr[I]; k < pattern.ptr[I + 1]; k++) {
+      if (pattern.col[k] != I && std::min(I, pattern.col[k]) == nodes - 2) continue;
+      for (int p = 0; p < bs; p++) {
+        for (int q = 0; q < bs; q++) entries[{I * bs + p, pattern.col[k] * bs + q}] = std::ldexp(value(random), exponent);
+      }
+    }
+  }
+  return entries;
+}
+} // namespace
+
+// Complete blocks are read where they stand. Two more blocks that are not complete, which have as many entries together as one that is,
+// send all of them the general way: the same bits.
 TYPED_TEST(NodeMatrix, IsTheSameByCompleteBlocksAndByEntries)
 {
-  for (const int bs : {1, 2, 3, 6}) {
+  constexpr int nodes = 40, last = nodes - 1; // the last two nodes are on one rank
+  for (const int bs : {2, 3, 6}) {
     for (const int exponent : {0, 700, -700}) {
-      constexpr int nodes = 40;
-      const HostCsr some = random_blocks(nodes, 1, 5 * nodes, 91);
-      std::mt19937 random(17);
-      std::uniform_real_distribution<double> value(-1, 1);
-      Entries entries;
-      for (int I = 0; I < nodes; I++) {
-        for (int k = some.ptr[I]; k < some.ptr[I + 1]; k++) {
-          for (int p = 0; p < bs; p++) {
-            for (int q = 0; q < bs; q++) entries[{I * bs + p, some.col[k] * bs + q}] = std::ldexp(value(random), exponent);
-          }
-        }
-      }
+      Entries entries = complete_blocks(nodes, bs, exponent);
       const HostCsr complete = make_csr(nodes * bs, nodes * bs, entries);
-      const std::pair<int, int> last = {nodes - 1, nodes / 2};
-      ASSERT_FALSE(entries.count({last.first * bs, last.second * bs}));
-      entries[{last.first * bs, last.second * bs}] = 1;
+      const std::array<std::pair<int, int>, 2> more = {{{last, last - 1}, {last - 1, last}}};
+      for (const auto &[I, J] : more) ASSERT_FALSE(entries.count({I * bs, J * bs}));
+      entries[{more[0].first * bs, more[0].second * bs}] = 1;
+      for (int c = 1; c < bs * bs; c++) entries[{more[1].first * bs + c / bs, more[1].second * bs + c % bs}] = 1;
       const HostCsr other = make_csr(nodes * bs, nodes * bs, entries);
       const Entries expected = norms_of(complete, bs);
       int partly_ghosts = 0;
@@ -168,11 +183,32 @@ TYPED_TEST(NodeMatrix, IsTheSameByCompleteBlocksAndByEntries)
         Entries by_blocks, by_entries;
         OK(condensed(this->ex, complete, bs, local_rows, by_blocks, &partly_ghosts));
         OK(condensed(this->ex, other, bs, local_rows, by_entries, &partly_ghosts));
-        EXPECT_EQ(by_entries.erase(last), 1U);
+        for (const auto &where : more) EXPECT_EQ(by_entries.erase(where), 1U);
         EXPECT_EQ(by_blocks, by_entries);
         ASSERT_EQ(by_blocks.size(), expected.size());
         for (const auto &[where, norm] : expected) EXPECT_NEAR(by_blocks.at(where) / norm, 1, 1e-14);
       }
+    }
+  }
+}
+
+// Squares of entries that are complete, but not blocks: each begins a column late, and has a column of the next node.
+TYPED_TEST(NodeMatrix, SquaresBesideTheBlocksAreNoBlocks)
+{
+  constexpr int nodes = 20;
+  for (const int bs : {2, 3}) {
+    Entries entries;
+    for (int I = 0; I < nodes; I++) {
+      for (int c = 0; c < bs * bs; c++) entries[{I * bs + c / bs, I * bs + c % bs + (I + 1 < nodes)}] = 1 + I + c;
+    }
+    const HostCsr A = make_csr(nodes * bs, nodes * bs, entries);
+    const Entries expected = norms_of(A, bs);
+    int partly_ghosts = 0;
+    for (const PetscInt local_rows : layouts_of_nodes(nodes, bs)) {
+      Entries got;
+      OK(condensed(this->ex, A, bs, local_rows, got, &partly_ghosts));
+      ASSERT_EQ(got.size(), expected.size());
+      for (const auto &[where, norm] : expected) EXPECT_NEAR(got.at(where) / norm, 1, 1e-14);
     }
   }
 }

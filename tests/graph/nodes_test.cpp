@@ -2,6 +2,7 @@
 
 #include "graph/aggregate.hpp"
 #include "support/gallery.hpp"
+#include "support/prolongator_entries.hpp"
 #include "support/spaces.hpp"
 
 #include <cmath>
@@ -26,6 +27,35 @@ TYPED_TEST(Nodes, AreTheNormsOfTheBlocks)
   OK(upload(this->ex, make_csr(0, 0, {}), M));
   OK(condense_to_nodes(this->ex, M.view(), 3, N));
   EXPECT_EQ(N.rows, 0);
+}
+
+// By complete blocks, and by entries where one is missing.
+TYPED_TEST(Nodes, AreThoseOfTheLargestAndTheSmallestNumbers)
+{
+  const double large = 1.7e308, small = 5e-324;
+  const auto block = [](Entries &all, int I, int J, const std::vector<double> &of) {
+    for (int c = 0; c < 4; c++) all[{2 * I + c / 2, 2 * J + c % 2}] = of[static_cast<std::size_t>(c)];
+  };
+  Entries entries;
+  block(entries, 0, 0, {large, 0, small, 1});
+  block(entries, 0, 1, {small, small, small, small});
+  block(entries, 1, 0, {0, small, 0, 0});
+  block(entries, 1, 1, {3e-310, 0, 0, 4e-310});
+  block(entries, 2, 2, {0, 0, 0, 0});
+  for (const bool complete : {true, false}) {
+    Csr<double, TypeParam> M, N;
+    HostCsr got;
+    if (!complete) entries.erase({4, 4});
+    OK(upload(this->ex, make_csr(6, 6, entries), M));
+    OK(condense_to_nodes(this->ex, M.view(), 2, N));
+    OK(download(this->ex, N, got));
+    EXPECT_EQ(got.col, (std::vector<int>{0, 1, 0, 1, 2}));
+    EXPECT_EQ(got.val[0], large);
+    EXPECT_EQ(got.val[1], -2 * small);
+    EXPECT_EQ(got.val[2], -small);
+    EXPECT_NEAR(got.val[3] / 5e-310, 1, 1e-12);
+    EXPECT_EQ(got.val[4], 0);
+  }
 }
 
 TYPED_TEST(Nodes, UnknownsFollowTheirNode)

@@ -19,8 +19,8 @@ template <class F> PetscErrorCode with_block(int block, F f)
   return f(Block<6>{});
 }
 
-// The blocks of each node that have an entry, if those that have not all are few. A thread takes a node: where all blocks are complete,
-// reading them in turn, as amgkit::find_blocks() does, takes a tenth of the time.
+// The blocks of each node that have an entry; *fits: only few of them are incomplete. A thread takes a node: where all blocks are complete,
+// amgkit::find_blocks() takes a tenth of the time.
 template <int N, class Ex> PetscErrorCode search_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptrs, Array<int, Ex> &cols, bool *fits)
 {
   constexpr double most = 1.125;
@@ -60,6 +60,7 @@ PetscErrorCode find_blocks(Ex &ex, CsrView<double> A, Array<int, Ex> &ptr, Array
     ptr = std::move(complete.ptr);
     col = std::move(complete.col);
   } else {
+    complete = {};
     PetscCall(search_blocks<N>(ex, A, ptr, col, fits));
   }
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);

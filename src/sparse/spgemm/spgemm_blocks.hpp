@@ -225,7 +225,7 @@ template <int Rows, int Inner, int M> struct Blocks {
 };
 
 // Teams that have whole nodes of fewer than so many do not fill a GPU: the coarse nodes of 3D elasticity are a 27th, and their rows long.
-// A CPU has nothing to fill.
+// A CPU has nothing to fill, but registers for 18 sums and not for 36: it takes six rows by halves.
 constexpr std::int64_t few_nodes = 4096;
 // Nor do halves of nodes with the sums of 6 rows, 37 KiB of them in the largest table, of fewer than so many.
 constexpr std::int64_t few_large_nodes = 32768;
@@ -238,14 +238,16 @@ PetscErrorCode numeric_by_shape(Ex &ex, const BlockFactors &in, const SpgemmPlan
     constexpr BlockShape shape = block_shapes[S];
     if (shape.rows != plan.rows || shape.inner != plan.inner || shape.run != plan.run)
       return numeric_by_shape<Noted, S + 1, End>(ex, in, plan, C);
-    if constexpr (!Ex::one_by_one) {
+    if constexpr (Ex::one_by_one) {
+      constexpr int parts = shape.rows == 6 ? 2 : 1;
+      return Blocks<shape.rows / parts, shape.inner, shape.run>::template numeric<Noted, parts>(ex, in, plan, C);
+    } else {
       if (plan.row.size() < few_nodes) return Blocks<1, shape.inner, shape.run>::template numeric<Noted, shape.rows>(ex, in, plan, C);
+      if constexpr (shape.rows == 6) {
+        if (plan.row.size() < few_large_nodes) return Blocks<3, shape.inner, shape.run>::template numeric<Noted, 2>(ex, in, plan, C);
+      }
+      return Blocks<shape.rows, shape.inner, shape.run>::template numeric<Noted, 1>(ex, in, plan, C);
     }
-    if constexpr (shape.rows == 6) {
-      if (Ex::one_by_one || plan.row.size() < few_large_nodes)
-        return Blocks<3, shape.inner, shape.run>::template numeric<Noted, 2>(ex, in, plan, C);
-    }
-    return Blocks<shape.rows, shape.inner, shape.run>::template numeric<Noted, 1>(ex, in, plan, C);
   } else {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Blocks of %d x %d times %d x %d are not summed", plan.rows, plan.inner, plan.inner, plan.run);
   }
