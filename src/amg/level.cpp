@@ -37,9 +37,8 @@ template <class Ex> PetscErrorCode Level<Ex>::analyse(Ex &ex, const AmgParameter
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode Prolongation<Ex>::begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &, bool in_single)
+template <class Ex> PetscErrorCode Prolongation<Ex>::look_at_finest(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &)
 {
-  in_single_ = in_single;
   return attempt(finest.A.comm, [&] {
     PetscFunctionBegin;
     PetscCall(smooth_vector_.allocate(ex, finest.A.rows));

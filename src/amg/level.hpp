@@ -107,9 +107,12 @@ public:
   Prolongation(const Prolongation &) = delete;
   Prolongation &operator=(const Prolongation &) = delete;
   virtual ~Prolongation() = default;
-  // Collective, before all else: what the user says of A, the finest level's matrix. in_single: whether what the cycle alone reads, P
-  // among it, may be in single precision.
-  virtual PetscErrorCode begin(Ex &, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &, bool in_single);
+  // Collective, before all else. in_single: whether what the cycle alone reads, P among it, may be in single precision.
+  PetscErrorCode begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &of_finest, bool in_single)
+  {
+    in_single_ = in_single;
+    return look_at_finest(ex, A, finest, of_finest);
+  }
   // Local, after begin(): the finest level's rows are in this order, order[new] = the user's, of whom begin() has asked.
   virtual PetscErrorCode take_order(Ex &ex, const int *order) { return bring_in_order(ex, order, 1, smooth_vector_); }
   // Collective: fine.transfer, coarse.A = R A P, coarse's block size, if it is not 1, and of_coarse, all but P as MatrixTransfer::create()
@@ -125,6 +128,8 @@ public:
   void give_back_smooth_vector(Array<double, Ex> &&w) { smooth_vector_ = std::move(w); }
 
 protected:
+  // Collective: what the method needs of A, the finest level's matrix, and of what the user says of it; here smooth_vector_ alone.
+  virtual PetscErrorCode look_at_finest(Ex &, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &);
   // m vectors side by side
   static PetscErrorCode bring_in_order(Ex &, const int *order, int m, Array<double, Ex> &vectors);
   Array<double, Ex> smooth_vector_;

@@ -82,12 +82,12 @@ template <class Ex> class ClassicalProlongation final : public Prolongation<Ex> 
 public:
   explicit ClassicalProlongation(const ClassicalParameters &parameters) : parameters_(parameters) {}
 
-  PetscErrorCode begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &of_finest, bool in_single) override
+  PetscErrorCode look_at_finest(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &of_finest) override
   {
     Magnitudes of;
 
     PetscFunctionBegin;
-    PetscCall(Prolongation<Ex>::begin(ex, A, finest, of_finest, in_single));
+    PetscCall(Prolongation<Ex>::look_at_finest(ex, A, finest, of_finest));
     PetscCall(attempt(finest.A.comm, [&] { return magnitudes(ex, finest.A.rows, of_finest.diagonal.data(), &of); }));
     std::array<double, 2> all = {-of.least, of.most};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_DOUBLE, MPI_MAX, finest.A.comm));

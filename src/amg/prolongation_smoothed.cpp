@@ -90,11 +90,10 @@ public:
       : parameters_(parameters), coordinates_(coordinates)
   {}
 
-  // The smooth vector is made of the near-null space: Prolongation::begin() would bring its vectors from the host once more.
-  PetscErrorCode begin(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &, bool in_single) override
+  // The smooth vector is made of the near-null space: Prolongation's would bring its vectors from the host once more.
+  PetscErrorCode look_at_finest(Ex &ex, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &) override
   {
     PetscFunctionBegin;
-    this->in_single_ = in_single;
     PetscCall(near_null_space_of(ex, A, coordinates_, near_null_));
     constant_ = near_null_.constant && finest.block_size == 1;
     PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest.A.rows); }));
