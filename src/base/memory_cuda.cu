@@ -1,17 +1,15 @@
-// The device's memory: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very large.
-#include "base/communicated_memory_cuda.hpp"
+// The Cuda space: its stream and device, and copies.
 #include "base/copies_within.hpp"
 #include "base/device.hpp"
 #include "base/gpu_start.hpp"
 #include "base/launch_cuda.hpp"
 #include "base/log.hpp"
 #include "base/memory.hpp"
+#include "base/pools_cuda.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <petscsys.h>
-#include <set>
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
 #endif
@@ -20,78 +18,6 @@ namespace amgkit
 {
 namespace
 {
-// One for the process, from its first use to PetscFinalize.
-CommunicatedMemory &communicated_memory()
-{
-  static CommunicatedMemory memory;
-  return memory;
-}
-PetscErrorCode destroy_communicated_memory() { return communicated_memory().destroy(); }
-
-PetscErrorCode allocate_communicated(std::size_t bytes, void **p, cudaError_t *status)
-{
-  PetscFunctionBegin;
-  const bool first = communicated_memory().empty();
-  *status = communicated_memory().allocate(bytes, p);
-  if (first && !communicated_memory().empty()) PetscCall(PetscRegisterFinalize(destroy_communicated_memory));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// One for the process and each of its devices, from its first use to PetscFinalize: a setup then finds the memory that the last one has
-// freed. New memory takes a millisecond a GB and more: at 7-point 256³ 17 of 219 ms of amgclassical, 9 of 54 of amgmatching.
-struct Pool {
-  cudaMemPool_t handle = nullptr;
-  bool trimmed = false; // once at least
-};
-std::map<int, Pool> &pools()
-{
-  static std::map<int, Pool> of_device;
-  return of_device;
-}
-PetscErrorCode destroy_pools()
-{
-  PetscFunctionBegin;
-  for (const auto &[device, pool] : pools()) AMGKIT_CALL_CUDA(cudaMemPoolDestroy(pool.handle));
-  pools().clear();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Blocks of this size and more are taken from the driver, one by one, and given back at once: a pool's are found again by blocks that are
-// not larger, and what is free between them cannot be put together. Costs 0.6 ms a GB. Of the 5.1 GB that the pool took for amgclassical at
-// 7-point 256³ it saves 0.1; from 512 MB on 0.3, but then it costs up to 3 % of a setup.
-constexpr std::size_t large_bytes = std::size_t{1} << 30;
-std::set<void *> &large_blocks()
-{
-  static std::set<void *> blocks;
-  return blocks;
-}
-cudaError_t allocate_large(std::size_t bytes, void **p)
-{
-  const cudaError_t status = cudaMalloc(p, bytes);
-  if (!status) large_blocks().insert(*p);
-  return status;
-}
-
-PetscErrorCode pool_of_device(int device, cudaMemPool_t *pool)
-{
-  cudaMemPoolProps properties{};
-  std::uint64_t keep = UINT64_MAX; // until trim()
-
-  PetscFunctionBegin;
-  if (const auto found = pools().find(device); found != pools().end()) {
-    *pool = found->second.handle;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location.type = cudaMemLocationTypeDevice;
-  properties.location.id = device;
-  AMGKIT_CALL_CUDA(cudaMemPoolCreate(pool, &properties));
-  if (pools().empty()) PetscCall(PetscRegisterFinalize(destroy_pools));
-  pools()[device].handle = *pool;
-  AMGKIT_CALL_CUDA(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // One block of page-locked memory for all spaces, from the first use to PetscFinalize: taking it costs 2 ms. Who lets a kernel write to its
 // first half waits for it and reads at once; the second half is post_to_host()'s, and the event says that it is written.
 struct HostScalars {
@@ -233,42 +159,6 @@ PetscErrorCode try_device()
   PetscFunctionReturn(host_scalars().beside_device ? PETSC_SUCCESS : PETSC_ERR_MEM);
 }
 
-namespace
-{
-PetscErrorCode free_scratch(Cuda &ex)
-{
-  PetscFunctionBegin;
-  PetscCall(memory_free(ex, Memory::scratch, ex.scratch));
-  ex.scratch = nullptr;
-  ex.scratch_bytes = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// What is in use and the rest of so many bytes stay in the pool.
-PetscErrorCode trim_to(Cuda &ex, std::size_t bytes)
-{
-  PetscFunctionBegin;
-  PetscCall(free_scratch(ex));
-  AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
-  AMGKIT_CALL_CUDA(cudaMemPoolTrimTo(ex.pool, bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
-PetscErrorCode scratch_memory(Cuda &ex, std::size_t bytes, void **p)
-{
-  const std::size_t size = std::max(bytes, std::size_t{1} << 20);
-
-  PetscFunctionBegin;
-  if (bytes > ex.scratch_bytes) {
-    PetscCall(free_scratch(ex));
-    PetscCall(memory_allocate(ex, Memory::scratch, size, &ex.scratch));
-    ex.scratch_bytes = size;
-  }
-  *p = ex.scratch;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode close(Cuda &ex)
 {
   PetscFunctionBegin;
@@ -278,85 +168,50 @@ PetscErrorCode close(Cuda &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode trim(Cuda &ex)
+namespace
 {
-  constexpr std::size_t share = 8;
-  std::size_t free, total;
-
-  PetscFunctionBegin;
-  AMGKIT_CALL_CUDA(cudaMemGetInfo(&free, &total));
-  for (auto &[device, pool] : pools()) {
-    if (pool.handle != ex.pool) continue;
-    PetscCall(trim_to(ex, pool.trimmed ? total / share : 0));
-    pool.trimmed = true;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **p)
+// What a kernel copies or clears: it starts sooner after others than the driver's copies do, by 5 us. In words of 4 bytes.
+constexpr std::size_t few_words_bytes = std::size_t{1} << 16;
+constexpr int word_threads = 256;
+__global__ void copy_words(const unsigned *from, unsigned *to, unsigned words)
 {
-  PetscFunctionBegin;
-  *p = nullptr;
-  if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  cudaError_t status = cudaSuccess;
-  for (int round = 0; round < 2; round++) {
-    if (kind == Memory::communicated)
-      PetscCall(allocate_communicated(bytes, p, &status));
-    else if (bytes >= large_bytes)
-      status = allocate_large(bytes, p);
-    else
-      status = cudaMallocFromPoolAsync(p, bytes, ex.pool, ex.stream);
-    if (status != cudaErrorMemoryAllocation || round > 0) break;
-    (void)cudaGetLastError();
-    PetscCall(trim_to(ex, 0)); // what the pool keeps for reuse may be what is missing
-  }
-  if (status == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError(); // the caller handles it; later launches must not report it again
-    *p = nullptr;
-    PetscFunctionReturn(PETSC_ERR_MEM);
-  }
-  AMGKIT_CALL_CUDA(status);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  detail::wait_for_kernels_before();
+  const unsigned i = blockIdx.x * word_threads + threadIdx.x;
+  if (i < words) to[i] = from ? from[i] : 0;
 }
-
-PetscErrorCode memory_available(Cuda &ex, std::int64_t *bytes)
+// Not where the space is open for copies alone: its process has loaded no kernels.
+bool few_words(const Cuda &ex, std::size_t bytes, const void *to, const void *from)
 {
-  std::size_t free, total;
-  std::uint64_t used, reserved;
-
-  PetscFunctionBegin;
-  AMGKIT_CALL_CUDA(cudaMemGetInfo(&free, &total));
-  AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrUsedMemCurrent, &used));
-  AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
-  *bytes = static_cast<std::int64_t>(free + reserved - used);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  const std::size_t all = bytes | reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  return ex.pool && bytes <= few_words_bytes && all % sizeof(unsigned) == 0;
 }
-
-PetscErrorCode memory_free(Cuda &ex, Memory kind, void *p)
+PetscErrorCode copy_few(Cuda &ex, void *to, const void *from, std::size_t bytes)
 {
-  PetscFunctionBegin;
-  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
-  // communicated blocks are used again in stream order, as all work of a space is on one stream
-  if (kind == Memory::communicated)
-    communicated_memory().release(p);
-  else if (large_blocks().erase(p))
-    AMGKIT_CALL_CUDA(cudaFree(p)); // waits for the device
-  else
-    AMGKIT_CALL_CUDA(cudaFreeAsync(p, ex.stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  const auto words = static_cast<unsigned>(bytes / sizeof(unsigned));
+  return detail::launch(ex, (words + word_threads - 1) / word_threads, word_threads, copy_words, static_cast<const unsigned *>(from),
+                        static_cast<unsigned *>(to), words);
 }
+} // namespace
 
 PetscErrorCode memory_copy(Cuda &ex, void *to, const void *from, std::size_t bytes)
 {
   PetscFunctionBegin;
-  if (bytes) AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, ex.stream));
+  if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (few_words(ex, bytes, to, from))
+    PetscCall(copy_few(ex, to, from, bytes));
+  else
+    AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode memory_zero(Cuda &ex, void *p, std::size_t bytes)
 {
   PetscFunctionBegin;
-  if (bytes) AMGKIT_CALL_CUDA(cudaMemsetAsync(p, 0, bytes, ex.stream));
+  if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (few_words(ex, bytes, p, nullptr))
+    PetscCall(copy_few(ex, p, nullptr, bytes));
+  else
+    AMGKIT_CALL_CUDA(cudaMemsetAsync(p, 0, bytes, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

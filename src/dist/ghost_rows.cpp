@@ -44,8 +44,8 @@ PetscErrorCode GhostRows<Ex>::Side::create(Ex &ex, const std::vector<int> &rows_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local. length: entries of each row of B; those of the ghosts have arrived.
-template <class Ex> PetscErrorCode GhostRows<Ex>::pack_pattern(Ex &ex, const int *length, const DistRows &B)
+// Local. length: entries of each row of B; those of the ghosts have arrived. Columns are packed beside the values.
+template <class Ex> PetscErrorCode GhostRows<Ex>::pack(Ex &ex, const int *length, const DistRows &B, Columns &columns)
 {
   Array<PetscInt, Ex> ghost;
   const bool active = halo_->active();
@@ -57,10 +57,14 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::pack_pattern(Ex &ex, const int
   PetscCall(arrived_.create(ex, active ? halo_->ghosts_of_rank() : nothing, nullptr, halo_->template ghost<int>()));
   PetscCall(exchange_.reserve(sent_.buffer.bytes(), arrived_.buffer.bytes()));
   rows_ = static_cast<int>(arrived_.ptr.size()) - 1;
+  PetscCall(columns.sent.allocate(ex, sent_.buffer.size(), Memory::communicated));
+  PetscCall(columns.arrived.allocate(ex, arrived_.buffer.size(), Memory::communicated));
   PetscCall(val_.allocate(ex, arrived_.entries));
   PetscCall(upload(ex, *B.ghosts, ghost));
   const int before = ghosts_before(*B.ghosts, B.first);
-  PetscCall(pack_columns(ex, sent_.message(row), {B.diag, B.offd, B.first, ghost.data(), before}, sent_.buffer.data()));
+  const SplitRows from = {B.diag, B.offd, B.first, ghost.data(), before};
+  PetscCall(pack_columns(ex, sent_.message(row), from, columns.sent.data()));
+  PetscCall(pack_values(ex, sent_.message(row), from, sent_.buffer.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,27 +106,38 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::make_forest(MPI_Comm comm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective
-template <class Ex> PetscErrorCode GhostRows<Ex>::exchange(Ex &ex)
+// Collective: the values, and columns if there are any, whose messages travel beside theirs.
+template <class Ex> PetscErrorCode GhostRows<Ex>::exchange(Ex &ex, MPI_Comm comm, Columns *columns)
 {
+  NeighbourMessages of_columns;
+
   PetscFunctionBegin;
   if (direct_) {
+    constexpr std::size_t bytes = block_entries * sizeof(std::uint64_t);
     LogPhase logged(Phase::halo);
+    if (columns) PetscCall(of_columns.create(comm, sent_.block, arrived_.block));
     PetscCall(mark(ex));
     PetscCall(wait_for_mark(ex));
-    PetscCall(messages_.start(block_, block_entries * sizeof(std::uint64_t), sent_.buffer.data(), arrived_.buffer.data(), false));
+    if (columns) PetscCall(of_columns.start(block_, bytes, columns->sent.data(), columns->arrived.data(), false));
+    PetscCall(messages_.start(block_, bytes, sent_.buffer.data(), arrived_.buffer.data(), false));
     logged.next(Phase::halo); // as an exchange that other work goes on beside
+    PetscCall(of_columns.wait());
     PetscCall(messages_.wait());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(exchange_.begin(ex, sf_, block_, {sent_.buffer.data(), sent_.buffer.bytes()}, {arrived_.buffer.data(), arrived_.buffer.bytes()},
-                            false));
-  PetscCall(exchange_.end());
+  const auto by_forest = [&](auto &sent, auto &arrived) {
+    PetscFunctionBegin;
+    PetscCall(exchange_.begin(ex, sf_, block_, {sent.data(), sent.bytes()}, {arrived.data(), arrived.bytes()}, false));
+    PetscCall(exchange_.end());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  if (columns) PetscCall(by_forest(columns->sent, columns->arrived));
+  PetscCall(by_forest(sent_.buffer, arrived_.buffer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Local: from the global columns that have arrived, and B's ghosts, the distinct ghosts and the numbers of both.
-template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const DistRows &B)
+template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const DistRows &B, const Columns &arrived)
 {
   const std::vector<std::uint64_t> known(B.ghosts->begin(), B.ghosts->end());
   const auto k = static_cast<std::int64_t>(known.size()), n = k + arrived_.entries;
@@ -136,7 +151,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const D
              "More than 2^31 - 1 entries in other processes' rows: use more processes");
   PetscCall(allocate_each(ex, n, global, key, position));
   PetscCall(memory_from_host(ex, global.data(), known.data(), known.size() * sizeof(std::uint64_t)));
-  PetscCall(unpack(ex, arrived_.message(nullptr), static_cast<const std::uint64_t *>(arrived_.buffer.data()), global.data() + k));
+  PetscCall(unpack(ex, arrived_.message(nullptr), arrived.arrived.data(), global.data() + k));
   PetscCall(keys_of_ghosts(ex, n, global.data(), columns, key.data()));
   PetscCall(number_distinct(ex, key, position.data(), distinct));
   ghosts_.assign(distinct.begin(), distinct.end());
@@ -152,9 +167,16 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const D
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Local: what has arrived.
+template <class Ex> PetscErrorCode GhostRows<Ex>::take_values(Ex &ex)
+{
+  return unpack(ex, arrived_.message(nullptr), static_cast<const double *>(arrived_.buffer.data()), val_.data());
+}
+
 template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B)
 {
   Array<int, Ex> length;
+  Columns columns;
 
   PetscFunctionBegin;
   halo_ = &halo;
@@ -165,13 +187,13 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(halo.exchange(ex, length.data()));
-  PetscCall(attempt(comm, [&] { return pack_pattern(ex, length.data(), B); }));
+  PetscCall(attempt(comm, [&] { return pack(ex, length.data(), B, columns); }));
   if (halo.active()) {
     PetscCall(connect(comm));
-    PetscCall(exchange(ex));
+    PetscCall(exchange(ex, comm, &columns));
+    PetscCall(take_values(ex));
   }
-  PetscCall(attempt(comm, [&] { return number_columns(ex, B); }));
-  PetscCall(update(ex, B));
+  PetscCall(attempt(comm, [&] { return number_columns(ex, B, columns); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,10 +202,9 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::update(Ex &ex, const DistRows 
   PetscFunctionBegin;
   if (!connected_) PetscFunctionReturn(PETSC_SUCCESS);
   const int before = ghosts_before(*B.ghosts, B.first);
-  PetscCall(pack_values(ex, sent_.message(halo_->sent_rows().data()), {B.diag, B.offd, B.first, nullptr, before},
-                        reinterpret_cast<double *>(sent_.buffer.data())));
-  PetscCall(exchange(ex));
-  PetscCall(unpack(ex, arrived_.message(nullptr), reinterpret_cast<const double *>(arrived_.buffer.data()), val_.data()));
+  PetscCall(pack_values(ex, sent_.message(halo_->sent_rows().data()), {B.diag, B.offd, B.first, nullptr, before}, sent_.buffer.data()));
+  PetscCall(exchange(ex, MPI_COMM_NULL, nullptr));
+  PetscCall(take_values(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,8 +16,8 @@ public:
   GhostRows &operator=(GhostRows &&) = delete;
   ~GhostRows();
 
-  // Collective over the halo's ranks, once: the rows of B that are the halo's ghosts, pattern and values. The halo must outlive this
-  // object.
+  // Collective over the halo's ranks, once: the rows of B that are the halo's ghosts, pattern and values, in one exchange after one of
+  // their lengths. The halo must outlive this object.
   PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B);
   // Collective: the values anew, for other values of B on the same pattern. One exchange, and nothing is allocated.
   PetscErrorCode update(Ex &, const DistRows &B);
@@ -45,7 +45,7 @@ private:
     std::int64_t entries = 0;
     Array<int, Ex> ptr, piece;
     Array<std::int64_t, Ex> shift;
-    Array<std::uint64_t, Ex> buffer; // global columns, or values
+    Array<double, Ex> buffer; // values
 
     PetscErrorCode create(Ex &, const std::vector<int> &rows_of_rank, const int *row, const int *length);
     RowMessage message(const int *row) const
@@ -55,11 +55,16 @@ private:
     }
     std::size_t bytes() const { return ptr.bytes() + piece.bytes() + shift.bytes() + buffer.bytes(); }
   };
-  PetscErrorCode pack_pattern(Ex &, const int *length, const DistRows &B);
+  // Global columns, as the values lie in the messages. Of create() alone.
+  struct Columns {
+    Array<std::uint64_t, Ex> sent, arrived;
+  };
+  PetscErrorCode pack(Ex &, const int *length, const DistRows &B, Columns &);
   PetscErrorCode connect(MPI_Comm);
   PetscErrorCode make_forest(MPI_Comm);
-  PetscErrorCode exchange(Ex &);
-  PetscErrorCode number_columns(Ex &, const DistRows &B);
+  PetscErrorCode exchange(Ex &, MPI_Comm, Columns *);
+  PetscErrorCode take_values(Ex &);
+  PetscErrorCode number_columns(Ex &, const DistRows &B, const Columns &);
 
   Halo<Ex> *halo_ = nullptr;
   bool connected_ = false, direct_ = false; // direct: by messages_, not by sf_

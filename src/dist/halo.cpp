@@ -33,8 +33,10 @@ PetscErrorCode Halo<Ex>::exchange_requests(MPI_Comm comm, const std::vector<Pets
   PetscCallMPI(MPI_Alltoall(asked.data(), 1, MPI_INT, given.data(), 1, MPI_INT, comm));
   std::partial_sum(given.begin(), given.end(), give_at_.begin() + 1);
   rows_to_send_.resize(static_cast<std::size_t>(give_at_.back()));
-  PetscCallMPI(MPI_Alltoallv(requests.data(), asked.data(), ask_at_.data(), MPI_INT, rows_to_send_.data(), given.data(), give_at_.data(),
-                             MPI_INT, comm));
+  PetscCall(messages_.create(comm, give_at_, ask_at_)); // to neighbours alone: MPI_Alltoallv() takes 30 to 80 us on two processes
+  PetscCall(messages_.start(MPI_INT, sizeof(int), rows_to_send_.data(), requests.data(), true));
+  PetscCall(messages_.wait());
+  messages_.forget_arrays();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,10 +76,7 @@ template <class Ex> PetscErrorCode Halo<Ex>::create(MPI_Comm comm, const std::ve
   if (!active_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(exchange_requests(comm, range, ghosts));
   PetscCall(mpi_sees<Ex>(&direct_));
-  if (direct_)
-    PetscCall(messages_.create(comm, give_at_, ask_at_));
-  else
-    PetscCall(make_forest(comm));
+  if (!direct_) PetscCall(make_forest(comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

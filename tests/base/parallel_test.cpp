@@ -11,7 +11,7 @@ namespace amgkit::test
 template <class Ex> using Parallel = SpaceTest<Ex>;
 TYPED_TEST_SUITE(Parallel, Spaces, SpaceName);
 
-constexpr std::int64_t sizes[] = {0, 1, 31, 32, 33, 1000, 100003};
+constexpr std::int64_t sizes[] = {0, 1, 31, 32, 33, 1000, 8191, 8192, 100003}; // a block of a GPU scans less than 8192
 
 // f(an integral constant) for 4 lanes or 32
 template <class F> PetscErrorCode with_lanes(int lanes, F f)
@@ -364,6 +364,64 @@ TYPED_TEST(Parallel, ArraysMoveAndRelease)
   OK(b.allocate(this->ex, 0));
   EXPECT_EQ(b.data(), nullptr);
 }
+
+// Words by a kernel, other bytes and large arrays by the driver, on a GPU.
+TYPED_TEST(Parallel, BytesAreCopiedAndZeroed)
+{
+  for (const std::size_t n : {1, 3, 4, 5, 1000, 1002, 65532, 65536, 65537, 70000}) {
+    std::vector<unsigned char> bytes(n + 16), zeroed, copied(n + 16, 7);
+    for (std::size_t k = 0; k < bytes.size(); k++) bytes[k] = static_cast<unsigned char>(k % 251 + 1);
+    zeroed = bytes;
+    for (const std::size_t from : {0, 1, 4, 6}) {
+      auto there = this->to_space(bytes), to = this->to_space(copied);
+      std::vector<unsigned char> expected = copied;
+      std::copy_n(bytes.begin() + from, n, expected.begin() + 4);
+      OK(memory_copy(this->ex, to.data() + 4, there.data() + from, n));
+      ASSERT_EQ(this->to_host(to), expected) << n << " from " << from;
+      expected = zeroed;
+      std::fill_n(expected.begin() + from, n, 0);
+      OK(memory_zero(this->ex, there.data() + from, n));
+      ASSERT_EQ(this->to_host(there), expected) << n << " from " << from;
+    }
+  }
+}
+
+// Small ones are used again without the driver, on a GPU, by what comes next on its stream.
+TYPED_TEST(Parallel, ArraysThatAreUsedAgainKeepWhatIsWritten)
+{
+  std::mt19937 random(11);
+  std::vector<Array<int, TypeParam>> arrays(40);
+  std::vector<std::vector<int>> expected(arrays.size());
+  for (int step = 0; step < 2000; step++) {
+    const std::size_t k = random() % arrays.size(), n = random() % 8 == 0 ? random() % 200000 : random() % 700;
+    arrays[k] = Array<int, TypeParam>();
+    expected[k].assign(n, step);
+    OK(upload(this->ex, expected[k], arrays[k]));
+  }
+  for (std::size_t k = 0; k < arrays.size(); k++) ASSERT_EQ(this->to_host(arrays[k]), expected[k]) << k;
+}
+
+#if defined(AMGKIT_HAVE_CUDA)
+TEST(CudaSpace, TakesTheLastSmallBlockAgain)
+{
+  Cuda ex;
+  Array<int, Cuda> a, b;
+  PetscBool cuts = PETSC_TRUE;
+  OK(PetscOptionsGetBool(nullptr, nullptr, "-amgkit_small_blocks", &cuts, nullptr));
+  if (!have_cuda_space() || !cuts) GTEST_SKIP() << "no GPU here, or no small blocks";
+  OK(open(ex));
+  OK(a.allocate(ex, 100));
+  OK(b.allocate(ex, 100));
+  EXPECT_NE(a.data(), b.data());
+  const int *last = a.data();
+  a.release();
+  OK(a.allocate(ex, 70)); // of 512 bytes, too
+  EXPECT_EQ(a.data(), last);
+  a.release();
+  b.release();
+  OK(close(ex));
+}
+#endif
 
 TEST(DebugSpace, PoisonsFreshMemoryAndFailsOnDemand)
 {
