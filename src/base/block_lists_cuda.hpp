@@ -9,8 +9,9 @@
 namespace amgkit
 {
 // Blocks of 256 bytes times a power of two, cut from chunks, given back to a list for their size. A larger one, of whole chunks, is a chunk
-// of its own. Chunks are taken by cudaMalloc, or from a stream-ordered pool. A block that is given back may be taken again at once: all
-// that uses blocks of one object is on one stream.
+// of its own; the rest of a chunk that is too small for the next block is not used. Chunks are taken by cudaMalloc, or from a
+// stream-ordered pool. A block that is given back may be taken again at once: who gives it back sees to it that what used it has ended, or
+// comes before on the stream.
 class BlockLists {
 public:
   explicit BlockLists(std::size_t chunk_bytes, cudaMemPool_t pool = nullptr, cudaStream_t stream = nullptr)
@@ -38,11 +39,19 @@ public:
     size_of_.erase(found);
     return true;
   }
-  // Gives all chunks back; with nothing in use, or at the end of the program.
-  PetscErrorCode destroy()
+  // Gives all chunks back, in stream order those of a pool; with nothing in use.
+  PetscErrorCode give_back()
   {
     PetscFunctionBegin;
     for (void *chunk : chunks_) AMGKIT_CALL_CUDA(pool_ ? cudaFreeAsync(chunk, stream_) : cudaFree(chunk));
+    *this = BlockLists(chunk_bytes_, pool_, stream_);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // The same at the end of the program, when the stream may be gone and what is in use no longer counts.
+  PetscErrorCode destroy()
+  {
+    PetscFunctionBegin;
+    for (void *chunk : chunks_) AMGKIT_CALL_CUDA(cudaFree(chunk));
     *this = BlockLists(chunk_bytes_, pool_, stream_);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,6 +1,7 @@
 // The Cuda space: its stream and device, and copies.
 #include "base/copies_within.hpp"
 #include "base/device.hpp"
+#include "base/given_memory.hpp"
 #include "base/gpu_start.hpp"
 #include "base/launch_cuda.hpp"
 #include "base/log.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <petscsys.h>
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
@@ -130,8 +132,8 @@ PetscErrorCode open(Cuda &ex)
   if (!host_scalars().memory) PetscCall(create_host_scalars());
   ex.host_scalars = host_scalars().memory;
   void *arrived;
-  const PetscErrorCode none_left = memory_allocate(ex, Memory::scratch, sizeof(unsigned), &arrived);
-  if (none_left != PETSC_ERR_MEM) PetscCall(none_left); // whoever needs more will say so
+  const PetscErrorCode none_left = memory_to_give(ex, sizeof(unsigned), &arrived); // no small block, so that these can all be free
+  if (none_left != PETSC_ERR_MEM) PetscCall(none_left);                            // whoever needs more will say so
   if (arrived) PetscCall(memory_zero(ex, arrived, sizeof(unsigned)));
   ex.arrived = static_cast<unsigned *>(arrived);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -177,19 +179,22 @@ __global__ void copy_words(const unsigned *from, unsigned *to, unsigned words)
 {
   detail::wait_for_kernels_before();
   const unsigned i = blockIdx.x * word_threads + threadIdx.x;
-  if (i < words) to[i] = from ? from[i] : 0;
+  if (i < words) to[i] = from[i];
 }
-// Not where the space is open for copies alone: its process has loaded no kernels.
-bool few_words(const Cuda &ex, std::size_t bytes, const void *to, const void *from)
+__global__ void zero_words(unsigned *to, unsigned words)
 {
-  const std::size_t all = bytes | reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
-  return ex.pool && bytes <= few_words_bytes && all % sizeof(unsigned) == 0;
+  detail::wait_for_kernels_before();
+  const unsigned i = blockIdx.x * word_threads + threadIdx.x;
+  if (i < words) to[i] = 0;
 }
-PetscErrorCode copy_few(Cuda &ex, void *to, const void *from, std::size_t bytes)
+unsigned words_of(std::size_t bytes) { return static_cast<unsigned>(bytes / sizeof(unsigned)); }
+unsigned word_blocks(std::size_t bytes) { return (words_of(bytes) + word_threads - 1) / word_threads; }
+// Whether these bytes are few whole words. Not where the space is open for copies alone: its process has loaded no kernels.
+bool few_words(const Cuda &ex, std::size_t bytes, std::initializer_list<const void *> at)
 {
-  const auto words = static_cast<unsigned>(bytes / sizeof(unsigned));
-  return detail::launch(ex, (words + word_threads - 1) / word_threads, word_threads, copy_words, static_cast<const unsigned *>(from),
-                        static_cast<unsigned *>(to), words);
+  bool whole = bytes % sizeof(unsigned) == 0;
+  for (const void *p : at) whole = whole && p && reinterpret_cast<std::uintptr_t>(p) % sizeof(unsigned) == 0;
+  return ex.pool && bytes <= few_words_bytes && whole;
 }
 } // namespace
 
@@ -197,8 +202,9 @@ PetscErrorCode memory_copy(Cuda &ex, void *to, const void *from, std::size_t byt
 {
   PetscFunctionBegin;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (few_words(ex, bytes, to, from))
-    PetscCall(copy_few(ex, to, from, bytes));
+  if (few_words(ex, bytes, {to, from}))
+    PetscCall(detail::launch(ex, word_blocks(bytes), word_threads, copy_words, static_cast<const unsigned *>(from),
+                             static_cast<unsigned *>(to), words_of(bytes)));
   else
     AMGKIT_CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -208,8 +214,8 @@ PetscErrorCode memory_zero(Cuda &ex, void *p, std::size_t bytes)
 {
   PetscFunctionBegin;
   if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (few_words(ex, bytes, p, nullptr))
-    PetscCall(copy_few(ex, p, nullptr, bytes));
+  if (few_words(ex, bytes, {p}))
+    PetscCall(detail::launch(ex, word_blocks(bytes), word_threads, zero_words, static_cast<unsigned *>(p), words_of(bytes)));
   else
     AMGKIT_CALL_CUDA(cudaMemsetAsync(p, 0, bytes, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);

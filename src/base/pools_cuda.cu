@@ -1,6 +1,7 @@
 // Where a GPU's memory comes from: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very
 // large.
 #include "base/block_lists_cuda.hpp"
+#include "base/given_memory.hpp"
 #include "base/memory.hpp"
 #include "base/pools_cuda.hpp"
 
@@ -43,7 +44,7 @@ std::map<int, Pool> &pools()
 }
 
 // Blocks of up to so many bytes of a pool's memory, by stream. A setup takes and frees some hundred of them, and to ask the driver each
-// time costs 2 us, with a process a GPU 3 to 7: 4 of 70 ms that 27-point 160^3 takes with amgclassical on two GPUs.
+// time costs 2 us, with a process a GPU 3 to 7: 4 of 70 ms that 27-point 160³ takes with amgclassical on two GPUs.
 constexpr std::size_t small_bytes = std::size_t{1} << 18, small_chunk_bytes = std::size_t{1} << 22;
 using SmallBlocks = std::map<std::pair<cudaMemPool_t, cudaStream_t>, BlockLists>;
 SmallBlocks &small_blocks()
@@ -60,6 +61,13 @@ bool &cuts_small_blocks()
 BlockLists &small_blocks_of(const Cuda &ex)
 {
   return small_blocks().try_emplace({ex.pool, ex.stream}, small_chunk_bytes, ex.pool, ex.stream).first->second;
+}
+
+// Its own stream's list first; another's where work is recorded, on a stream of its own.
+bool release_small_block(const Cuda &ex, void *p)
+{
+  if (small_blocks_of(ex).release(p)) return true;
+  return std::any_of(small_blocks().begin(), small_blocks().end(), [p](auto &list) { return list.second.release(p); });
 }
 
 PetscErrorCode destroy_pools()
@@ -125,12 +133,12 @@ PetscErrorCode free_scratch(Cuda &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What is in use and the rest of so many bytes stay in the pool. So do the chunks of small blocks while one of these is in use.
+// What is in use and the rest of so many bytes stay in the pool. So do all chunks of small blocks while one of these is in use. Waits.
 PetscErrorCode trim_to(Cuda &ex, std::size_t bytes)
 {
   PetscFunctionBegin;
   PetscCall(free_scratch(ex));
-  if (BlockLists &blocks = small_blocks_of(ex); !blocks.in_use()) PetscCall(blocks.destroy());
+  if (BlockLists &blocks = small_blocks_of(ex); !blocks.in_use()) PetscCall(blocks.give_back());
   AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
   AMGKIT_CALL_CUDA(cudaMemPoolTrimTo(ex.pool, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -166,21 +174,17 @@ PetscErrorCode trim(Cuda &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **p)
+namespace
 {
+// *p = nullptr and PETSC_ERR_MEM, quietly, where take(p, &status) finds no memory, also after what is free has gone back to the driver.
+template <class Take> PetscErrorCode take_memory(Cuda &ex, void **p, Take take)
+{
+  cudaError_t status = cudaSuccess;
+
   PetscFunctionBegin;
   *p = nullptr;
-  if (bytes == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  cudaError_t status = cudaSuccess;
   for (int round = 0; round < 2; round++) {
-    if (kind == Memory::communicated)
-      PetscCall(allocate_communicated(bytes, p, &status));
-    else if (bytes >= large_bytes)
-      status = allocate_large(bytes, p);
-    else if (bytes <= small_bytes && cuts_small_blocks())
-      status = small_blocks_of(ex).allocate(bytes, p);
-    else
-      status = cudaMallocFromPoolAsync(p, bytes, ex.pool, ex.stream);
+    PetscCall(take(p, &status));
     if (status != cudaErrorMemoryAllocation || round > 0) break;
     (void)cudaGetLastError();
     PetscCall(trim_to(ex, 0)); // what the pool keeps for reuse may be what is missing
@@ -192,6 +196,33 @@ PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **
   }
   AMGKIT_CALL_CUDA(status);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode memory_to_give(Cuda &ex, std::size_t bytes, void **p)
+{
+  return take_memory(ex, p, [&](void **block, cudaError_t *status) {
+    *status = cudaMallocFromPoolAsync(block, bytes, ex.pool, ex.stream);
+    return PETSC_SUCCESS;
+  });
+}
+
+PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **p)
+{
+  *p = nullptr;
+  if (bytes == 0) return PETSC_SUCCESS;
+  return take_memory(ex, p, [&](void **block, cudaError_t *status) {
+    PetscFunctionBegin;
+    if (kind == Memory::communicated)
+      PetscCall(allocate_communicated(bytes, block, status));
+    else if (bytes >= large_bytes)
+      *status = allocate_large(bytes, block);
+    else if (bytes <= small_bytes && cuts_small_blocks())
+      *status = small_blocks_of(ex).allocate(bytes, block);
+    else
+      *status = cudaMallocFromPoolAsync(block, bytes, ex.pool, ex.stream);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
 }
 
 PetscErrorCode memory_available(Cuda &ex, std::int64_t *bytes)
@@ -211,12 +242,12 @@ PetscErrorCode memory_free(Cuda &ex, Memory kind, void *p)
 {
   PetscFunctionBegin;
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
-  // communicated and small blocks are used again in stream order, as all work of a space is on one stream
+  // Blocks are used again in stream order, as all work of a space is on one stream, and those that are communicated after MPI has ended.
   if (kind == Memory::communicated)
-    static_cast<void>(communicated_memory().release(p));
+    PetscCheck(communicated_memory().release(p), PETSC_COMM_SELF, PETSC_ERR_PLIB, "This is no memory that MPI was shown");
   else if (large_blocks().erase(p))
     AMGKIT_CALL_CUDA(cudaFree(p)); // waits for the device
-  else if (!small_blocks_of(ex).release(p))
+  else if (!release_small_block(ex, p))
     AMGKIT_CALL_CUDA(cudaFreeAsync(p, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -137,7 +137,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::exchange(Ex &ex, MPI_Comm comm
 }
 
 // Local: from the global columns that have arrived, and B's ghosts, the distinct ghosts and the numbers of both.
-template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const DistRows &B, const Columns &arrived)
+template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const DistRows &B, const std::uint64_t *columns_arrived)
 {
   const std::vector<std::uint64_t> known(B.ghosts->begin(), B.ghosts->end());
   const auto k = static_cast<std::int64_t>(known.size()), n = k + arrived_.entries;
@@ -151,7 +151,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const D
              "More than 2^31 - 1 entries in other processes' rows: use more processes");
   PetscCall(allocate_each(ex, n, global, key, position));
   PetscCall(memory_from_host(ex, global.data(), known.data(), known.size() * sizeof(std::uint64_t)));
-  PetscCall(unpack(ex, arrived_.message(nullptr), arrived.arrived.data(), global.data() + k));
+  PetscCall(unpack(ex, arrived_.message(nullptr), columns_arrived, global.data() + k));
   PetscCall(keys_of_ghosts(ex, n, global.data(), columns, key.data()));
   PetscCall(number_distinct(ex, key, position.data(), distinct));
   ghosts_.assign(distinct.begin(), distinct.end());
@@ -191,9 +191,10 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, 
   if (halo.active()) {
     PetscCall(connect(comm));
     PetscCall(exchange(ex, comm, &columns));
+    columns.sent.release();
     PetscCall(take_values(ex));
   }
-  PetscCall(attempt(comm, [&] { return number_columns(ex, B, columns); }));
+  PetscCall(attempt(comm, [&] { return number_columns(ex, B, columns.arrived.data()); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

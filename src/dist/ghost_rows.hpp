@@ -16,8 +16,8 @@ public:
   GhostRows &operator=(GhostRows &&) = delete;
   ~GhostRows();
 
-  // Collective over the halo's ranks, once: the rows of B that are the halo's ghosts, pattern and values, in one exchange after one of
-  // their lengths. The halo must outlive this object.
+  // Collective over the halo's ranks, once: the rows of B that are the halo's ghosts, pattern and values, after an exchange of
+  // their lengths; both at once where MPI sees the space's memory. The halo must outlive this object.
   PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B);
   // Collective: the values anew, for other values of B on the same pattern. One exchange, and nothing is allocated.
   PetscErrorCode update(Ex &, const DistRows &B);
@@ -55,7 +55,7 @@ private:
     }
     std::size_t bytes() const { return ptr.bytes() + piece.bytes() + shift.bytes() + buffer.bytes(); }
   };
-  // Global columns, as the values lie in the messages. Of create() alone.
+  // Global columns, as the values lie in the messages, and as large. Of create() alone.
   struct Columns {
     Array<std::uint64_t, Ex> sent, arrived;
   };
@@ -64,7 +64,7 @@ private:
   PetscErrorCode make_forest(MPI_Comm);
   PetscErrorCode exchange(Ex &, MPI_Comm, Columns *);
   PetscErrorCode take_values(Ex &);
-  PetscErrorCode number_columns(Ex &, const DistRows &B, const Columns &);
+  PetscErrorCode number_columns(Ex &, const DistRows &B, const std::uint64_t *columns_arrived);
 
   Halo<Ex> *halo_ = nullptr;
   bool connected_ = false, direct_ = false; // direct: by messages_, not by sf_

@@ -1,5 +1,6 @@
 // The same in a space, for the files that define a method's steps.
 #pragma once
+#include "base/given_memory.hpp"
 #include "base/log.hpp"
 #include "dist/attempt.hpp"
 #include "dist/global_sum.hpp"
@@ -55,7 +56,7 @@ public:
       PetscCall(VecGetLocalSize(x, &n));
       const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(PetscScalar);
       if (size > 1 || bytes == 0 || bytes >= much) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(memory_allocate(ex_, Memory::scratch, bytes, &memory));
+      PetscCall(memory_to_give(ex_, bytes, &memory));
       PetscCall(memory_zero(ex_, memory, bytes)); // as PETSc's is
       PetscCall(VecCUDAReplaceArray(x, static_cast<const PetscScalar *>(memory)));
     }

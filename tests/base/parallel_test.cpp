@@ -1,3 +1,4 @@
+#include "base/given_memory.hpp"
 #include "base/parallel_checks.hpp"
 #include "support/spaces.hpp"
 
@@ -402,23 +403,51 @@ TYPED_TEST(Parallel, ArraysThatAreUsedAgainKeepWhatIsWritten)
 }
 
 #if defined(AMGKIT_HAVE_CUDA)
-TEST(CudaSpace, TakesTheLastSmallBlockAgain)
+// So many bytes are free once an array of n bytes is there.
+std::int64_t available_beside(Cuda &ex, std::int64_t n, Array<unsigned char, Cuda> &array)
 {
+  std::int64_t bytes = -1;
+  EXPECT_EQ(static_cast<int>(array.allocate(ex, n)), 0);
+  EXPECT_EQ(static_cast<int>(memory_available(ex, &bytes)), 0);
+  return bytes;
+}
+
+TEST(CudaSpace, CutsSmallBlocksAndGivesThemBack)
+{
+  constexpr std::int64_t limit = 1 << 18;
   Cuda ex;
-  Array<int, Cuda> a, b;
+  std::int64_t first = 0, last = 0;
+  void *given = nullptr;
   PetscBool cuts = PETSC_TRUE;
   OK(PetscOptionsGetBool(nullptr, nullptr, "-amgkit_small_blocks", &cuts, nullptr));
-  if (!have_cuda_space() || !cuts) GTEST_SKIP() << "no GPU here, or no small blocks";
+  if (!have_cuda_space()) GTEST_SKIP() << "no GPU here";
   OK(open(ex));
-  OK(a.allocate(ex, 100));
-  OK(b.allocate(ex, 100));
-  EXPECT_NE(a.data(), b.data());
-  const int *last = a.data();
-  a.release();
-  OK(a.allocate(ex, 70)); // of 512 bytes, too
-  EXPECT_EQ(a.data(), last);
-  a.release();
-  b.release();
+  OK(memory_available(ex, &first));
+  {
+    Array<unsigned char, Cuda> a, b, c, large;
+    const std::int64_t chunk = available_beside(ex, 100, a); // the first takes one
+    EXPECT_LT(chunk, first);
+    if (cuts) {
+      EXPECT_EQ(available_beside(ex, 100, b), chunk);
+      EXPECT_EQ(available_beside(ex, limit, c), chunk);
+      EXPECT_NE(a.data(), b.data());
+      const unsigned char *before = b.data();
+      b.release();
+      OK(b.allocate(ex, 70)); // of 256 bytes, too
+      EXPECT_EQ(b.data(), before);
+    } else {
+      EXPECT_LT(available_beside(ex, 100, b), chunk);
+    }
+    const std::int64_t beside_large = available_beside(ex, limit + 1, large);
+    EXPECT_LT(beside_large, chunk);
+    OK(memory_to_give(ex, 100, &given)); // no part of the chunk
+    OK(memory_available(ex, &last));
+    EXPECT_LT(last, beside_large);
+  }
+  OK(memory_free(ex, Memory::scratch, given));
+  OK(trim(ex));
+  OK(memory_available(ex, &last));
+  EXPECT_EQ(last, first);
   OK(close(ex));
 }
 #endif
