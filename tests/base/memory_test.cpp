@@ -1,0 +1,119 @@
+#include "base/given_memory.hpp"
+#include "support/spaces.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace amgkit::test
+{
+template <class Ex> using MemoryOf = SpaceTest<Ex>;
+TYPED_TEST_SUITE(MemoryOf, Spaces, SpaceName);
+
+TYPED_TEST(MemoryOf, ArraysMoveAndRelease)
+{
+  Array<double, TypeParam> a, b;
+  OK(a.allocate(this->ex, 10));
+  b = std::move(a);
+  EXPECT_EQ(b.size(), 10);
+  EXPECT_EQ(a.size(), 0); // NOLINT(bugprone-use-after-move): the moved-from array is empty by contract
+  OK(b.allocate(this->ex, 0));
+  EXPECT_EQ(b.data(), nullptr);
+}
+
+// Words by a kernel, other bytes and large arrays by the driver, on a GPU.
+TYPED_TEST(MemoryOf, BytesAreCopiedAndZeroed)
+{
+  for (const std::size_t n : {1, 3, 4, 5, 1000, 1002, 65532, 65536, 65537, 70000}) {
+    std::vector<unsigned char> bytes(n + 16), zeroed, copied(n + 16, 7);
+    for (std::size_t k = 0; k < bytes.size(); k++) bytes[k] = static_cast<unsigned char>(k % 251 + 1);
+    zeroed = bytes;
+    for (const std::size_t from : {0, 1, 4, 6}) {
+      auto there = this->to_space(bytes), to = this->to_space(copied);
+      std::vector<unsigned char> expected = copied;
+      std::copy_n(bytes.begin() + from, n, expected.begin() + 4);
+      OK(memory_copy(this->ex, to.data() + 4, there.data() + from, n));
+      ASSERT_EQ(this->to_host(to), expected) << n << " from " << from;
+      expected = zeroed;
+      std::fill_n(expected.begin() + from, n, 0);
+      OK(memory_zero(this->ex, there.data() + from, n));
+      ASSERT_EQ(this->to_host(there), expected) << n << " from " << from;
+    }
+  }
+}
+
+// Small ones are used again without the driver, on a GPU, by what comes next on its stream.
+TYPED_TEST(MemoryOf, ArraysThatAreUsedAgainKeepWhatIsWritten)
+{
+  std::mt19937 random(11);
+  std::vector<Array<int, TypeParam>> arrays(40);
+  std::vector<std::vector<int>> expected(arrays.size());
+  for (int step = 0; step < 2000; step++) {
+    const std::size_t k = random() % arrays.size(), n = random() % 8 == 0 ? random() % 200000 : random() % 700;
+    arrays[k] = Array<int, TypeParam>();
+    expected[k].assign(n, step);
+    OK(upload(this->ex, expected[k], arrays[k]));
+  }
+  for (std::size_t k = 0; k < arrays.size(); k++) ASSERT_EQ(this->to_host(arrays[k]), expected[k]) << k;
+}
+
+#if defined(AMGKIT_HAVE_CUDA)
+// So many bytes are free once an array of n bytes is there.
+std::int64_t available_beside(Cuda &ex, std::int64_t n, Array<unsigned char, Cuda> &array)
+{
+  std::int64_t bytes = -1;
+  EXPECT_EQ(static_cast<int>(array.allocate(ex, n)), 0);
+  EXPECT_EQ(static_cast<int>(memory_available(ex, &bytes)), 0);
+  return bytes;
+}
+
+TEST(CudaSpace, CutsSmallBlocksAndGivesThemBack)
+{
+  constexpr std::int64_t limit = 1 << 18;
+  Cuda ex;
+  std::int64_t first = 0, last = 0;
+  void *given = nullptr;
+  PetscBool cuts = PETSC_TRUE;
+  OK(PetscOptionsGetBool(nullptr, nullptr, "-amgkit_small_blocks", &cuts, nullptr));
+  if (!have_cuda_space()) GTEST_SKIP() << "no GPU here";
+  OK(open(ex));
+  OK(memory_available(ex, &first));
+  {
+    Array<unsigned char, Cuda> a, b, c, large;
+    const std::int64_t chunk = available_beside(ex, 100, a); // the first takes one
+    EXPECT_LT(chunk, first);
+    if (cuts) {
+      EXPECT_EQ(available_beside(ex, 100, b), chunk);
+      EXPECT_EQ(available_beside(ex, limit, c), chunk);
+      EXPECT_NE(a.data(), b.data());
+      const unsigned char *before = b.data();
+      b.release();
+      OK(b.allocate(ex, 70)); // of 256 bytes, too
+      EXPECT_EQ(b.data(), before);
+    } else {
+      EXPECT_LT(available_beside(ex, 100, b), chunk);
+    }
+    const std::int64_t beside_large = available_beside(ex, limit + 1, large);
+    EXPECT_LT(beside_large, chunk);
+    OK(memory_to_give(ex, 100, &given)); // no part of the chunk
+    OK(memory_available(ex, &last));
+    EXPECT_LT(last, beside_large);
+  }
+  OK(memory_free(ex, Memory::scratch, given));
+  OK(trim(ex));
+  OK(memory_available(ex, &last));
+  EXPECT_EQ(last, first);
+  OK(close(ex));
+}
+#endif
+
+TEST(DebugSpace, PoisonsFreshMemoryAndFailsOnDemand)
+{
+  Debug ex;
+  Array<double, Debug> a;
+  OK(a.allocate(ex, 4));
+  EXPECT_TRUE(a.data()[3] != a.data()[3]);
+  ex.fail_at = ex.allocations;
+  EXPECT_EQ(static_cast<int>(a.allocate(ex, 4)), PETSC_ERR_MEM);
+  EXPECT_EQ(a.size(), 0);
+}
+} // namespace amgkit::test
