@@ -31,7 +31,7 @@ std::string why_coarse(std::size_t l, const LevelStatistics &finer, int processe
 {
   std::string why = "level " + std::to_string(l);
   if (finer.active_ranks > 1) why += ", on " + std::to_string(processes) + " of " + std::to_string(finer.active_ranks) + " processes";
-  return why + ": " + how + ", as else too many would be left";
+  return why + ": " + how + "; otherwise too many rows would be left";
 }
 
 template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle, std::size_t levels_in_all)
@@ -47,10 +47,10 @@ template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle, std::s
   }
   const std::string visits = levels > 0 ? "w-, f- and k-cycles act on " + std::to_string(levels) + (levels > 1 ? " levels" : " level")
                                         : "cycle_type auto is a v-cycle";
-  std::string why = visits + " by choice: of a residual, a v-cycle leaves" + tests;
+  std::string why = visits + " by choice: a v-cycle reduces a residual by the factor" + tests;
   if (const VisitsOnTrial &trial = cycle.trial(); trial.left_with_v_cycle() < 1) {
     std::array<char, 96> text;
-    std::snprintf(text.data(), text.size(), "; in a solve, a step left %.2f with the k-cycle, %.2f with a v-cycle",
+    std::snprintf(text.data(), text.size(), "; in a solve, a step reduced it by %.2f with the k-cycle, by %.2f with a v-cycle",
                   trial.left_with_visits(), trial.left_with_v_cycle());
     why += text.data();
   }
@@ -80,7 +80,7 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
   for (std::size_t l = 1; l < statistics.size(); l++) {
     const LevelStatistics &finer = statistics[l - 1];
     for (const auto &[processes, how] :
-         {std::pair{finer.single_rows, "rows left single were matched by positive couplings, or for a neighbour in common"},
+         {std::pair{finer.single_rows, "single rows were matched by positive couplings, or because they share a neighbour"},
           {finer.any_coupling, "rows were matched by any coupling, whatever its sign and bound"}}) {
       if (processes > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", why_coarse(l, finer, processes, how).c_str()));
     }

@@ -300,8 +300,9 @@ TEST_F(PCTest, SaysWhatItAllowsInOrderToCoarsen)
     const char *options, *expected;
   };
   for (const Case &c :
-       {Case{bricks(12, 1, 1, 1, 0, 1), "", ": rows left single were matched by positive couplings, or for a neighbour in common, as else"},
-        Case{grid27(12), "-pc_amgmatching_kappa 8", ": rows were matched by any coupling, whatever its sign and bound, as else"},
+       {Case{bricks(12, 1, 1, 1, 0, 1), "",
+             ": single rows were matched by positive couplings, or because they share a neighbour; otherwise"},
+        Case{grid27(12), "-pc_amgmatching_kappa 8", ": rows were matched by any coupling, whatever its sign and bound; otherwise"},
         Case{grid27(12), "", nullptr}}) {
     OwnedMat A;
     OwnedKSP ksp;
@@ -312,7 +313,7 @@ TEST_F(PCTest, SaysWhatItAllowsInOrderToCoarsen)
     if (c.expected) {
       EXPECT_NE(view.find("level 1" + of_ranks + c.expected), std::string::npos) << view;
     } else {
-      EXPECT_EQ(view.find("as else"), std::string::npos) << view;
+      EXPECT_EQ(view.find("otherwise"), std::string::npos) << view;
     }
   }
 }

@@ -61,7 +61,7 @@ def totals(rows):
         settings |= {PEERS[peer["type"]]: peer["options"]} if peer["options"] else {}
     names = sorted({re.sub("^PETSc ", "GAMG of PETSc ", re.sub(r" (\w+), (\d+-\d+)$", r" (\1, \2)", version)) for version in versions})
     legend = ". ".join([f"Peers: {', '.join(names)}"] + [f"\"{name}\" is {text}" for name, text in settings.items()])
-    return table(["system", "`amgmatching`", "`amgclassical`", "`amgsa`", "best peer", "speedup"], lines) + "\n" + textwrap.fill(f"{legend}. A dash: not measured.", 145) + "\n"
+    return table(["system", "`amgmatching`", "`amgclassical`", "`amgsa`", "best peer", "speedup"], lines) + "\n" + textwrap.fill(f"{legend}. A dash means not measured.", 145) + "\n"
 
 
 def peers(rows):
