@@ -69,16 +69,18 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::pack(Ex &ex, const int *length
 }
 
 // Collective
-template <class Ex> PetscErrorCode GhostRows<Ex>::connect(MPI_Comm comm)
+template <class Ex> PetscErrorCode GhostRows<Ex>::connect(MPI_Comm comm, Columns &columns)
 {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Type_contiguous(block_entries, MPI_UINT64_T, &block_));
   PetscCallMPI(MPI_Type_commit(&block_));
   PetscCall(mpi_sees<Ex>(&direct_));
-  if (direct_)
+  if (direct_) {
     PetscCall(messages_.create(comm, sent_.block, arrived_.block));
-  else
+    PetscCall(columns.messages.create(comm, sent_.block, arrived_.block));
+  } else {
     PetscCall(make_forest(comm));
+  }
   connected_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,21 +109,18 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::make_forest(MPI_Comm comm)
 }
 
 // Collective: the values, and columns if there are any, whose messages travel beside theirs.
-template <class Ex> PetscErrorCode GhostRows<Ex>::exchange(Ex &ex, MPI_Comm comm, Columns *columns)
+template <class Ex> PetscErrorCode GhostRows<Ex>::exchange(Ex &ex, Columns *columns)
 {
-  NeighbourMessages of_columns;
-
   PetscFunctionBegin;
   if (direct_) {
     constexpr std::size_t bytes = block_entries * sizeof(std::uint64_t);
     LogPhase logged(Phase::halo);
-    if (columns) PetscCall(of_columns.create(comm, sent_.block, arrived_.block));
     PetscCall(mark(ex));
     PetscCall(wait_for_mark(ex));
-    if (columns) PetscCall(of_columns.start(block_, bytes, columns->sent.data(), columns->arrived.data(), false));
+    if (columns) PetscCall(columns->messages.start(block_, bytes, columns->sent.data(), columns->arrived.data(), false));
     PetscCall(messages_.start(block_, bytes, sent_.buffer.data(), arrived_.buffer.data(), false));
     logged.next(Phase::halo); // as an exchange that other work goes on beside
-    PetscCall(of_columns.wait());
+    if (columns) PetscCall(columns->messages.wait());
     PetscCall(messages_.wait());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -189,8 +188,8 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, 
   PetscCall(halo.exchange(ex, length.data()));
   PetscCall(attempt(comm, [&] { return pack(ex, length.data(), B, columns); }));
   if (halo.active()) {
-    PetscCall(connect(comm));
-    PetscCall(exchange(ex, comm, &columns));
+    PetscCall(connect(comm, columns));
+    PetscCall(exchange(ex, &columns));
     columns.sent.release();
     PetscCall(take_values(ex));
   }
@@ -204,7 +203,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::update(Ex &ex, const DistRows 
   if (!connected_) PetscFunctionReturn(PETSC_SUCCESS);
   const int before = ghosts_before(*B.ghosts, B.first);
   PetscCall(pack_values(ex, sent_.message(halo_->sent_rows().data()), {B.diag, B.offd, B.first, nullptr, before}, sent_.buffer.data()));
-  PetscCall(exchange(ex, MPI_COMM_NULL, nullptr));
+  PetscCall(exchange(ex, nullptr));
   PetscCall(take_values(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

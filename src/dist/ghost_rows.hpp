@@ -58,11 +58,12 @@ private:
   // Global columns, as the values lie in the messages, and as large. Of create() alone.
   struct Columns {
     Array<std::uint64_t, Ex> sent, arrived;
+    NeighbourMessages messages;
   };
   PetscErrorCode pack(Ex &, const int *length, const DistRows &B, Columns &);
-  PetscErrorCode connect(MPI_Comm);
+  PetscErrorCode connect(MPI_Comm, Columns &);
   PetscErrorCode make_forest(MPI_Comm);
-  PetscErrorCode exchange(Ex &, MPI_Comm, Columns *);
+  PetscErrorCode exchange(Ex &, Columns *);
   PetscErrorCode take_values(Ex &);
   PetscErrorCode number_columns(Ex &, const DistRows &B, const std::uint64_t *columns_arrived);
 
