@@ -72,6 +72,26 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  // What a step along the v-cycle's correction for the residual r of the finest level takes, by what one along x takes: VisitsOnTrial.
+  PetscErrorCode compare_with_v_cycle(const V *r, const V *x, KCycle<Ex> &k, double *share)
+  {
+    DistMatrix<Ex> &A = levels_[0]->A;
+    V *c = k.c.template as<V>(), *v = k.v.template as<V>();
+    std::array<double, 2 * kcycle_first_sums> sums{};
+
+    PetscFunctionBegin;
+    PetscCall(visit(0, CycleKind::v, Guess::zero, r, c));
+    for (const V *of : {x, static_cast<const V *>(c)}) {
+      double *here = k.sums.data() + (of == x ? 0 : kcycle_first_sums);
+      PetscCall(A.multiply(ex_, of, v, ProductSums<kcycle_first_sums, V>{cycle_.gcr_, r, nullptr, k.work.data(), here}));
+    }
+    PetscCall(sum_over_ranks(ex_, A.comm, 2 * kcycle_first_sums, k.sums.data()));
+    PetscCall(memory_to_host(ex_, sums.data(), k.sums.data(), sizeof sums));
+    const auto taken = [&](std::size_t at) { return sums[at + 1] / sums[at] * sums[at + 1]; };
+    *share = taken(kcycle_first_sums) / taken(0);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
 private:
   Operator &matrix(std::size_t l)
   {
@@ -407,6 +427,26 @@ template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible, bool of_floats)
   return {kind == CycleKind::automatic ? automatic : kind, flexible && single_ && (of_floats || rounding_pays_)};
 }
 
+// Collective. x: what the cycle of this kind has made of the finest level's b. Without memory for it, the visits stay.
+template <class Ex> template <class V> PetscErrorCode Cycle<Ex>::compare_if_on_trial(Ex &ex, CycleKind kind, const V *b, const V *x)
+{
+  const DistMatrix<Ex> &A = hierarchy_.levels.front()->A;
+  KCycle<Ex> memory;
+  double share = 0;
+
+  PetscFunctionBegin;
+  if (!on_trial() || !trial_.comparing() || kind != CycleKind::k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(without_memory_go_on([&] {
+    PetscFunctionBegin;
+    PetscCall(attempt(A.comm, [&] { return memory.allocate(ex, A.rows); }));
+    PetscCall(Visits<Ex, DistMatrix<Ex>, V>(ex, *this).compare_with_v_cycle(b, x, memory, &share));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCallMPI(MPI_Bcast(&share, 1, MPI_DOUBLE, 0, A.comm));
+  trial_.compare(share);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, const double *b, double *x)
 {
   const DistMatrix<Ex> &A = hierarchy_.levels.front()->A;
@@ -424,6 +464,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, 
   } else {
     if (choice != recorded_for_) PetscCall(choose_recording(choice));
     PetscCall(Visits<Ex, DistMatrix<Ex>, double>(ex, *this).visit(0, choice.kind, Guess::zero, b, x));
+    PetscCall(compare_if_on_trial(ex, choice.kind, b, static_cast<const double *>(x)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -438,6 +479,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::apply(Ex &ex, CycleChoice choice, 
   PetscFunctionBegin;
   if (choice != recorded_for_) PetscCall(choose_recording(choice));
   PetscCall(Visits<Ex, DistMatrix<Ex>, float>(ex, *this).visit(0, choice.kind, guess, b, x));
+  PetscCall(compare_if_on_trial(ex, choice.kind, b, static_cast<const float *>(x)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

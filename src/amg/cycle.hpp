@@ -58,7 +58,7 @@ public:
   PetscErrorCode apply_transposed(Ex &, CycleKind, const double *b, double *x);
   // On how many coarse levels w, f and k act. kcycle_tests(): what a step with the v-cycle on level l leaves of a residual, for l = 1, ...,
   // on ranks that hold these levels; empty where nothing was chosen.
-  PetscInt kcycle_levels() const { return on_trial() && trial_.with_v_cycle() ? 0 : kcycle_levels_; }
+  PetscInt kcycle_levels() const { return on_trial() && trial_.rejected() ? 0 : kcycle_levels_; }
   const std::vector<double> &kcycle_tests() const { return kcycle_tests_; }
   // Where cycle_type auto has chosen levels: what a flexible method tells of its solves, the same on all ranks.
   void begin_solve()
@@ -96,6 +96,7 @@ private:
   PetscErrorCode choose_precision(Ex &);
   PetscErrorCode choose_kcycle_levels(Ex &);
   PetscErrorCode test_v_cycle(Ex &, std::size_t level);
+  template <class V> PetscErrorCode compare_if_on_trial(Ex &, CycleKind, const V *b, const V *x);
   PetscErrorCode representable(Ex &, bool *fits);
   PetscErrorCode prepare_single(Ex &, bool *fits);
   PetscErrorCode allocate(Ex &, const Level<Ex> &);

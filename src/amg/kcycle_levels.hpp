@@ -29,29 +29,34 @@ double iteration_cost(const std::vector<VisitCost> &cost, int twice);
 int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vector<double> &factor);
 
 // Whether these visits pay in a solve, which setups cannot know: where the smoother of the finest level binds, coarse levels solved better
-// save few iterations. If steps 9 to 16 of a solve with them leave more than 0.55 of the residual's norm each, so that 31 steps or more
-// make eight digits, eight steps with a v-cycle follow, and what makes more progress for its cost stays, in later solves, too.
+// save no iterations. A residual r late in a solve with the k-cycle is made of what this cycle reduces slowly. Where coarse levels are to
+// blame, a v-cycle reduces it more slowly still; where the smoother is, just as fast. So in a slow solve the two are compared for the same
+// r: a step along x = B r takes (x·r)² / (x·A x) from the square of the error's energy norm, for GCR (A x·r)² / (A x·A x) from that of the
+// residual. A solve is slow where four steps leave more than 0.55 of the residual's norm each, so that 31 or more make eight digits.
 class VisitsOnTrial {
 public:
   // relative_cost: of an iteration, in terms of one with a v-cycle
   explicit VisitsOnTrial(double relative_cost = 1) : relative_cost_(relative_cost) {}
   // A solve begins, or has ended: what it was too short for is tried in the next one.
   void begin_solve();
-  // A step has left this part of the residual's norm; with a v-cycle, if with_v_cycle() was so before it.
+  // A step has left this part of the residual's norm.
   void observe(double factor);
-  bool with_v_cycle() const { return phase_ == Phase::v_cycle || phase_ == Phase::rejected; }
+  // Whether the next application of the k-cycle is to be compared.
+  bool comparing() const { return phase_ == Phase::compare; }
+  // What a step with the v-cycle takes, by what one with the k-cycle takes.
+  void compare(double share);
+  // Whether a v-cycle has taken the place of these visits.
   bool rejected() const { return phase_ == Phase::rejected; }
-  // What a step left on average, in the two phases; 1 where there was none.
-  double left_with_visits() const;
-  double left_with_v_cycle() const;
+  // The geometric mean of the shares, once it has decided; 0 before.
+  double share() const { return phase_ == Phase::kept || phase_ == Phase::rejected ? mean() : 0; }
 
 private:
-  enum class Phase { visits, v_cycle, kept, rejected };
-  // The first steps of a solve are faster than later ones, and those of a phase show what was before it.
-  static constexpr int of_solve = 8, of_phase = 2;
+  enum class Phase { watch, compare, kept, rejected };
+  double mean() const;
+
   double relative_cost_;
-  Phase phase_ = Phase::visits;
-  int steps_ = 0, passed_over_ = of_solve;  // of the phase; its first ones, which do not count
-  double log_visits_ = 0, log_v_cycle_ = 0; // logarithms of the average factors
+  Phase phase_ = Phase::watch;
+  int steps_ = 0, comparisons_ = 0;
+  double log_left_ = 0, log_shares_ = 0;
 };
 } // namespace amgkit

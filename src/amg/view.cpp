@@ -48,10 +48,9 @@ template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle, std::s
   const std::string visits = levels > 0 ? "w-, f- and k-cycles act on " + std::to_string(levels) + (levels > 1 ? " levels" : " level")
                                         : "cycle_type auto is a v-cycle";
   std::string why = visits + " by choice: a v-cycle reduces a residual by the factor" + tests;
-  if (const VisitsOnTrial &trial = cycle.trial(); trial.left_with_v_cycle() < 1) {
+  if (const double share = cycle.trial().share(); share > 0) {
     std::array<char, 96> text;
-    std::snprintf(text.data(), text.size(), "; in a solve, a step reduced it by %.2f with the k-cycle, by %.2f with a v-cycle",
-                  trial.left_with_visits(), trial.left_with_v_cycle());
+    std::snprintf(text.data(), text.size(), "; in a slow solve, a v-cycle took %.2f of the error that a k-cycle took", share);
     why += text.data();
   }
   return why;

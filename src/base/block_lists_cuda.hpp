@@ -39,15 +39,15 @@ public:
     size_of_.erase(found);
     return true;
   }
-  // Gives all chunks back, in stream order those of a pool; with nothing in use.
+  // Gives all chunks back to their pool, in stream order; with nothing in use.
   PetscErrorCode give_back()
   {
     PetscFunctionBegin;
-    for (void *chunk : chunks_) AMGKIT_CALL_CUDA(pool_ ? cudaFreeAsync(chunk, stream_) : cudaFree(chunk));
+    for (void *chunk : chunks_) AMGKIT_CALL_CUDA(cudaFreeAsync(chunk, stream_));
     *this = BlockLists(chunk_bytes_, pool_, stream_);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // The same at the end of the program, when the stream may be gone and what is in use no longer counts.
+  // Frees all chunks at the end of the program, when the stream may be gone and what is in use no longer counts.
   PetscErrorCode destroy()
   {
     PetscFunctionBegin;

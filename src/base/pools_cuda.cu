@@ -63,10 +63,9 @@ BlockLists &small_blocks_of(const Cuda &ex)
   return small_blocks().try_emplace({ex.pool, ex.stream}, small_chunk_bytes, ex.pool, ex.stream).first->second;
 }
 
-// Its own stream's list first; another's where work is recorded, on a stream of its own.
-bool release_small_block(const Cuda &ex, void *p)
+// The block may be of another stream than the one that releases it: work is recorded on a stream of its own.
+bool release_small_block(void *p)
 {
-  if (small_blocks_of(ex).release(p)) return true;
   return std::any_of(small_blocks().begin(), small_blocks().end(), [p](auto &list) { return list.second.release(p); });
 }
 
@@ -247,7 +246,7 @@ PetscErrorCode memory_free(Cuda &ex, Memory kind, void *p)
     PetscCheck(communicated_memory().release(p), PETSC_COMM_SELF, PETSC_ERR_PLIB, "This is no memory that MPI was shown");
   else if (large_blocks().erase(p))
     AMGKIT_CALL_CUDA(cudaFree(p)); // waits for the device
-  else if (!release_small_block(ex, p))
+  else if (!release_small_block(p))
     AMGKIT_CALL_CUDA(cudaFreeAsync(p, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -59,52 +59,77 @@ TEST(WorthwhileKCycleLevels, IterationCostCountsVisits)
 
 namespace
 {
-constexpr int with_visits = 16, with_v_cycle = 8; // steps of a trial
-
 void observe(VisitsOnTrial &trial, double factor, int steps)
 {
   for (int step = 0; step < steps; step++) trial.observe(factor);
 }
+VisitsOnTrial in_a_slow_solve(double relative_cost)
+{
+  VisitsOnTrial trial(relative_cost);
+  observe(trial, 0.9, 9);
+  return trial;
+}
 } // namespace
 
-TEST(VisitsOnTrial, AreKeptWhereTheyMakeProgress)
-{
-  VisitsOnTrial fast(1.5);
-  observe(fast, 0.9, 8); // first steps do not count
-  observe(fast, 0.5, 40);
-  EXPECT_FALSE(fast.with_v_cycle());
-  EXPECT_EQ(fast.left_with_v_cycle(), 1);
-  observe(fast, 0.9, 40); // has been decided
-  EXPECT_FALSE(fast.with_v_cycle());
-
-  VisitsOnTrial slow(1.5);
-  observe(slow, 0.6, with_visits - 1);
-  EXPECT_FALSE(slow.with_v_cycle());
-  observe(slow, 0.6, 1);
-  EXPECT_TRUE(slow.with_v_cycle());
-  observe(slow, 0.72, with_v_cycle); // 0.61 for the same cost
-  EXPECT_FALSE(slow.with_v_cycle());
-  EXPECT_NEAR(slow.left_with_visits(), 0.6, 1e-12);
-  EXPECT_NEAR(slow.left_with_v_cycle(), 0.72, 1e-12);
-}
-
-TEST(VisitsOnTrial, GiveWayToAVCycleThatMakesMoreForItsCost)
+TEST(VisitsOnTrial, AreComparedInSlowSolves)
 {
   VisitsOnTrial trial(1.5);
-  observe(trial, 0.6, with_visits);
+  observe(trial, 0.9, 5); // first steps do not count
+  observe(trial, 0.5, 12);
+  observe(trial, 0.9, 12); // nor late ones
+  EXPECT_FALSE(trial.comparing());
+  trial.begin_solve();
+  observe(trial, 0.1, 5);
+  observe(trial, 0.5, 8);
   trial.observe(NAN); // says nothing
   trial.observe(0);
-  observe(trial, 0.7, with_v_cycle - 1); // 0.59
-  EXPECT_TRUE(trial.with_v_cycle());
-  trial.begin_solve(); // the one before had ended too soon
-  EXPECT_TRUE(trial.with_v_cycle());
-  observe(trial, 0.1, 8); // first steps do not count
-  observe(trial, 0.7, 5);
+  observe(trial, 0.6, 3);
+  EXPECT_FALSE(trial.comparing());
+  trial.compare(1); // was not asked for
+  trial.observe(0.6);
+  EXPECT_TRUE(trial.comparing());
   EXPECT_FALSE(trial.rejected());
-  observe(trial, 0.7, 1);
+  EXPECT_EQ(trial.share(), 0);
+  trial.compare(1);
+  trial.begin_solve(); // that solve had ended too soon
+  EXPECT_FALSE(trial.comparing());
+  observe(trial, 0.6, 9);
+  trial.compare(0.98);
+  EXPECT_TRUE(trial.comparing());
+  trial.compare(0.98);
   EXPECT_TRUE(trial.rejected());
-  trial.begin_solve();
-  EXPECT_TRUE(trial.with_v_cycle());
+}
+
+TEST(VisitsOnTrial, AreKeptWhereAVCycleTakesLess)
+{
+  struct Case {
+    double relative_cost;
+    std::vector<double> shares;
+    bool rejected;
+  };
+  for (const Case &c : {Case{1.5, {0.96, 0.95}, true},
+                        {1.5, {0.5, 0.9}, false},
+                        {1.5, {0.9, 0.92, 0.88, 0.91}, true},
+                        {1.5, {0.9, 0.92, 0.88, 0.89}, false},
+                        {1.5, {0.99, 0.88, 0.7}, false},
+                        {1.04, {0.95, 0.96}, false},
+                        {1.5, {1, 0}, false},
+                        {1.5, {NAN}, false}}) {
+    VisitsOnTrial trial = in_a_slow_solve(c.relative_cost);
+    double product = 1;
+    for (const double share : c.shares) {
+      EXPECT_TRUE(trial.comparing());
+      trial.compare(share);
+      product *= share;
+    }
+    EXPECT_FALSE(trial.comparing());
+    EXPECT_EQ(trial.rejected(), c.rejected) << product;
+    EXPECT_NEAR(trial.share(), product > 0 ? std::pow(product, 1.0 / static_cast<double>(c.shares.size())) : 0, 1e-12);
+    trial.begin_solve();
+    observe(trial, 0.9, 40); // has been decided
+    EXPECT_FALSE(trial.comparing());
+    EXPECT_EQ(trial.rejected(), c.rejected);
+  }
 }
 
 TEST(WorthwhileKCycleLevels, FactorsAreContinuedUpwards)
@@ -153,14 +178,6 @@ TYPED_TEST(KCycleLevels, AreChosenByTheVCycleBelow)
         for (int m = 1; m <= 3; m++) EXPECT_GT(tests[static_cast<std::size_t>(m)], 0);
         EXPECT_EQ(levels, std::max(worthwhile_kcycle_levels(cost, tests), least));
       }
-      if (tested && !good) {
-        const CycleKind kind = solver.cycle.choose(true, false).kind;
-        for (int step = 0; step < with_visits; step++) solver.cycle.observe(0.9);
-        EXPECT_EQ(solver.cycle.choose(true, false).kind, cycle == CycleKind::automatic ? CycleKind::v : kind);
-        for (int step = 0; step < with_v_cycle; step++) solver.cycle.observe(0.99);
-        EXPECT_EQ(solver.cycle.choose(true, false).kind, kind);
-        EXPECT_EQ(solver.cycle.kcycle_levels(), levels);
-      }
       if (good) of_good = levels;
       if (!good && tested) {
         EXPECT_GT(levels, of_good);
@@ -173,6 +190,85 @@ TYPED_TEST(KCycleLevels, AreChosenByTheVCycleBelow)
       EXPECT_EQ(solver.cycle.kcycle_levels(), levels);
     }
   }
+}
+
+namespace
+{
+// (x·r)² / (x·A x), for gcr (A x·r)² / (A x·A x)
+PetscErrorCode taken(Mat A, const std::vector<double> &x, const std::vector<double> &r, bool gcr, double *square)
+{
+  OwnedVec X, R, AX;
+  PetscScalar along, length;
+  const auto fill = [](Vec v, const std::vector<double> &from) -> PetscErrorCode {
+    PetscScalar *to;
+    PetscFunctionBegin;
+    PetscCall(VecGetArrayWrite(v, &to));
+    std::copy(from.begin(), from.end(), to);
+    PetscCall(VecRestoreArrayWrite(v, &to));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, X.out(), R.out()));
+  PetscCall(VecDuplicate(R, AX.out()));
+  PetscCall(fill(X, x));
+  PetscCall(fill(R, r));
+  PetscCall(MatMult(A, X, AX));
+  const Vec u = gcr ? AX : X;
+  PetscCall(VecDot(u, R, &along));
+  PetscCall(VecDot(u, AX, &length));
+  *square = PetscRealPart(along * along / length);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+// In a slow solve the applications of a k-cycle are compared with those of a v-cycle, for vectors of doubles and of floats, and the
+// decision follows from what they make of the same vector.
+TYPED_TEST(KCycleLevels, AreComparedWithAVCycleInASlowSolve)
+{
+  const HostCsr A = grid7(20, 19, 18);
+  int compared = 0;
+  for (const bool single : {false, true}) {
+    for (const KCycleForm form : {KCycleForm::fcg, KCycleForm::gcr}) {
+      for (const double omega : {0.02, 0.7}) { // hardly smooths, and does
+        AmgSolver<TypeParam> solver;
+        AmgParameters parameters;
+        parameters.coarse_eq_limit = 20;
+        parameters.cycle_type = CycleKind::automatic;
+        parameters.kcycle_form = form;
+        parameters.smoother = SmootherKind::jacobi;
+        parameters.jacobi_omega = omega;
+        OK(solver.create(this->ex, A, parameters, *make_matching_prolongation<TypeParam>({})));
+        Cycle<TypeParam> &cycle = solver.cycle;
+        const PetscInt levels = cycle.kcycle_levels();
+        if (levels == 0 || (single && !cycle.single())) continue;
+        compared++;
+        const std::vector<double> r = solver.wave(0.1);
+        std::vector<double> of_k, of_v;
+        OK(solver.apply(this->ex, {CycleKind::k, single}, r, of_k));
+        OK(solver.apply(this->ex, {CycleKind::v, single}, r, of_v));
+        double by_k = 0, by_v = 0;
+        OK(taken(solver.A, of_k, r, form == KCycleForm::gcr, &by_k));
+        OK(taken(solver.A, of_v, r, form == KCycleForm::gcr, &by_v));
+        const double share = by_v / by_k;
+        EXPECT_EQ(cycle.trial().share(), 0); // nothing was compared
+        for (int step = 0; step < 9; step++) cycle.observe(0.9);
+        int applied = 0;
+        for (; cycle.trial().comparing() && applied < 4; applied++) {
+          std::vector<double> again;
+          OK(solver.apply(this->ex, {CycleKind::v, single}, r, again)); // of another kind: not compared
+          OK(solver.apply(this->ex, {CycleKind::k, single}, r, again));
+          EXPECT_EQ(again, of_k);
+        }
+        EXPECT_EQ(applied, share < 0.85 || share >= 0.95 ? 2 : 4);
+        EXPECT_NEAR(cycle.trial().share(), share, 1e-3 * share);
+        EXPECT_TRUE(same_on_all_ranks(cycle.kcycle_levels()));
+        EXPECT_EQ(cycle.kcycle_levels(), cycle.trial().rejected() ? 0 : levels);
+        EXPECT_EQ(cycle.choose(true, false).kind, cycle.trial().rejected() ? CycleKind::v : CycleKind::k);
+      }
+    }
+  }
+  EXPECT_GE(compared, TypeParam::sliced_rows ? 4 : 2); // where the smoother hardly smooths, at least
 }
 
 // Few levels: none to test, the first alone, or one that is tested and one that is solved.
