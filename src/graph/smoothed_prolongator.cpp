@@ -1,6 +1,7 @@
 #include "graph/smoothed_prolongator.hpp"
 
 #include "dist/attempt.hpp"
+#include "sparse/rows/rearrange.hpp"
 #include "sparse/rows/rows.hpp"
 
 #include <algorithm>
@@ -78,13 +79,11 @@ template <class Ex> PetscErrorCode SmoothingStep<Ex>::multiply(Ex &ex, CsrView<d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local: which entries of A are used, and S.
+// Local: which entries of A are used, and where S's rows begin.
 template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const DistMatrix<Ex> &A, const StrongNodes<Ex> &strong)
 {
-  const std::int64_t entries = A.diag.nnz + A.offd.nnz;
-  Array<int, Ex> unknown;
-  BlockSelection<Ex> chosen;
-  std::int64_t missing = 0, staying = entries;
+  Array<int, Ex> unknown, length;
+  std::int64_t missing = 0, entries = 0;
 
   PetscFunctionBegin;
   PetscCheck(bs_ >= 1 && bs_ <= entry_stays && A.rows % bs_ == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
@@ -92,30 +91,37 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const
   PetscCall(diagonal_.allocate(ex, A.rows));
   PetscCall(diagonal_positions(ex, A.diag, diagonal_.data()));
   PetscCall(count_missing(ex, A.rows, diagonal_.data(), &missing));
+  PetscCall(length.allocate(ex, A.rows));
   if (strong.marks) {
     PetscCall(unknowns_of_ghosts(ex, A, strong, unknown));
-    PetscCall(lumping_of(ex, rows_of(A), strong.nodes->diag, strong.nodes->offd, *strong.marks, bs_, unknown.data(), lumping_));
-    PetscCall(count_staying(ex, lumping_, &staying));
-  }
-  if (staying == entries) {
-    lumping_ = {};
-    as_A_ = missing == 0 && A.ghosts.empty();
-    if (!as_A_) PetscCall(stack_rows(ex, {{A.diag}, {A.offd}, ghosts_before_}, S_));
+    PetscCall(lumping_of(ex, rows_of(A), strong.nodes->diag, strong.nodes->offd, *strong.marks, bs_, unknown.data(), diagonal_.data(),
+                         lumping_, length.data()));
   } else {
-    const MarkedRows rows = marked_rows(A, lumping_.diag, lumping_.offd);
-    PetscCall(chosen.create(ex, rows, entry_stays));
-    PetscCall(stack_rows(ex, chosen.of(rows, ghosts_before_), S_));
+    PetscCall(lengths_as_in_A(ex, rows_of(A), diagonal_.data(), length.data()));
   }
-  if (missing > 0) PetscCall(complete_diagonal(ex, diagonal_.data(), ghosts_before_, S_));
+  PetscCall(S_.ptr.allocate(ex, std::int64_t{A.rows} + 1));
+  PetscCall(offsets_of_rows(ex, A.rows, nullptr, length.data(), S_.ptr.data(), &entries));
+  if (missing == 0 && entries == A.diag.nnz + A.offd.nnz) {
+    lumping_ = {};
+    as_A_ = A.ghosts.empty();
+  }
+  if (as_A_) {
+    S_ = {};
+  } else {
+    S_.rows = A.rows;
+    S_.cols = A.diag.cols + A.offd.cols;
+    PetscCall(allocate_each(ex, entries, S_.col, S_.val));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local
-template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::take_values(Ex &ex, const DistMatrix<Ex> &A, double rho)
+// Local: S's values; with `columns` also its columns, unless S shares A's pattern.
+template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::fill(Ex &ex, const DistMatrix<Ex> &A, double rho, bool columns)
 {
   PetscFunctionBegin;
   if (S_.val.size() == 0) PetscCall(S_.val.allocate(ex, as_A_ ? A.diag.nnz : S_.col.size()));
-  PetscCall(smoothing_values(ex, rows_of(A), diagonal_.data(), lumping_, bs_, rho > 0 ? omega_ / rho : 0, S_of(A), S_.val.data()));
+  PetscCall(smoothing_entries(ex, rows_of(A), diagonal_.data(), lumping_, bs_, rho > 0 ? omega_ / rho : 0, S_of(A),
+                              columns && !as_A_ ? S_.col.data() : nullptr, S_.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,7 +144,7 @@ PetscErrorCode SmoothedProlongator<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const 
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     PetscCall(choose(ex, A, strong));
-    PetscCall(take_values(ex, A, rho));
+    PetscCall(fill(ex, A, rho, true));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   for (std::size_t k = 0; k < steps; k++) {
@@ -157,7 +163,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::update(Ex &ex, DistM
 
   PetscFunctionBegin;
   if (steps == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(attempt(A.comm, [&] { return take_values(ex, A, rho); }));
+  PetscCall(attempt(A.comm, [&] { return fill(ex, A, rho, false); }));
   for (std::size_t k = 0; k < steps; k++) {
     const CoarseBlocks<Ex> &from = k == 0 ? T_ : between_[k - 1];
     if (k > 0) PetscCall(step_[k]->take(ex, from));

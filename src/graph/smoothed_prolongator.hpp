@@ -87,12 +87,12 @@ private:
     return S;
   }
   PetscErrorCode choose(Ex &, const DistMatrix<Ex> &A, const StrongNodes<Ex> &);
-  PetscErrorCode take_values(Ex &, const DistMatrix<Ex> &A, double rho);
+  PetscErrorCode fill(Ex &, const DistMatrix<Ex> &A, double rho, bool columns);
 
   double omega_ = 0;
   int bs_ = 1, ghosts_before_ = 0; // of A's ghosts
-  Array<int, Ex> diagonal_;        // as smoothing_values() has it
-  Lumping<Ex> lumping_;            // empty where nothing is lumped
+  Array<int, Ex> diagonal_;        // position of a_ii in A.diag, -1 where it is not stored
+  Lumping<Ex> lumping_;            // empty where S has all of A's entries
   bool as_A_ = false;              // S has the pattern of A.diag, and holds none
   Csr<double, Ex> S_;
   CoarseBlocks<Ex> T_;
@@ -100,17 +100,18 @@ private:
   std::vector<CoarseBlocks<Ex>> between_; // what the steps but the last make
 };
 
-// The local steps. unknown[g] of A's ghost g: bs J + q for component q of the J-th ghost of nodes.
+// The local steps. diagonal[i]: the position of a_ii in A.diag, or -1 if it is not stored; row i of S is then that of the identity.
+// length[i]: the number of entries in row i of S. unknown[g] of A's ghost g: bs J + q for component q of the J-th ghost of nodes.
 template <class Ex>
 PetscErrorCode lumping_of(Ex &, const SplitRows &A, CsrView<double> nodes, CsrView<double> ghost_nodes, const Strength<Ex> &, int bs,
-                          const int *unknown, Lumping<Ex> &);
-// How many entries stay, and how many rows do not store a_ii, as diagonal[i] < 0 tells. Both wait.
-template <class Ex> PetscErrorCode count_staying(Ex &, const Lumping<Ex> &, std::int64_t *count);
+                          const int *unknown, const int *diagonal, Lumping<Ex> &, int *length);
+// Without lumping.
+template <class Ex> PetscErrorCode lengths_as_in_A(Ex &, const SplitRows &A, const int *diagonal, int *length);
+// How many rows do not store a_ii. Waits.
 template <class Ex> PetscErrorCode count_missing(Ex &, std::int64_t n, const int *diagonal, std::int64_t *missing);
-// Rows i of S whose entry in column first + i is missing, as diagonal[i] < 0 tells, become rows of the identity. Waits.
-template <class Ex> PetscErrorCode complete_diagonal(Ex &, const int *diagonal, int first, Csr<double, Ex> &S);
-// val: S's values, I - factor D^-1 A_f. diagonal[i]: the position of a_ii in A.diag, -1 when missing. Neither waits nor allocates.
+// Writes S = I - factor D^-1 A_f: val, and col unless it is nullptr. S.ptr must be set, and S.col too where col is nullptr. Neither waits
+// nor allocates.
 template <class Ex>
-PetscErrorCode smoothing_values(Ex &, const SplitRows &A, const int *diagonal, const Lumping<Ex> &, int bs, double factor,
-                                CsrView<double> S, double *val);
+PetscErrorCode smoothing_entries(Ex &, const SplitRows &A, const int *diagonal, const Lumping<Ex> &, int bs, double factor,
+                                 CsrView<double> S, int *col, double *val);
 } // namespace amgkit

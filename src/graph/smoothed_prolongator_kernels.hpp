@@ -16,7 +16,7 @@ AMGKIT_FN inline int place_of_node(const CsrView<double> &nodes, const Segment &
 
 template <class Ex>
 PetscErrorCode lumping_of(Ex &ex, const SplitRows &A, CsrView<double> nodes, CsrView<double> ghost_nodes, const Strength<Ex> &S, int bs,
-                          const int *unknown, Lumping<Ex> &lumping)
+                          const int *unknown, const int *diagonal, Lumping<Ex> &lumping, int *length)
 {
   const CsrView<double> diag = A.diag, offd = A.offd;
   const unsigned char *strong = S.diag.data(), *ghost_strong = S.offd.data();
@@ -29,59 +29,38 @@ PetscErrorCode lumping_of(Ex &ex, const SplitRows &A, CsrView<double> nodes, Csr
     const int I = static_cast<int>(i) / bs;
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
     const Segment own_nodes = entries_of(nodes, I), other_nodes = entries_of(ghost_nodes, I);
+    int staying = 0;
     for (int k : team.share(own.begin, own.end)) {
       const int J = diag.col[k] / bs;
       const bool stays = J == I || strong[bs == 1 ? k : place_of_node(nodes, own_nodes, (k - own.begin) / bs, J)];
       own_kind[k] = stays ? entry_stays : static_cast<unsigned char>(diag.col[k] - J * bs);
+      staying += stays;
     }
     for (int k : team.share(other.begin, other.end)) {
       const int j = unknown[offd.col[k]], J = j / bs;
       const bool stays = ghost_strong[bs == 1 ? k : place_of_node(ghost_nodes, other_nodes, (k - other.begin) / bs, J)];
       ghost_kind[k] = stays ? entry_stays : static_cast<unsigned char>(j - J * bs);
+      staying += stays;
     }
+    staying = team.sum(staying);
+    team.once([&] { length[i] = diagonal[i] < 0 ? 1 : staying; });
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode count_staying(Ex &ex, const Lumping<Ex> &lumping, std::int64_t *count)
+template <class Ex> PetscErrorCode lengths_as_in_A(Ex &ex, const SplitRows &A, const int *diagonal, int *length)
 {
-  const unsigned char *own = lumping.diag.data(), *ghost = lumping.offd.data();
-  const std::int64_t entries = lumping.diag.size();
-  return reduce<std::int64_t>(
-      ex, entries + lumping.offd.size(),
-      [=] AMGKIT_FN(std::int64_t k) { return std::int64_t{(k < entries ? own[k] : ghost[k - entries]) == entry_stays}; }, 0, Sum{}, count);
+  const CsrView<double> diag = A.diag, offd = A.offd;
+  return for_each(ex, diag.rows, [=] AMGKIT_FN(std::int64_t i) {
+    const Segment own = entries_of(diag, i), other = entries_of(offd, i);
+    length[i] = diagonal[i] < 0 ? 1 : own.end - own.begin + other.end - other.begin;
+  });
 }
 
 template <class Ex> PetscErrorCode count_missing(Ex &ex, std::int64_t n, const int *diagonal, std::int64_t *missing)
 {
   return reduce<std::int64_t>(
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{diagonal[i] < 0}; }, 0, Sum{}, missing);
-}
-
-template <class Ex> PetscErrorCode complete_diagonal(Ex &ex, const int *diagonal, int first, Csr<double, Ex> &S)
-{
-  const CsrView<double> from = S.view();
-  Csr<double, Ex> with;
-  std::int64_t entries = 0;
-
-  PetscFunctionBegin;
-  PetscCall(with.ptr.allocate(ex, std::int64_t{from.rows} + 1));
-  int *ptr = with.ptr.data();
-  PetscCall(for_each(ex, from.rows, [=] AMGKIT_FN(std::int64_t i) { ptr[i] = diagonal[i] < 0 ? 1 : from.ptr[i + 1] - from.ptr[i]; }));
-  PetscCall(exclusive_scan(ex, from.rows, ptr, &entries));
-  with.rows = from.rows;
-  with.cols = from.cols;
-  PetscCall(allocate_each(ex, entries, with.col, with.val));
-  int *col = with.col.data();
-  PetscCall(for_rows(ex, from.rows, from.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const int begin = from.ptr[i], end = from.ptr[i + 1];
-    if (diagonal[i] < 0)
-      team.once([&] { col[ptr[i]] = first + static_cast<int>(i); });
-    else
-      for (int k : team.share(begin, end)) col[ptr[i] + k - begin] = from.col[k];
-  }));
-  S = std::move(with);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 namespace
@@ -110,6 +89,20 @@ struct SmoothedRow {
     const SplitRow::Place e = row.at(t);
     return e.ghost ? ghost_kind[e.k] : kind[e.k];
   }
+  // The t-th entry's column in S
+  AMGKIT_FN int column(int t) const
+  {
+    const SplitRow::Place e = row.at(t);
+    if (!e.ghost) return A.ghosts_before + A.diag.col[e.k];
+    const int ghost = A.offd.col[e.k];
+    return ghost < A.ghosts_before ? ghost : ghost + A.diag.cols;
+  }
+  // Writes the only entry, at k, of a row that does not store a_ii.
+  AMGKIT_FN void write_identity(int k, int *col, double *val) const
+  {
+    if (col) col[k] = A.ghosts_before + i;
+    val[k] = 1;
+  }
   // The component of its node whose entry the t-th one is, or is added to; -1: none
   AMGKIT_FN int component(int t) const
   {
@@ -123,8 +116,8 @@ struct SmoothedRow {
 
 // Of short rows without components: a lane a row.
 template <class Ex>
-PetscErrorCode scalar_values(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, double factor,
-                             const CsrView<double> &S, double *val)
+PetscErrorCode scalar_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, double factor,
+                              const CsrView<double> &S, int *col, double *val)
 {
   const unsigned char *kind = lumping.diag.data(), *ghost_kind = lumping.offd.data();
   const bool lumped = lumping.bytes() > 0;
@@ -134,7 +127,7 @@ PetscErrorCode scalar_values(Ex &ex, const SplitRows &A, const int *diagonal, co
     int k = ptr[i], self = k;
     double sum = 0;
     if (in.own_entry < 0) {
-      val[k] = 1;
+      in.write_identity(k, col, val);
       return;
     }
     for (int t = 0; t < in.row.length(); t++) {
@@ -143,6 +136,7 @@ PetscErrorCode scalar_values(Ex &ex, const SplitRows &A, const int *diagonal, co
       if (own || !stays) sum += in.entry(t);
       if (own) self = k;
       if (!own && stays) val[k] = in.value(false, in.entry(t));
+      if (stays && col) col[k] = in.column(t);
       k += stays;
     }
     val[self] = in.value(true, sum);
@@ -159,16 +153,16 @@ template <int Most> struct ComponentSums {
 
 // S's entries are those of A that stay, in their order, and those of the row's own node are sums; Most: at least bs.
 template <int Lanes, int Most, class Ex>
-PetscErrorCode lumped_values(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, int bs, double factor,
-                             const CsrView<double> &S, double *val)
+PetscErrorCode lumped_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, int bs, double factor,
+                              const CsrView<double> &S, int *write_col, double *val)
 {
   const unsigned char *kind = lumping.diag.data(), *ghost_kind = lumping.offd.data();
-  const int *ptr = S.ptr, *col = S.col, before = A.ghosts_before;
+  const int *ptr = S.ptr, *col = write_col ? write_col : S.col, before = A.ghosts_before;
   return for_rows_with<Lanes, ComponentSums<Most>>(ex, S.rows, [=] AMGKIT_FN(auto team, std::int64_t r, auto &sums) {
     const SmoothedRow in(A, diagonal, kind, ghost_kind, bs, factor, static_cast<int>(r));
     const int begin = ptr[r], end = ptr[r + 1], length = in.row.length();
     if (in.own_entry < 0) {
-      team.once([&] { val[begin] = 1; });
+      team.once([&] { in.write_identity(begin, write_col, val); });
       return;
     }
     const int staying = team.for_chosen(
@@ -180,6 +174,7 @@ PetscErrorCode lumped_values(Ex &ex, const SplitRows &A, const int *diagonal, co
         [&](int t, int n, const KindAndValue &entry) {
           const SplitRow::Place e = in.row.at(t);
           val[begin + n] = in.value(!e.ghost && e.k == in.own_entry, entry.value);
+          if (write_col) write_col[begin + n] = in.column(t);
         });
     if (staying == length) return;
     team.sum_in_order(
@@ -199,37 +194,44 @@ PetscErrorCode lumped_values(Ex &ex, const SplitRows &A, const int *diagonal, co
     }
   });
 }
-} // namespace
 
+// Where nothing is lumped.
 template <class Ex>
-PetscErrorCode smoothing_values(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, int bs, double factor,
-                                CsrView<double> S, double *val)
+PetscErrorCode entries_as_in_A(Ex &ex, const SplitRows &A, const int *diagonal, int bs, double factor, const CsrView<double> &S, int *col,
+                               double *val)
 {
   const int *ptr = S.ptr;
-
-  if (bs == 1 && S.average() <= 12) return scalar_values(ex, A, diagonal, lumping, factor, S, val);
-  if (lumping.bytes() > 0) {
-    if (bs > 8) return lumped_values<32, 128>(ex, A, diagonal, lumping, bs, factor, S, val);
-    if (S.average() <= 32) return lumped_values<4, 8>(ex, A, diagonal, lumping, bs, factor, S, val);
-    return lumped_values<16, 8>(ex, A, diagonal, lumping, bs, factor, S, val);
-  }
   return for_written_rows(ex, S.rows, S.average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
     const SmoothedRow in(A, diagonal, nullptr, nullptr, bs, factor, static_cast<int>(r));
     const int begin = ptr[r];
     if (in.own_entry < 0) {
-      team.once([&] { val[begin] = 1; });
+      team.once([&] { in.write_identity(begin, col, val); });
       return;
     }
     for (int t : team.share(0, in.row.length())) {
       const SplitRow::Place e = in.row.at(t);
       val[begin + t] = in.value(!e.ghost && e.k == in.own_entry, in.entry(t));
+      if (col) col[begin + t] = in.column(t);
     }
   });
 }
+} // namespace
+
+template <class Ex>
+PetscErrorCode smoothing_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, int bs, double factor,
+                                 CsrView<double> S, int *col, double *val)
+{
+  if (bs == 1 && S.average() <= 12) return scalar_entries(ex, A, diagonal, lumping, factor, S, col, val);
+  if (lumping.bytes() > 0) {
+    if (bs > 8) return lumped_entries<32, 128>(ex, A, diagonal, lumping, bs, factor, S, col, val);
+    if (S.average() <= 32) return lumped_entries<4, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
+    return lumped_entries<16, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
+  }
+  return entries_as_in_A(ex, A, diagonal, bs, factor, S, col, val);
+}
 
 AMGKIT_INSTANTIATE(lumping_of)
-AMGKIT_INSTANTIATE(count_staying)
+AMGKIT_INSTANTIATE(lengths_as_in_A)
 AMGKIT_INSTANTIATE(count_missing)
-AMGKIT_INSTANTIATE(complete_diagonal)
-AMGKIT_INSTANTIATE(smoothing_values)
+AMGKIT_INSTANTIATE(smoothing_entries)
 } // namespace amgkit

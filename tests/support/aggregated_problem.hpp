@@ -98,6 +98,7 @@ inline std::vector<AggregatedProblem> aggregated_problems()
       problems.push_back(aggregated("random", random_blocks_on(graph, bs, static_cast<unsigned>(m)), bs, m, 9));
     }
   }
+  problems.push_back(aggregated("dense", random_blocks_on(random_graph(40, 400, 5), 1, 5), 1, 2, 9));
   problems.push_back(aggregated("one-sided", random_blocks_on(one_sided(grid7(5, 4, 2)), 2, 4), 2, 3, 9));
   problems.push_back(aggregated("no aggregate", grid7(4, 4, 1), 1, 2, 0));
   problems.push_back(aggregated("empty A", make_csr(12, 12, {}), 2, 3, 3));
