@@ -72,7 +72,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // What a step along the v-cycle's correction for the residual r of the finest level takes, by what one along x takes: VisitsOnTrial.
+  // *share: what a step along the v-cycle's correction for r would remove, divided by what a step along x removes; x is the k-cycle's
+  // correction for r. See VisitsOnTrial.
   PetscErrorCode compare_with_v_cycle(const V *r, const V *x, KCycle<Ex> &k, double *share)
   {
     DistMatrix<Ex> &A = levels_[0]->A;
@@ -427,21 +428,18 @@ template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible, bool of_floats)
   return {kind == CycleKind::automatic ? automatic : kind, flexible && single_ && (of_floats || rounding_pays_)};
 }
 
-// Collective. x: what the cycle of this kind has made of the finest level's b. Without memory for it, the visits stay.
+// Collective. x = B b by a cycle of this kind. If a comparison is due, compares it with a v-cycle. Without memory for that, goes on.
 template <class Ex> template <class V> PetscErrorCode Cycle<Ex>::compare_if_on_trial(Ex &ex, CycleKind kind, const V *b, const V *x)
 {
   const DistMatrix<Ex> &A = hierarchy_.levels.front()->A;
   KCycle<Ex> memory;
+  bool lacking = false;
   double share = 0;
 
   PetscFunctionBegin;
   if (!on_trial() || !trial_.comparing() || kind != CycleKind::k) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(without_memory_go_on([&] {
-    PetscFunctionBegin;
-    PetscCall(attempt(A.comm, [&] { return memory.allocate(ex, A.rows); }));
-    PetscCall(Visits<Ex, DistMatrix<Ex>, V>(ex, *this).compare_with_v_cycle(b, x, memory, &share));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
+  PetscCall(out_of_memory([&] { return attempt(A.comm, [&] { return memory.allocate(ex, A.rows); }); }, &lacking));
+  if (!lacking) PetscCall(Visits<Ex, DistMatrix<Ex>, V>(ex, *this).compare_with_v_cycle(b, x, memory, &share));
   PetscCallMPI(MPI_Bcast(&share, 1, MPI_DOUBLE, 0, A.comm));
   trial_.compare(share);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -28,26 +28,27 @@ double iteration_cost(const std::vector<VisitCost> &cost, int twice);
 // most_kcycle_levels as far as there are such levels between the finest and the coarsest; factor[0] is not read.
 int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vector<double> &factor);
 
-// Whether these visits pay in a solve, which setups cannot know: where the smoother of the finest level binds, coarse levels solved better
-// save no iterations. A residual r late in a solve with the k-cycle is made of what this cycle reduces slowly. Where coarse levels are to
-// blame, a v-cycle reduces it more slowly still; where the smoother is, just as fast. So in a slow solve the two are compared for the same
-// r: a step along x = B r takes (x·r)² / (x·A x) from the square of the error's energy norm, for GCR (A x·r)² / (A x·A x) from that of the
-// residual. A solve is slow where four steps leave more than 0.55 of the residual's norm each, so that 31 or more make eight digits.
+// Whether these visits pay in a solve, which setups cannot know: where the finest level's smoother limits convergence, solving the coarse
+// levels better saves no iterations. A residual r late in a solve with the k-cycle is made of what this cycle reduces slowly. If the coarse
+// levels are to blame, a v-cycle reduces it more slowly still; if the smoother is, about as fast. So in a slow solve the two are compared
+// on the same r. A step along x = B r reduces the square of the error's energy norm by (x·r)² / (x·A x). With GCR it reduces the square of
+// the residual's norm by (A x·r)² / (A x·A x). A solve is slow if four steps leave more than 0.55 of the residual's norm on average; eight
+// digits then take 31 steps or more.
 class VisitsOnTrial {
 public:
   // relative_cost: of an iteration, in terms of one with a v-cycle
   explicit VisitsOnTrial(double relative_cost = 1) : relative_cost_(relative_cost) {}
-  // A solve begins, or has ended: what it was too short for is tried in the next one.
+  // A solve begins, or has ended. Comparisons that it was too short for are made in the next one.
   void begin_solve();
   // A step has left this part of the residual's norm.
   void observe(double factor);
   // Whether the next application of the k-cycle is to be compared.
   bool comparing() const { return phase_ == Phase::compare; }
-  // What a step with the v-cycle takes, by what one with the k-cycle takes.
+  // share: what a step with the v-cycle removes, divided by what one with the k-cycle removes; no positive number where that is not known.
   void compare(double share);
   // Whether a v-cycle has taken the place of these visits.
   bool rejected() const { return phase_ == Phase::rejected; }
-  // The geometric mean of the shares, once it has decided; 0 before.
+  // The geometric mean of the shares; 0 before the decision.
   double share() const { return phase_ == Phase::kept || phase_ == Phase::rejected ? mean() : 0; }
 
 private:

@@ -63,7 +63,7 @@ BlockLists &small_blocks_of(const Cuda &ex)
   return small_blocks().try_emplace({ex.pool, ex.stream}, small_chunk_bytes, ex.pool, ex.stream).first->second;
 }
 
-// The block may be of another stream than the one that releases it: work is recorded on a stream of its own.
+// Looks in all lists: a block may be freed on another stream than it was taken on, as recording uses a stream of its own.
 bool release_small_block(void *p)
 {
   return std::any_of(small_blocks().begin(), small_blocks().end(), [p](auto &list) { return list.second.release(p); });
