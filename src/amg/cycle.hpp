@@ -95,7 +95,8 @@ private:
   PetscErrorCode choose_form(Ex &);
   PetscErrorCode choose_precision(Ex &);
   PetscErrorCode choose_kcycle_levels(Ex &);
-  PetscErrorCode test_v_cycle(Ex &, std::size_t level);
+  template <class V> PetscErrorCode test_v_cycle(Ex &, std::size_t level);
+  template <class V> PetscErrorCode compare_with_v_cycle(Ex &, const V *r, const V *x, KCycle<Ex> &, double *share);
   template <class V> PetscErrorCode compare_if_on_trial(Ex &, CycleKind, const V *b, const V *x);
   PetscErrorCode representable(Ex &, bool *fits);
   PetscErrorCode prepare_single(Ex &, bool *fits);

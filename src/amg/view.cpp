@@ -50,7 +50,8 @@ template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle, std::s
   std::string why = visits + " by choice: a v-cycle reduces a residual by the factor" + tests;
   if (const double share = cycle.trial().share(); share > 0) {
     std::array<char, 96> text;
-    std::snprintf(text.data(), text.size(), "; in a slow solve, a step with a v-cycle removed %.2f times as much as one with a k-cycle", share);
+    std::snprintf(text.data(), text.size(), "; in a slow solve, a step with a v-cycle removed %.2f times as much as one with a k-cycle",
+                  share);
     why += text.data();
   }
   return why;

@@ -217,7 +217,8 @@ TEST_F(FlexibleCG, TellsThePreconditionerOfItsSteps)
       ASSERT_GE(solution.iterations, 24);
       const std::string view = view_of(ksp);
       EXPECT_NE(view.find("by choice: a v-cycle reduces a residual by the factor"), std::string::npos);
-      EXPECT_EQ(view.find("; in a slow solve, a step with a v-cycle removed") != std::string::npos, std::string(norm) + cycle == "unpreconditionedauto")
+      EXPECT_EQ(view.find("; in a slow solve, a step with a v-cycle removed") != std::string::npos,
+                std::string(norm) + cycle == "unpreconditionedauto")
           << norm << cycle << view;
       OK(KSPReset(ksp));
     }
