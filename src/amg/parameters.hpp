@@ -77,14 +77,14 @@ private:
          "a matrix of at most 1000 rows is not coarsened."},
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
          "A coarse level with fewer rows per process than this moves to fewer processes",
-         "It moves if half of the processes or fewer suffice. With 0, the limit is 500 rows per process on CPUs, and 14 million "
-         "matrix entries per process on GPUs, where it moves if one process suffices, or an eighth of them. A level that is small "
-         "enough to end coarsening moves to one process, if coarse_solver is dense.",
+         "It moves if half of the processes or fewer are enough. With 0, the limit is 500 rows per process on CPUs. On GPUs, 0 means 14 "
+         "million matrix entries per process, and a level moves if one process or an eighth of the processes is enough. A level that is "
+         "small enough to end coarsening moves to one process, if coarse_solver is dense.",
          "PETSc PCGAMG"},
         {"cycle_type", choice(&cycle_type, {"auto", "v", "w", "f", "k"}), "Multigrid cycle; auto chooses it to suit the KSP and the matrix",
          "The k-cycle solves each coarse problem by two steps of a Krylov method, so that the preconditioner changes from one application "
          "to the next. With auto, the cycle is k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...) and w, which is linear, under any "
-         "other. It is v where kcycle_levels is chosen to be none.",
+         "other. It is v where no kcycle_levels pay, by a test in the setup or by a comparison in a slow solve.",
          "Notay, Vassilevski 2008 (k)"},
         {"kcycle_levels", IntegerRange{&kcycle_levels, 0, 100},
          "Number of levels, from 1 down, that cycles w, f and k visit more than once; 0 chooses up to 3",
@@ -104,10 +104,11 @@ private:
          "incomplete factorization without fill of each process's own rows and columns. It saves iterations, takes two to three times "
          "the memory of the matrix, and is meant for CPUs: on a GPU, solves took 10 to 33 times as long as with chebyshev. On a level "
          "where the factorization fails, l1jacobi takes its place; -ksp_view names such levels. The smoother gauss_seidel is for CPUs "
-         "alone: forward sweeps before the coarse correction, and backward ones after it, through each process's own rows. It takes "
-         "the values of other processes as they were before the sweep, and more on the diagonal where these couple strongly, so that it "
-         "converges for every symmetric definite matrix. On a level that is not symmetric, and on which a test finds that errors grow, "
-         "chebyshev takes its place; -ksp_view names such levels.",
+         "alone: forward sweeps before the coarse correction, and backward ones after it, through each process's own rows. It uses "
+         "the values that other processes had before the sweep. Rows that couple strongly to other processes get a larger diagonal, so "
+         "that "
+         "sweeps converge for every symmetric definite matrix. On a level that is not symmetric, and on which a test finds that errors "
+         "grow, chebyshev takes its place; -ksp_view names such levels.",
          "Baker, Falgout, Kolev, Yang 2011 (l1jacobi, gauss_seidel)"},
         {"smoother_sweeps", IntegerRange{&smoother_sweeps, 0, 100}, "Smoothing sweeps before the coarse correction, and as many after it"},
         {"pre_sweeps", IntegerRange{&pre_sweeps, -1, 100}, "Smoothing sweeps before the coarse correction; -1 means smoother_sweeps"},
@@ -134,9 +135,10 @@ private:
     return {
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),
          "Solver of the coarsest level: a dense direct solver, or sweeps of the smoother",
-         "The coarsest matrix is gathered on one process. CPUs factor it, GPUs invert it. If it has too many rows, or is singular, a "
-         "polynomial that leaves a fifth of an error takes the direct solver's place. The number of sweeps is "
-         "coarse_sweeps; with gauss_seidel every second sweep is backward, and an odd number is raised by one."},
+         "The coarsest matrix is gathered on one process. CPUs factor it, GPUs invert it. If it has too many rows, or is singular "
+         "other than along the smooth vector, a polynomial that reduces the error to a fifth takes the direct solver's place. With "
+         "smoother, "
+         "the number of sweeps is coarse_sweeps. With gauss_seidel every second sweep is backward, so an odd number is raised by one."},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000}, "Number of sweeps where the smoother solves the coarsest level",
          "The smoother does so by choice of coarse_solver, or because a level that is too large for the dense solver has a matrix that is "
          "not symmetric or not semidefinite.",
@@ -156,11 +158,10 @@ private:
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
          "That is done where it saves time. On several GPUs, "
          "the graph contains levels that one GPU holds alone, and all coarse levels where GPUs write into each other's memory."},
-        {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, take the rows in an order of the preconditioner's own",
-         "With auto, that is done from 100,000 rows on where the numbering is little better than a random one, and there are no blocks. "
-         "With yes it always is; with blocks it is nodes that are renumbered. The copy of the matrix has a third more bytes than it. "
-         "Vectors "
-         "and exported levels keep the user's order. Each process decides for its own rows, and no row changes its process."},
+        {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, let the preconditioner reorder the rows inside",
+         "With auto, a process reorders its rows if it has at least 100,000, their numbering is little better than a random one, and there "
+         "are no blocks. With yes it always does; if there are blocks, it reorders whole nodes. The reordered copy of the matrix takes a "
+         "third more bytes than the matrix. Vectors and exported levels keep the user's order. No row moves to another process."},
         {"export_mg", Flag{&export_mg}, "Hand the levels to a PCMG, which then applies the preconditioner",
          "The options -mg_levels_*, -mg_coarse_* and -pc_mg_* choose its smoothers, coarse solver and cycle. Its default "
          "smoother is chebyshev with jacobi.",

@@ -30,7 +30,7 @@ struct SmoothedParameters {
         {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "Factor by which the threshold is multiplied on each coarser level", "",
          "Vanek, Mandel, Brezina 1996"},
         cancel_positive_parameter(&cancel_positive,
-                                  "Only matrices of block size 1 are judged so, and only if no vectors of a near-null space are attached."),
+                                  "This applies only to matrices of block size 1, and only if no near-null vectors are attached."),
         {"mis_k", IntegerRange{&mis_k, 1, 4}, "Roots of aggregates lie more than this many couplings apart",
          "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates.",
          "Bell, Dalton, Olson 2012"},
@@ -48,11 +48,12 @@ struct SmoothedParameters {
          "0.2 on a finest level with more than one group of tied rows per thousand rows, and 1 elsewhere. With 1, all weak couplings are "
          "lumped. Where tied rows are not smoothed together, none are looked for, and the choice is 1."},
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
-         "Drop blocks of the prolongator below this share of the largest block of their node; negative: chosen",
-         "The other blocks are corrected so that the near-null space is represented as before. A negative number stands for 0.1 if that "
-         "drops a fifth of the finest level's entries or more, and if the near-null space is one vector; else 0.",
+         "Drop blocks of the prolongator below this share of their node's largest; negative: AMGKit chooses",
+         "The other blocks are corrected so that the near-null space is represented as before. AMGKit chooses 0.1 if this drops at least "
+         "a fifth of the entries of the finest level's prolongator and the near-null space is one vector. Otherwise it chooses 0, which "
+         "drops nothing.",
          "PETSc PCGAMG"},
-        {"reweight", Flag{&reweight}, "Smooth the prolongator anew when only the values of the matrix change",
+        {"reweight", Flag{&reweight}, "Smooth the prolongator again when only the values of the matrix change",
          "Otherwise the prolongator stays as it is, which takes less memory. This option matters only if reuse_interpolation keeps the "
          "aggregates."},
         spgemm_parameter(&spgemm),

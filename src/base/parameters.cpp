@@ -92,13 +92,16 @@ ParameterList Consolidation::list()
 {
   return {
       {"consolidate", choice(&kind, {"no", "copied", "auto", "yes"}),
-       "Where the processes of a node hand their rows to one for each GPU; copied: if the CPU has the matrix",
-       "The preconditioner, and the whole solve with amgfcg or amgfgmres, is then the work of those that hold the rows. The others hand "
-       "over rows, right-hand sides and new values through shared memory, and sleep meanwhile. With copied, that is done where AMGKit "
-       "copies a matrix from the CPU to a GPU (-amgkit_gpu, or space gpu), and a node has more processes than GPUs. With auto, it is done "
-       "for matrices that PETSc has on a GPU, too; with yes, also on CPUs. The debug space stands for a GPU if consolidate_to is not 0. "
-       "With export_mg, or where the processes of a node do not have consecutive ranks, it is not done. With copied, it ends when "
-       "PCGetInterpolations() or PCGetCoarseOperators() asks for the levels. -ksp_view tells which processes share what.",
+       "When processes of a node hand their rows to one process per GPU; copied: if the CPU has the matrix",
+       "Those that hold the rows then do all the work of the preconditioner; with amgfcg and amgfgmres, they do the whole solve. The "
+       "others "
+       "hand over rows, right-hand sides and new values through shared memory, and sleep during the solve. With copied, rows are handed "
+       "over "
+       "if AMGKit copies the matrix from the CPU to a GPU (-amgkit_gpu, or space gpu) and a node has more processes than GPUs. With auto, "
+       "also if PETSc has the matrix on a GPU; with yes, on CPUs, too. The debug space stands for a GPU if consolidate_to is not 0. Rows "
+       "are "
+       "not handed over with export_mg, nor if the processes of a node do not have consecutive ranks. With copied, sharing ends when "
+       "PCGetInterpolations() or PCGetCoarseOperators() is called. -ksp_view shows which processes share what.",
        "AmgX"},
       {"consolidate_to", IntegerRange{&processes, 0, 100000}, "Number of processes of a node that hold the rows; 0 means one for each GPU",
        "On CPUs, 0 means one."},
