@@ -136,9 +136,10 @@ private:
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),
          "Solver of the coarsest level: a dense direct solver, or sweeps of the smoother",
          "The coarsest matrix is gathered on one process. CPUs factor it, GPUs invert it. If it has too many rows, or is singular "
-         "other than along the smooth vector, a polynomial that reduces the error to a fifth takes the direct solver's place. With "
-         "smoother, "
-         "the number of sweeps is coarse_sweeps. With gauss_seidel every second sweep is backward, so an odd number is raised by one."},
+         "other than along the smooth vector, a polynomial that reduces the error to a fifth takes the direct solver's place. Where "
+         "the smoother solves the level, the number of sweeps is coarse_sweeps. With gauss_seidel every second sweep is backward, so an "
+         "odd "
+         "number is raised by one."},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000}, "Number of sweeps where the smoother solves the coarsest level",
          "The smoother does so by choice of coarse_solver, or because a level that is too large for the dense solver has a matrix that is "
          "not symmetric or not semidefinite.",
