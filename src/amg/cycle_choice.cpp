@@ -41,7 +41,8 @@ template <class Ex> template <class V> PetscErrorCode Cycle<Ex>::test_v_cycle(Ex
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective over all ranks. Levels 2 and 3 are tested, which are small; what is true of level 1 follows, unless it is the last but one.
+// Collective over all ranks. Tests levels 2 and 3, which are small, and infers level 1's factor from theirs. With no more than two coarse
+// levels, level 1 is tested itself.
 // Rank 0, which has a share of all levels, knows what they cost, and decides.
 template <class Ex> PetscErrorCode Cycle<Ex>::choose_kcycle_levels(Ex &ex)
 {
@@ -98,7 +99,8 @@ PetscErrorCode Cycle<Ex>::compare_with_v_cycle(Ex &ex, const V *r, const V *x, K
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective. x = B b by a cycle of this kind. If a comparison is due, compares it with a v-cycle. Without memory for that, goes on.
+// Collective. After x = B b by a cycle of this kind: if a comparison is due, compares x with a v-cycle's correction for b, and tells
+// trial_. Without memory for that, this solve goes on without.
 template <class Ex> template <class V> PetscErrorCode Cycle<Ex>::compare_if_on_trial(Ex &ex, CycleKind kind, const V *b, const V *x)
 {
   const DistMatrix<Ex> &A = hierarchy_.levels.front()->A;

@@ -38,7 +38,7 @@ class VisitsOnTrial {
 public:
   // relative_cost: of an iteration, in terms of one with a v-cycle
   explicit VisitsOnTrial(double relative_cost = 1) : relative_cost_(relative_cost) {}
-  // A solve begins, or has ended. Comparisons that it was too short for are made in the next one.
+  // A solve begins, or has ended. If it was too short for its comparisons, the next one that is slow makes the rest.
   void begin_solve();
   // A step has left this part of the residual's norm.
   void observe(double factor);

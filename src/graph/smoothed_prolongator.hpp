@@ -1,8 +1,8 @@
 // The prolongator of smoothed aggregation (Vaněk, Mandel, Brezina 1996), distributed: P = S T, as many times S as there are steps,
 //   S = I - (omega / rho) D^-1 A_f,  D = diag(A),  rho = rho(D^-1 A),  T the tentative prolongator.
-// A_f is A, or what lumping leaves of it: a block of A that couples the nodes I and J weakly is added to the diagonal block of its row,
+// A_f is A, or A with its weak blocks lumped: each entry of a block that couples the nodes I and J weakly is added to the diagonal block,
 //   a_(Ip)(Iq) += a_(Ip)(Jq),  p and q the components,
-// where a_(Ip)(Iq) is stored; elsewhere the entry is dropped. So what A does to translations stays as it is. Diagonal blocks are strong.
+// or dropped if a_(Ip)(Iq) is not stored. So A_f does to translations what A does, unless entries were dropped. Diagonal blocks are strong.
 // D^-1 is 0 where a_ii is 0: P's row is T's then. A row that does not store a_ii has T's pattern, too.
 //
 // P's pattern is that of the product, entries that are 0 by chance included. T's rows have their entries in whole runs of columns
@@ -66,10 +66,10 @@ private:
   SpgemmPlan<Ex> plan_;
 };
 
-// Makes P, and P's values again. Holds what the latter needs; forgotten with the object, without which P is complete.
+// Makes P, and P's values again. Holds what the latter needs; P is complete without this object.
 template <class Ex> class SmoothedProlongator {
 public:
-  // Collective, once. A's halo has its buffers, and must outlive this object, as must nothing else. T is taken; its rows of a node have
+  // Collective, once. A's halo has its buffers. It must outlive this object; nothing else need. T is taken; its rows of a node have
   // all columns of one aggregate, or none. bs divides the rows of every rank, and is 128 at most. rho = 0 stands for S = I.
   PetscErrorCode create(Ex &, DistMatrix<Ex> &A, const StrongNodes<Ex> &, double rho, const SmoothingRule &, CoarseBlocks<Ex> &&T,
                         CoarseBlocks<Ex> &P);
