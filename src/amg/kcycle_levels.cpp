@@ -84,8 +84,8 @@ void VisitsOnTrial::compare(double share)
   }
   comparisons_++;
   log_shares_ += std::log(share);
-  const bool several = comparisons_ > 1;
-  if (comparisons_ < most && mean() >= (several ? clearly_less : far_less) && !(several && mean() >= clearly_as_much)) return;
+  const bool several = comparisons_ > 1, clear = mean() < (several ? clearly_less : far_less) || (several && mean() >= clearly_as_much);
+  if (!clear && comparisons_ < most) return;
   phase_ = mean() >= less && mean() * relative_cost_ > 1 ? Phase::rejected : Phase::kept;
 }
 } // namespace amgkit

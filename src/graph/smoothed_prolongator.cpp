@@ -91,6 +91,10 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const
   PetscCall(diagonal_.allocate(ex, A.rows));
   PetscCall(diagonal_positions(ex, A.diag, diagonal_.data()));
   PetscCall(count_missing(ex, A.rows, diagonal_.data(), &missing));
+  if (!strong.marks && missing == 0 && A.ghosts.empty()) { // nothing to count
+    as_A_ = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(length.allocate(ex, A.rows));
   if (strong.marks) {
     PetscCall(unknowns_of_ghosts(ex, A, strong, unknown));

@@ -59,14 +59,16 @@ TEST(WorthwhileKCycleLevels, IterationCostCountsVisits)
 
 namespace
 {
-void observe(VisitsOnTrial &trial, double factor, int steps)
+// By a VisitsOnTrial, or by a cycle that has one.
+template <class Observer> void observe(Observer &observer, double factor, int steps)
 {
-  for (int step = 0; step < steps; step++) trial.observe(factor);
+  for (int step = 0; step < steps; step++) observer.observe(factor);
 }
+template <class Observer> void make_slow(Observer &observer) { observe(observer, 0.9, 9); }
 VisitsOnTrial in_a_slow_solve(double relative_cost)
 {
   VisitsOnTrial trial(relative_cost);
-  observe(trial, 0.9, 9);
+  make_slow(trial);
   return trial;
 }
 } // namespace
@@ -143,7 +145,7 @@ TEST(VisitsOnTrial, AreNotComparedByWhatIsNoNumber)
     EXPECT_FALSE(trial.rejected());
     EXPECT_EQ(trial.share(), 0);
     trial.begin_solve();
-    observe(trial, 0.9, 9);
+    make_slow(trial);
     trial.compare(0.97);
     EXPECT_TRUE(trial.rejected());
   }
@@ -216,20 +218,12 @@ PetscErrorCode taken(Mat A, const std::vector<double> &x, const std::vector<doub
 {
   OwnedVec X, R, AX;
   PetscScalar along, length;
-  const auto fill = [](Vec v, const std::vector<double> &from) -> PetscErrorCode {
-    PetscScalar *to;
-    PetscFunctionBegin;
-    PetscCall(VecGetArrayWrite(v, &to));
-    std::copy(from.begin(), from.end(), to);
-    PetscCall(VecRestoreArrayWrite(v, &to));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, X.out(), R.out()));
   PetscCall(VecDuplicate(R, AX.out()));
-  PetscCall(fill(X, x));
-  PetscCall(fill(R, r));
+  PetscCall(set_entries(X, x));
+  PetscCall(set_entries(R, r));
   PetscCall(MatMult(A, X, AX));
   const Vec u = gcr ? AX : X;
   PetscCall(VecDot(u, R, &along));
@@ -237,10 +231,7 @@ PetscErrorCode taken(Mat A, const std::vector<double> &x, const std::vector<doub
   *square = PetscRealPart(along * along / length);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace
 
-namespace
-{
 template <class Ex> PetscErrorCode create_on_trial(Ex &ex, AmgSolver<Ex> &solver, KCycleForm form)
 {
   AmgParameters parameters;
@@ -250,10 +241,6 @@ template <class Ex> PetscErrorCode create_on_trial(Ex &ex, AmgSolver<Ex> &solver
   parameters.smoother = SmootherKind::jacobi;
   parameters.jacobi_omega = 0.02;
   return solver.create(ex, grid7(20, 19, 18), parameters, *make_matching_prolongation<Ex>({}));
-}
-template <class Ex> void make_slow(AmgSolver<Ex> &solver)
-{
-  for (int step = 0; step < 9; step++) solver.cycle.observe(0.9);
 }
 } // namespace
 
@@ -279,7 +266,7 @@ TYPED_TEST(KCycleLevels, AreComparedWithAVCycleInASlowSolve)
         OK(taken(solver.A, of_v, r, form == KCycleForm::gcr, &by_v));
         const double share = by_v / by_k;
         EXPECT_EQ(cycle.trial().share(), 0); // nothing was compared
-        make_slow(solver);
+        make_slow(solver.cycle);
         int applied = 0;
         for (; cycle.trial().comparing() && applied < 4; applied++) {
           std::vector<double> again;
@@ -309,7 +296,7 @@ TEST(VisitsOnTrial, GoOnWithoutMemoryForComparisons)
   const std::int64_t before = ex.allocations;
   OK(solver.apply(ex, choice, r, x));
   const std::int64_t each = ex.allocations - before;
-  make_slow(solver);
+  make_slow(solver.cycle);
   ASSERT_TRUE(solver.cycle.trial().comparing());
   if (rank_of_world() == 0) ex.fail_at = ex.allocations + each; // the first of a comparison, on one rank
   OK(solver.apply(ex, choice, r, y));
@@ -318,7 +305,7 @@ TEST(VisitsOnTrial, GoOnWithoutMemoryForComparisons)
   EXPECT_FALSE(solver.cycle.trial().comparing());
   EXPECT_FALSE(solver.cycle.trial().rejected());
   solver.cycle.begin_solve();
-  make_slow(solver);
+  make_slow(solver.cycle);
   while (solver.cycle.trial().comparing()) OK(solver.apply(ex, choice, r, y));
   EXPECT_TRUE(solver.cycle.trial().rejected());
 }

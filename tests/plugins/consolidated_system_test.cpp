@@ -17,14 +17,10 @@ protected:
   static PetscErrorCode modes(Mat A, const Elasticity &problem, MatNullSpace *space)
   {
     OwnedVec where;
-    PetscScalar *entries;
-    const std::vector<double> mine = own(A, problem.coordinates);
     PetscFunctionBegin;
     PetscCall(MatCreateVecs(A, where.out(), nullptr));
     PetscCall(VecSetBlockSize(where, problem.dim));
-    PetscCall(VecGetArrayWrite(where, &entries));
-    std::copy(mine.begin(), mine.end(), entries);
-    PetscCall(VecRestoreArrayWrite(where, &entries));
+    PetscCall(set_entries(where, own(A, problem.coordinates)));
     PetscCall(MatNullSpaceCreateRigidBody(where, space));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -72,16 +72,6 @@ PetscErrorCode entries_of(Vec x, std::vector<double> &out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_entries(Vec x, const std::vector<double> &from)
-{
-  PetscScalar *entries;
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(x, &entries));
-  std::copy(from.begin(), from.end(), entries);
-  PetscCall(VecRestoreArrayWrite(x, &entries));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 class Fuzz : public EveryType {
 protected:
   static Method method() { return method_of(type()); }

@@ -57,10 +57,7 @@ protected:
     OwnedNullSpace space;
     OK(MatCreateVecs(A, where.out(), nullptr));
     OK(VecSetBlockSize(where, dim));
-    PetscScalar *entries;
-    OK(VecGetArrayWrite(where, &entries));
-    std::copy(coordinates.begin(), coordinates.end(), entries);
-    OK(VecRestoreArrayWrite(where, &entries));
+    OK(set_entries(where, coordinates));
     OK(MatNullSpaceCreateRigidBody(where, space.out()));
     OK(MatSetNearNullSpace(A, space));
     if (exact) {

@@ -72,6 +72,16 @@ PetscErrorCode make_system(Mat A, Vec *x, Vec *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode set_entries(Vec x, const std::vector<double> &from)
+{
+  PetscScalar *entries;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(x, &entries));
+  std::copy(from.begin(), from.end(), entries);
+  PetscCall(VecRestoreArrayWrite(x, &entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 std::vector<Use> uses()
 {
   std::vector<Use> all = {{"host", false, "-pc_amgmatching_space auto"}, {"debug", false, "-pc_amgmatching_space debug"}};

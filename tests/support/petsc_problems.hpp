@@ -14,6 +14,8 @@ PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt l
 PetscErrorCode insert_rows(const HostCsr &A, Mat);
 // b such that the solution of A x = b is a wave; x zero
 PetscErrorCode make_system(Mat A, Vec *x, Vec *b);
+// x <- these entries of this rank
+PetscErrorCode set_entries(Vec x, const std::vector<double> &from);
 
 // How a program uses each space: the matrix's type and the option.
 struct Use {
