@@ -1,9 +1,9 @@
 // Where a GPU's memory comes from: a stream-ordered pool for what stays on one GPU, cudaMalloc for what MPI sees and for what is very
 // large.
-#include "base/block_lists_cuda.hpp"
 #include "base/given_memory.hpp"
 #include "base/memory.hpp"
 #include "base/pools_cuda.hpp"
+#include "base/suballocator.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,19 +14,44 @@ namespace amgkit
 {
 namespace
 {
-// One for the process, from its first use to PetscFinalize.
-BlockLists &communicated_memory()
+// A block of the chunks that the driver gives by give(bytes, p). If it has no memory for a chunk, it may have some for the block alone.
+template <class Give> cudaError_t take_block(Suballocator &blocks, std::size_t bytes, void **p, Give give)
 {
-  static BlockLists memory(std::size_t{32} << 20);
+  *p = blocks.take(bytes);
+  if (*p) return cudaSuccess;
+  void *chunk = nullptr;
+  std::size_t size = blocks.next_chunk(bytes);
+  cudaError_t status = give(size, &chunk);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    size = Suballocator::least_chunk(bytes);
+    status = give(size, &chunk);
+  }
+  if (status) return status;
+  blocks.add_chunk(chunk, size);
+  *p = blocks.take(bytes);
+  return cudaSuccess;
+}
+
+// One for the process, from its first use to PetscFinalize.
+Suballocator &communicated_memory()
+{
+  constexpr std::size_t chunk = std::size_t{32} << 20;
+  static Suballocator memory(chunk, chunk);
   return memory;
 }
-PetscErrorCode destroy_communicated_memory() { return communicated_memory().destroy(); }
+PetscErrorCode destroy_communicated_memory()
+{
+  PetscFunctionBegin;
+  for (void *chunk : communicated_memory().drop_chunks()) AMGKIT_CALL_CUDA(cudaFree(chunk));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode allocate_communicated(std::size_t bytes, void **p, cudaError_t *status)
 {
   PetscFunctionBegin;
   const bool first = communicated_memory().empty();
-  *status = communicated_memory().allocate(bytes, p);
+  *status = take_block(communicated_memory(), bytes, p, [](std::size_t size, void **chunk) { return cudaMalloc(chunk, size); });
   if (first && !communicated_memory().empty()) PetscCall(PetscRegisterFinalize(destroy_communicated_memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -43,10 +68,12 @@ std::map<int, Pool> &pools()
   return of_device;
 }
 
-// Blocks of up to so many bytes of a pool's memory, by stream. A setup takes and frees some hundred of them, and to ask the driver each
-// time costs 2 us, with a process a GPU 3 to 7: 4 of 70 ms that 27-point 160³ takes with amgclassical on two GPUs.
-constexpr std::size_t small_bytes = std::size_t{1} << 18, small_chunk_bytes = std::size_t{1} << 22;
-using SmallBlocks = std::map<std::pair<cudaMemPool_t, cudaStream_t>, BlockLists>;
+// Arrays of up to so many bytes are blocks of chunks of a pool's memory, by stream. A setup takes and frees some hundred of them. To ask
+// the driver each time costs 1.4 and 1 us, and 5 each where UCX watches the memory of a process: 2 to 4 ms of a setup on several GPUs.
+// Larger ones are few, and would leave more of a chunk unused.
+constexpr std::size_t small_bytes = std::size_t{16} << 20, least_chunk_bytes = std::size_t{4} << 20,
+                      most_chunk_bytes = std::size_t{32} << 20;
+using SmallBlocks = std::map<std::pair<cudaMemPool_t, cudaStream_t>, Suballocator>;
 SmallBlocks &small_blocks()
 {
   static SmallBlocks of_stream;
@@ -58,21 +85,29 @@ bool &cuts_small_blocks()
   static bool cuts = true;
   return cuts;
 }
-BlockLists &small_blocks_of(const Cuda &ex)
+Suballocator &small_blocks_of(const Cuda &ex)
 {
-  return small_blocks().try_emplace({ex.pool, ex.stream}, small_chunk_bytes, ex.pool, ex.stream).first->second;
+  return small_blocks().try_emplace({ex.pool, ex.stream}, least_chunk_bytes, most_chunk_bytes).first->second;
+}
+cudaError_t allocate_small(const Cuda &ex, std::size_t bytes, void **p)
+{
+  return take_block(small_blocks_of(ex), bytes, p,
+                    [&](std::size_t size, void **chunk) { return cudaMallocFromPoolAsync(chunk, size, ex.pool, ex.stream); });
 }
 
-// Looks in all lists: a block may be freed on another stream than it was taken on, as recording uses a stream of its own.
+// Looks everywhere: a block may be freed on another stream than it was taken on, as recording uses a stream of its own.
 bool release_small_block(void *p)
 {
-  return std::any_of(small_blocks().begin(), small_blocks().end(), [p](auto &list) { return list.second.release(p); });
+  return std::any_of(small_blocks().begin(), small_blocks().end(), [p](auto &blocks) { return blocks.second.release(p); });
 }
 
+// At the end of the program, when the streams may be gone and what is in use no longer counts
 PetscErrorCode destroy_pools()
 {
   PetscFunctionBegin;
-  for (auto &[where, blocks] : small_blocks()) PetscCall(blocks.destroy());
+  for (auto &[where, blocks] : small_blocks()) {
+    for (void *chunk : blocks.drop_chunks()) AMGKIT_CALL_CUDA(cudaFree(chunk));
+  }
   small_blocks().clear();
   for (const auto &[device, pool] : pools()) AMGKIT_CALL_CUDA(cudaMemPoolDestroy(pool.handle));
   pools().clear();
@@ -132,12 +167,12 @@ PetscErrorCode free_scratch(Cuda &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What is in use and the rest of so many bytes stay in the pool. So do all chunks of small blocks while one of these is in use. Waits.
+// What is in use and the rest of so many bytes stay in the pool. So does a chunk of small blocks while one of these is in use. Waits.
 PetscErrorCode trim_to(Cuda &ex, std::size_t bytes)
 {
   PetscFunctionBegin;
   PetscCall(free_scratch(ex));
-  if (BlockLists &blocks = small_blocks_of(ex); !blocks.in_use()) PetscCall(blocks.give_back());
+  for (void *chunk : small_blocks_of(ex).drop_unused_chunks()) AMGKIT_CALL_CUDA(cudaFreeAsync(chunk, ex.stream));
   AMGKIT_CALL_CUDA(cudaStreamSynchronize(ex.stream));
   AMGKIT_CALL_CUDA(cudaMemPoolTrimTo(ex.pool, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -217,7 +252,7 @@ PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **
     else if (bytes >= large_bytes)
       *status = allocate_large(bytes, block);
     else if (bytes <= small_bytes && cuts_small_blocks())
-      *status = small_blocks_of(ex).allocate(bytes, block);
+      *status = allocate_small(ex, bytes, block);
     else
       *status = cudaMallocFromPoolAsync(block, bytes, ex.pool, ex.stream);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -233,6 +268,9 @@ PetscErrorCode memory_available(Cuda &ex, std::int64_t *bytes)
   AMGKIT_CALL_CUDA(cudaMemGetInfo(&free, &total));
   AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrUsedMemCurrent, &used));
   AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  for (const auto &[where, blocks] : small_blocks()) {
+    if (where.first == ex.pool) used -= blocks.free_bytes();
+  }
   *bytes = static_cast<std::int64_t>(free + reserved - used);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
