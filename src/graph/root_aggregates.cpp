@@ -31,12 +31,15 @@ template <class Ex> struct Joining {
     const std::uint64_t *ghost_joined = roots.ghosts.data();
 
     PetscFunctionBegin;
-    for (int round = 0; round < k; round++) {
+    for (int round = 0; round <= k; round++) {
       if (round > 0) {
         PetscCall(G.halo->exchange(ex, joined.data()));
         ghost_joined = G.halo->template ghost<std::uint64_t>();
       }
-      PetscCall(join_neighbours(ex, couplings, joined.data(), ghost_joined, next.data()));
+      if (round < k)
+        PetscCall(join_neighbours(ex, couplings, joined.data(), ghost_joined, next.data()));
+      else
+        PetscCall(join_weakly(ex, couplings, joined.data(), ghost_joined, next.data()));
       std::swap(joined, next);
     }
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,7 +1,12 @@
 // Aggregates around roots (Bell, Dalton, Olson 2012): every root begins one, numbered over the ranks in the order of the global indices.
 // Then k rounds of joining: vertex i without an aggregate joins that of the j in S_i which had one before the round and has the largest
 // |a_ij|, for ties the largest key (hash(j), j). With the roots of mis() for the same k, every vertex that depends on any other is in an
-// aggregate afterwards, and reaches its root by edges within it. All others are in none.
+// aggregate afterwards, and reaches its root by edges within it.
+//
+// A vertex without an edge may be coupled to others all the same: its couplings are weak if those of each neighbour are many times as
+// large. In no aggregate, it would be where P cannot represent the constant, and a smooth error would cost many times its energy. So one
+// more round takes all couplings for edges, but for vertices with |a_ii| > 2 sum_j |a_ij|, which a smoother solves alone. They, and those
+// without couplings, are in no aggregate.
 //
 // For a 7-point grid with n vertices a round reads 16 n bytes of numbers and writes 8 n, and reads 4 + 7 * 13 bytes for each of the
 // vertices that have no aggregate yet.
@@ -30,6 +35,10 @@ struct CouplingsView {
 template <class Ex>
 PetscErrorCode join_neighbours(Ex &, const CouplingsView &, const std::uint64_t *before, const std::uint64_t *ghost_before,
                                std::uint64_t *after);
+// The same for the last round, with all couplings.
+template <class Ex>
+PetscErrorCode join_weakly(Ex &, const CouplingsView &, const std::uint64_t *before, const std::uint64_t *ghost_before,
+                           std::uint64_t *after);
 // id[i] <- joined[i] - first for aggregates first <= joined[i] < end, else -1; strangers: the vertices of other aggregates, ascending, and
 // theirs these. Waits.
 template <class Ex>

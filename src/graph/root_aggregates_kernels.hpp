@@ -30,36 +30,68 @@ template <class Ex> PetscErrorCode begin_aggregates(Ex &ex, int n, const int *nu
                   [=] AMGKIT_FN(std::int64_t i) { joined[i] = number[i] < 0 ? no_key : static_cast<std::uint64_t>(first + number[i]); });
 }
 
+namespace
+{
+// The aggregate that vertex i joins, no_key for none. What is read of a neighbour is read whether it offers anything or not, so that a GPU
+// waits once.
+template <class Team>
+AMGKIT_FN std::uint64_t best_offer(const Team &team, const CouplingsView &A, std::int64_t i, const std::uint64_t *before,
+                                   const std::uint64_t *ghost_before)
+{
+  const Segment own = entries_of(A.diag, i), other = entries_of(A.offd, i);
+  Offer best;
+  for (int k : team.share(own.begin, own.end)) {
+    const int j = A.diag.col[k];
+    const double coupling = fabs(A.val[k]);
+    const std::uint64_t aggregate = before[j];
+    const PetscInt global = A.first + j;
+    if (A.diag.is_edge(k) && aggregate != no_key)
+      best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(global)), aggregate});
+  }
+  for (int k : team.share(other.begin, other.end)) {
+    const int g = A.offd.col[k];
+    const double coupling = fabs(A.ghost_val[k]);
+    const std::uint64_t aggregate = ghost_before[g];
+    if (A.offd.is_edge(k) && aggregate != no_key)
+      best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(A.ghost[g])), aggregate});
+  }
+  return team.combine(best, Better{}).aggregate;
+}
+
+// Whether |a_ii| is at most so many times the sum of the other |a_ij|
+template <class Team> AMGKIT_FN bool depends_on_others(const Team &team, const CouplingsView &A, std::int64_t i, double times)
+{
+  const Segment own = entries_of(A.diag, i), other = entries_of(A.offd, i);
+  double here = 0, others = 0;
+  for (int k : team.share(own.begin, own.end)) (A.diag.col[k] == i ? here : others) += fabs(A.val[k]);
+  for (int k : team.share(other.begin, other.end)) others += fabs(A.ghost_val[k]);
+  return team.sum(here) <= times * team.sum(others);
+}
+} // namespace
+
 template <class Ex>
 PetscErrorCode join_neighbours(Ex &ex, const CouplingsView &couplings, const std::uint64_t *before, const std::uint64_t *ghost_before,
                                std::uint64_t *after)
 {
   const CouplingsView A = couplings;
   return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const std::uint64_t mine = before[i];
-    const Segment own = entries_of(A.diag, i), other = entries_of(A.offd, i);
-    if (mine != no_key) {
-      team.once([&] { after[i] = mine; });
-      return;
-    }
-    Offer best; // what is read of a neighbour is read whether it offers anything or not, so that a GPU waits once
-    for (int k : team.share(own.begin, own.end)) {
-      const int j = A.diag.col[k];
-      const double coupling = fabs(A.val[k]);
-      const std::uint64_t aggregate = before[j];
-      const PetscInt global = A.first + j;
-      if (A.diag.is_edge(k) && aggregate != no_key)
-        best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(global)), aggregate});
-    }
-    for (int k : team.share(other.begin, other.end)) {
-      const int g = A.offd.col[k];
-      const double coupling = fabs(A.ghost_val[k]);
-      const std::uint64_t aggregate = ghost_before[g];
-      if (A.offd.is_edge(k) && aggregate != no_key)
-        best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(A.ghost[g])), aggregate});
-    }
-    const std::uint64_t joined = team.combine(best, Better{}).aggregate;
-    team.once([&] { after[i] = joined; });
+    std::uint64_t mine = before[i];
+    if (mine == no_key) mine = best_offer(team, A, i, before, ghost_before);
+    team.once([&] { after[i] = mine; });
+  });
+}
+
+template <class Ex>
+PetscErrorCode join_weakly(Ex &ex, const CouplingsView &couplings, const std::uint64_t *before, const std::uint64_t *ghost_before,
+                           std::uint64_t *after)
+{
+  constexpr double dominant = 2;
+  CouplingsView A = couplings;
+  A.diag.mark = A.offd.mark = nullptr;
+  return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    std::uint64_t mine = before[i];
+    if (mine == no_key && depends_on_others(team, A, i, dominant)) mine = best_offer(team, A, i, before, ghost_before);
+    team.once([&] { after[i] = mine; });
   });
 }
 
@@ -94,6 +126,7 @@ PetscErrorCode number_ghost_aggregates(Ex &ex, std::int64_t n, const int *vertex
 
 AMGKIT_INSTANTIATE(begin_aggregates)
 AMGKIT_INSTANTIATE(join_neighbours)
+AMGKIT_INSTANTIATE(join_weakly)
 AMGKIT_INSTANTIATE(number_own_aggregates)
 AMGKIT_INSTANTIATE(number_ghost_aggregates)
 } // namespace amgkit
