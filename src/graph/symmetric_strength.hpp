@@ -6,6 +6,10 @@
 // bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are symmetric. Entries of any size may stand beside
 // each other: d_i d_j neither overflows nor underflows.
 //
+// What is strong by this, but at most `least` times the larger one of d_i and d_j, is marked as kept: it couples a node to one that is much
+// stiffer, up to 1 / theta^2 times. A soft node that has such couplings to two stiff parts would join them in one aggregate, though a
+// smooth error differs between them.
+//
 // With cancel_positive and theta > 0, rows whose positive couplings cancel negative ones (positive_couplings.hpp) have, for relative, m_i
 // of their negative couplings alone. Between two such rows no positive coupling is strong, and no
 // negative one that both of them cancel. Any of these may be marked as kept.
@@ -21,6 +25,7 @@ struct SymmetricRule {
   StrengthKind kind = StrengthKind::relative;
   double strong = 0, kept = 0;  // the two theta, kept <= strong
   bool cancel_positive = false; // for matrices whose near-null space is the constant vector
+  double least = 0;             // < 1
 };
 
 // Collective. The marks are 0, strong_coupling or kept_coupling.

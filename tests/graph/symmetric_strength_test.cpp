@@ -100,6 +100,18 @@ template <class Ex> void marks_everywhere(Ex &ex, const HostCsr &A, const Symmet
   }
 }
 
+// d_i of the header, without cancel_positive
+std::vector<double> scales_of(const HostCsr &A, StrengthKind kind)
+{
+  std::vector<double> d(A.rows, 0);
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if ((A.col[k] == i) == (kind == StrengthKind::symmetric)) d[i] = std::max(d[i], std::abs(A.val[k]));
+    }
+  }
+  return d;
+}
+
 // Entries of any size and sign; where |a_ij| and |a_ji| differ, by much.
 HostCsr random_entries(int n, int count, unsigned seed, bool symmetric)
 {
@@ -178,6 +190,37 @@ TYPED_TEST(SymmetricStrength, KeptCouplingsAreNoEdges)
     }
   }
   EXPECT_GT(kept, 100);
+}
+
+// Strong ones are kept where they are small beside the larger d.
+TYPED_TEST(SymmetricStrength, CouplingsToMuchStifferNodesAreNoEdges)
+{
+  constexpr double theta = 0.1, least = 0.3;
+  std::vector<Named> matrices = gallery();
+  matrices.push_back({"symmetric", random_entries(150, 1200, 31, true)});
+  matrices.push_back({"non-symmetric", random_entries(150, 1200, 32, false)});
+  matrices.push_back({"entries of all sizes", scaled(random_entries(150, 1200, 33, true), 3)});
+  int edges = 0, kept = 0;
+  for (const auto &[name, A] : matrices) {
+    for (const StrengthKind kind : kinds) {
+      for (const double kept_from : {0.02, theta}) {
+        const std::vector<double> d = scales_of(A, kind);
+        Marks marks, expected = strong_entries(A, kind, theta);
+        const Marks lasting = strong_entries(A, kind, kept_from);
+        for (int i = 0; i < A.rows; i++) {
+          for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+            const bool small = std::abs(A.val[k]) <= least * std::max(d[i], d[A.col[k]]);
+            if (expected[k] ? small : lasting[k] != 0) expected[k] = kept_coupling, kept++;
+            if (expected[k] == strong_coupling) edges++;
+          }
+        }
+        marks_everywhere(this->ex, A, {kind, theta, kept_from, false, least}, marks);
+        ASSERT_EQ(marks, expected) << name;
+      }
+    }
+  }
+  EXPECT_GT(edges, 1000);
+  EXPECT_GT(kept, 1000);
 }
 
 TYPED_TEST(SymmetricStrength, IsTheFormula)
