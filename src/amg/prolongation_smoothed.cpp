@@ -185,7 +185,7 @@ private:
     {
       const LogPhase logged(Phase::strength);
       if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks));
-      // On all levels what follows from the threshold on the finest, where |a_ij| <= m_i: a bound on m_j / m_i.
+      // On all levels what the threshold says of symmetric rows on the finest, where |a_ij| <= m_i: a bound on m_j / m_i.
       const double least = kind == StrengthKind::relative ? parameters_.threshold * parameters_.threshold : 0;
       PetscCall(symmetric_strength(ex, nodes, {kind, theta, kept_share(fine) * theta, cancel, least}, level.strength));
     }

@@ -24,7 +24,7 @@ struct SmoothedParameters {
          "Strength of couplings: relative to the largest ones, or symmetric, relative to the diagonal",
          "Nodes i and j are strongly coupled if |a_ij| exceeds threshold times sqrt(m_i m_j). For relative, m_i is the largest |a_ik| of "
          "another node k; for symmetric, it is |a_ii|. Of a block, the Frobenius norm counts. For relative, |a_ij| must also exceed the "
-         "square of the finest level's threshold times m_i and times m_j.",
+         "square of the finest level's threshold times the larger of m_i and m_j.",
          "Vanek, Mandel, Brezina 1996 (symmetric)"},
         {"threshold", RealRange{&threshold, 0, 1}, "Couplings above this threshold are strong; with 0, all nonzero couplings are",
          "The option strength_type chooses what is compared with it."},

@@ -22,7 +22,7 @@ template <class Give> cudaError_t take_block(Suballocator &blocks, std::size_t b
   void *chunk = nullptr;
   std::size_t size = blocks.next_chunk(bytes);
   cudaError_t status = give(size, &chunk);
-  if (status == cudaErrorMemoryAllocation) {
+  if (status == cudaErrorMemoryAllocation && size > Suballocator::least_chunk(bytes)) {
     (void)cudaGetLastError();
     size = Suballocator::least_chunk(bytes);
     status = give(size, &chunk);
@@ -268,9 +268,7 @@ PetscErrorCode memory_available(Cuda &ex, std::int64_t *bytes)
   AMGKIT_CALL_CUDA(cudaMemGetInfo(&free, &total));
   AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrUsedMemCurrent, &used));
   AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
-  for (const auto &[where, blocks] : small_blocks()) {
-    if (where.first == ex.pool) used -= blocks.free_bytes();
-  }
+  used -= small_blocks_of(ex).free_bytes();
   *bytes = static_cast<std::int64_t>(free + reserved - used);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -102,7 +102,7 @@ private:
   {
     return next != blocks_.end() && a->second.free && next->second.free && a->second.chunk == next->second.chunk;
   }
-  // next, if it is listed as free, becomes a part of a, which is not.
+  // a, which is not in free_, takes in next, which may be.
   void absorb(Blocks::iterator a, Blocks::iterator next)
   {
     free_.erase({next->second.size, next->first});

@@ -15,6 +15,7 @@ struct EdgesView {
 
   double average() const { return rows > 0 ? static_cast<double>(nnz) / rows : 0; } // entries per row
   AMGKIT_FN bool is_edge(int k) const { return !mark || (mark[k] & strong_coupling) != 0; }
+  AMGKIT_FN bool is_marked(int k) const { return !mark || mark[k] != 0; }
 };
 
 // A view; no edge leads from a vertex to itself. The halo has its buffers.

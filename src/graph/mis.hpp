@@ -4,7 +4,7 @@
 //
 // Every vertex is undecided, a root or out. Keys (state, hash(i), i), i the global index, are compared lexicographically, root > undecided
 // > out. A vertex's reach is what k steps or fewer along edges lead to, itself included. Vertices with S_i empty are out from the
-// beginning: they are in no aggregate. Then, until all are decided, all the undecided ones at once:
+// beginning. Then, until all are decided, all the undecided ones at once:
 //   one whose reach has a root is out;
 //   one whose own key is the largest of its reach is a root.
 // The largest keys of all reaches come from k rounds of maxima over {i} and S_i, what other ranks have of one round before the next.

@@ -31,7 +31,7 @@ template <class Ex> struct Joining {
     const std::uint64_t *ghost_joined = roots.ghosts.data();
 
     PetscFunctionBegin;
-    for (int round = 0; round <= k; round++) {
+    for (int round = 0; round < 2 * k; round++) {
       if (round > 0) {
         PetscCall(G.halo->exchange(ex, joined.data()));
         ghost_joined = G.halo->template ghost<std::uint64_t>();

@@ -4,9 +4,9 @@
 // aggregate afterwards, and reaches its root by edges within it.
 //
 // A vertex without an edge may be coupled to others all the same: its couplings are weak if those of each neighbour are many times as
-// large. In no aggregate, it would be where P cannot represent the constant, and a smooth error would cost many times its energy. So one
-// more round takes all couplings for edges, but for vertices with |a_ii| > 2 sum_j |a_ij|, which a smoother solves alone. They, and those
-// without couplings, are in no aggregate.
+// large. In no aggregate, it would be where P cannot represent the constant, and a smooth error would cost many times its energy. So k
+// more rounds take all that is marked for edges, but for vertices with |a_ii| > 2 sum_j |a_ij|, which a smoother solves alone. In no
+// aggregate remain these, those without a marked coupling, and those that are more than k couplings away from an aggregate.
 //
 // For a 7-point grid with n vertices a round reads 16 n bytes of numbers and writes 8 n, and reads 4 + 7 * 13 bytes for each of the
 // vertices that have no aggregate yet.
@@ -35,7 +35,7 @@ struct CouplingsView {
 template <class Ex>
 PetscErrorCode join_neighbours(Ex &, const CouplingsView &, const std::uint64_t *before, const std::uint64_t *ghost_before,
                                std::uint64_t *after);
-// The same for the last round, with all couplings.
+// The same for the last k rounds, by all that is marked.
 template <class Ex>
 PetscErrorCode join_weakly(Ex &, const CouplingsView &, const std::uint64_t *before, const std::uint64_t *ghost_before,
                            std::uint64_t *after);

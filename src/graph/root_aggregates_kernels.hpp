@@ -32,9 +32,9 @@ template <class Ex> PetscErrorCode begin_aggregates(Ex &ex, int n, const int *nu
 
 namespace
 {
-// The aggregate that vertex i joins, no_key for none. What is read of a neighbour is read whether it offers anything or not, so that a GPU
-// waits once.
-template <class Team>
+// The aggregate that vertex i joins, no_key for none, by edges or by all that is marked. What is read of a neighbour is read whether it
+// offers anything or not, so that a GPU waits once.
+template <bool All, class Team>
 AMGKIT_FN std::uint64_t best_offer(const Team &team, const CouplingsView &A, std::int64_t i, const std::uint64_t *before,
                                    const std::uint64_t *ghost_before)
 {
@@ -45,14 +45,14 @@ AMGKIT_FN std::uint64_t best_offer(const Team &team, const CouplingsView &A, std
     const double coupling = fabs(A.val[k]);
     const std::uint64_t aggregate = before[j];
     const PetscInt global = A.first + j;
-    if (A.diag.is_edge(k) && aggregate != no_key)
+    if ((All ? A.diag.is_marked(k) : A.diag.is_edge(k)) && coupling > 0 && aggregate != no_key)
       best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(global)), aggregate});
   }
   for (int k : team.share(other.begin, other.end)) {
     const int g = A.offd.col[k];
     const double coupling = fabs(A.ghost_val[k]);
     const std::uint64_t aggregate = ghost_before[g];
-    if (A.offd.is_edge(k) && aggregate != no_key)
+    if ((All ? A.offd.is_marked(k) : A.offd.is_edge(k)) && coupling > 0 && aggregate != no_key)
       best = Better{}(best, Offer{coupling, hash64(static_cast<std::uint64_t>(A.ghost[g])), aggregate});
   }
   return team.combine(best, Better{}).aggregate;
@@ -76,7 +76,7 @@ PetscErrorCode join_neighbours(Ex &ex, const CouplingsView &couplings, const std
   const CouplingsView A = couplings;
   return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     std::uint64_t mine = before[i];
-    if (mine == no_key) mine = best_offer(team, A, i, before, ghost_before);
+    if (mine == no_key) mine = best_offer<false>(team, A, i, before, ghost_before);
     team.once([&] { after[i] = mine; });
   });
 }
@@ -85,12 +85,11 @@ template <class Ex>
 PetscErrorCode join_weakly(Ex &ex, const CouplingsView &couplings, const std::uint64_t *before, const std::uint64_t *ghost_before,
                            std::uint64_t *after)
 {
-  constexpr double dominant = 2;
-  CouplingsView A = couplings;
-  A.diag.mark = A.offd.mark = nullptr;
+  constexpr double dominant = 2 * (1 + 1e-6); // not 2, which grids have: rounding would decide
+  const CouplingsView A = couplings;
   return for_rows(ex, A.diag.rows, A.diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     std::uint64_t mine = before[i];
-    if (mine == no_key && depends_on_others(team, A, i, dominant)) mine = best_offer(team, A, i, before, ghost_before);
+    if (mine == no_key && depends_on_others(team, A, i, dominant)) mine = best_offer<true>(team, A, i, before, ghost_before);
     team.once([&] { after[i] = mine; });
   });
 }

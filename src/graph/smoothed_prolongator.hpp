@@ -24,8 +24,8 @@ struct SmoothingRule {
   SpgemmOptions spgemm;
 };
 
-// Which couplings stay: marks other than 0 of the entries of `nodes`, the matrix of A's bs x bs blocks, for bs = 1 A itself. Without marks:
-// all.
+// Which couplings stay: those of smoothing_couplings among the marks of the entries of `nodes`, the matrix of A's bs x bs blocks, for bs =
+// 1 A itself. Without marks: all.
 template <class Ex> struct StrongNodes {
   const DistMatrix<Ex> *nodes = nullptr;
   const Strength<Ex> *marks = nullptr;

@@ -32,13 +32,15 @@ PetscErrorCode lumping_of(Ex &ex, const SplitRows &A, CsrView<double> nodes, Csr
     int staying = 0;
     for (int k : team.share(own.begin, own.end)) {
       const int J = diag.col[k] / bs;
-      const bool stays = J == I || strong[bs == 1 ? k : place_of_node(nodes, own_nodes, (k - own.begin) / bs, J)];
+      const bool stays =
+          J == I || (strong[bs == 1 ? k : place_of_node(nodes, own_nodes, (k - own.begin) / bs, J)] & smoothing_couplings) != 0;
       own_kind[k] = stays ? entry_stays : static_cast<unsigned char>(diag.col[k] - J * bs);
       staying += stays;
     }
     for (int k : team.share(other.begin, other.end)) {
       const int j = unknown[offd.col[k]], J = j / bs;
-      const bool stays = ghost_strong[bs == 1 ? k : place_of_node(ghost_nodes, other_nodes, (k - other.begin) / bs, J)];
+      const bool stays =
+          (ghost_strong[bs == 1 ? k : place_of_node(ghost_nodes, other_nodes, (k - other.begin) / bs, J)] & smoothing_couplings) != 0;
       ghost_kind[k] = stays ? entry_stays : static_cast<unsigned char>(j - J * bs);
       staying += stays;
     }

@@ -10,8 +10,10 @@
 
 namespace amgkit
 {
-// What an entry is marked with: 0 if it is weak; kept_coupling if it is weak, but shall smooth a prolongator all the same.
-enum CouplingMark : unsigned char { strong_coupling = 1, kept_coupling = 2 };
+// What an entry is marked with: kept_coupling if it is weak, but shall smooth a prolongator all the same; weak_coupling for what
+// symmetric_strength() finds weak, but which may still join a node to an aggregate; 0 for all else.
+enum CouplingMark : unsigned char { strong_coupling = 1, kept_coupling = 2, weak_coupling = 4 };
+inline constexpr unsigned char smoothing_couplings = strong_coupling | kept_coupling;
 
 template <class Ex> struct Strength {
   Array<unsigned char, Ex> diag, offd; // CouplingMarks

@@ -25,10 +25,11 @@ struct SymmetricRule {
   StrengthKind kind = StrengthKind::relative;
   double strong = 0, kept = 0;  // the two theta, kept <= strong
   bool cancel_positive = false; // for matrices whose near-null space is the constant vector
-  double least = 0;             // < 1
+  double least = 0;
 };
 
-// Collective. The marks are 0, strong_coupling or kept_coupling.
+// Collective. The marks are 0 or a CouplingMark: weak_coupling where |a_ij| > 0 is no larger than any theta above; 0 where it is above
+// comparable sqrt(d_i d_j), and where it is cancelled and not kept.
 template <class Ex> PetscErrorCode symmetric_strength(Ex &, DistMatrix<Ex> &A, const SymmetricRule &, Strength<Ex> &);
 
 // The local steps: d, and with cancel_positive also w, else nullptr. Where positive couplings of row i cancel negative ones, |w_i| is the

@@ -70,7 +70,8 @@ PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t row
       const bool cancelled = w && is_cancelled(A.val[k], w[i], column_w[j]);
       const bool is_strong = a > strong * mean && !cancelled, is_edge = is_strong && a > least * d[i] && a > least * column_d[j];
       const bool is_kept = is_strong || (kept < strong && a > kept * mean);
-      mark[k] = !counts ? 0 : is_edge ? strong_coupling : is_kept ? kept_coupling : 0;
+      const bool is_weak = a > 0 && !cancelled;
+      mark[k] = !counts ? 0 : is_edge ? strong_coupling : is_kept ? kept_coupling : is_weak ? weak_coupling : 0;
     }
   });
 }

@@ -40,11 +40,13 @@ void solve(const Target &target, const std::string &options, PetscInt *iteration
 
 // A GPU's own choice of levels takes less time, and more iterations, on small grids.
 const std::string k_cycle = "-pc_amgmatching_kcycle_levels 3", four_rows = "-pc_amgmatching_matching_steps 2 " + k_cycle;
+const std::string smoothed_aggregation = "-pc_type amgsa";
 
 // The gate counts with these and with the defaults alone.
 void expect_targets(const std::vector<Target> &targets, const std::string &options)
 {
-  if (!options.empty() && options != four_rows && options != k_cycle && !full_run()) GTEST_SKIP() << "part of the full run";
+  const bool in_gate = options.empty() || options == four_rows || options == k_cycle || options == smoothed_aggregation;
+  if (!in_gate && !full_run()) GTEST_SKIP() << "part of the full run";
   if (size_of_world() > 1) GTEST_SKIP() << "the figures are those of one process";
   if (!count_on_large_grids()) GTEST_SKIP() << "other builds count these iterations";
   OK(AMGKitRegister());
@@ -98,6 +100,9 @@ TEST(Targets, Defaults)
 {
   expect_targets({{SYSTEM_7, 64, 17}, {SYSTEM_27, 64, 23}, {SYSTEM_ANISO, 64, 24}, {SYSTEM_JUMP, 64, 25}}, have_gpu() ? k_cycle : "");
 }
+
+// 21 where coarse levels couple soft nodes to stiff ones
+TEST(Targets, SmoothedAggregation) { expect_targets({{SYSTEM_7, 64, 15}, {SYSTEM_JUMP, 64, 18}}, smoothed_aggregation); }
 
 // Notay's choice: within the iterations without a bound where coefficients jump
 TEST(Targets, KCycleByQuality)

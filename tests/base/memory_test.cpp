@@ -60,6 +60,15 @@ TYPED_TEST(MemoryOf, ArraysThatAreUsedAgainKeepWhatIsWritten)
 }
 
 #if defined(AMGKIT_HAVE_CUDA)
+// What is taken from the pool, once all that was queued is done
+std::uint64_t taken_from_pool(Cuda &ex)
+{
+  std::uint64_t bytes = 0;
+  EXPECT_EQ(cudaStreamSynchronize(ex.stream), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrUsedMemCurrent, &bytes), cudaSuccess);
+  return bytes;
+}
+
 TEST(CudaSpace, CutsSmallBlocksAndGivesThemBack)
 {
   constexpr std::int64_t limit = 16 << 20;
@@ -69,6 +78,8 @@ TEST(CudaSpace, CutsSmallBlocksAndGivesThemBack)
   OK(PetscOptionsGetBool(nullptr, nullptr, "-amgkit_small_blocks", &cuts, nullptr));
   if (!have_cuda_space()) GTEST_SKIP() << "no GPU here";
   OK(open(ex));
+  OK(trim(ex));
+  const std::uint64_t before = taken_from_pool(ex);
   OK(memory_available(ex, &first));
   {
     Array<unsigned char, Cuda> a, b, c, large;
@@ -83,10 +94,15 @@ TEST(CudaSpace, CutsSmallBlocksAndGivesThemBack)
     }
     OK(c.allocate(ex, limit));
     OK(large.allocate(ex, limit + 1));
-    OK(memory_available(ex, &last));
-    EXPECT_GT(first - last, 2 * limit);
+    const std::uint64_t all = taken_from_pool(ex);
+    c.release();
+    const std::uint64_t without_c = taken_from_pool(ex);
+    EXPECT_EQ(without_c == all, cuts == PETSC_TRUE); // its chunk stays
+    large.release();
+    EXPECT_LT(taken_from_pool(ex), without_c);
   }
   OK(trim(ex));
+  EXPECT_EQ(taken_from_pool(ex), before);
   OK(memory_available(ex, &last));
   EXPECT_EQ(last, first);
   OK(close(ex));

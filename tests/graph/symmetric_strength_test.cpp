@@ -58,7 +58,7 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, boo
 }
 
 // All ranks' marks, in the order of A's entries; each rank's are its rows'.
-template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all)
+template <class Ex> PetscErrorCode all_marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all)
 {
   DistributedGraph<Ex> problem;
   Strength<Ex> S;
@@ -87,6 +87,15 @@ template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, const Symm
     for (int k = ghost_ptr[i]; k < ghost_ptr[i + 1]; k++) all[place(first + i, M.ghosts[ghost_col[k]])] = ghost_mark[k];
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Without weak_coupling
+template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all)
+{
+  PetscFunctionBegin;
+  PetscCall(all_marks_of(ex, A, rule, local_rows, all));
+  for (auto &mark : all) mark &= smoothing_couplings;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,6 +230,30 @@ TYPED_TEST(SymmetricStrength, CouplingsToMuchStifferNodesAreNoEdges)
   }
   EXPECT_GT(edges, 1000);
   EXPECT_GT(kept, 1000);
+}
+
+// All that theta = 0 would make strong
+TYPED_TEST(SymmetricStrength, WeakCouplingsAreMarkedToo)
+{
+  std::vector<Named> matrices = gallery();
+  matrices.push_back({"non-symmetric", random_entries(150, 1200, 32, false)});
+  matrices.push_back({"rows of all sizes", make_csr(2, 2, {{{0, 0}, 2e30}, {{0, 1}, -1e30}, {{1, 0}, -1}, {{1, 1}, 2}})});
+  int weak = 0, none = 0;
+  for (const auto &[name, A] : matrices) {
+    for (const StrengthKind kind : kinds) {
+      const Marks strong = strong_entries(A, kind, 0.3), any = strong_entries(A, kind, 0);
+      for (const PetscInt local_rows : layouts(A.rows)) {
+        Marks marks;
+        OK(all_marks_of(this->ex, A, {kind, 0.3, 0.3}, local_rows, marks));
+        for (std::size_t k = 0; k < marks.size(); k++) {
+          ASSERT_EQ(marks[k], strong[k] ? strong_coupling : any[k] ? weak_coupling : 0) << name;
+          (marks[k] == 0 ? none : weak) += marks[k] != strong_coupling;
+        }
+      }
+    }
+  }
+  EXPECT_GT(weak, 1000);
+  EXPECT_GT(none, 500);
 }
 
 TYPED_TEST(SymmetricStrength, IsTheFormula)
