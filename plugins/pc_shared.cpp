@@ -35,7 +35,7 @@ PetscErrorCode print_common_help(OptionItems PetscOptionsObject)
       "  -amgkit_copy_threads: <8> Threads that copy between the CPU and a GPU, if there are cores for them\n"
       "  -amgkit_cuda_ipc: <true> What processes that share a GPU hand to one of them stays there, if the system allows it\n"
       "  -amgkit_peer_memory: <true> GPUs of a node exchange values by each other's memory, if they reach it, and not by MPI\n"
-      "  -amgkit_small_blocks: <true> Small arrays on a GPU share pieces of memory; no: each alone, for compute-sanitizer\n"));
+      "  -amgkit_small_blocks: <true> Arrays on a GPU, if not large, share pieces of memory; no: each alone, for compute-sanitizer\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
