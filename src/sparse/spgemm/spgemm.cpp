@@ -144,7 +144,7 @@ PetscErrorCode spgemm_note_places(Ex &ex, CsrView<double> A, CsrView<double> B, 
   if (plan.kind != SpgemmKind::native || plan.places_sought || C.col.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   plan.places_sought = true;
   PetscCall(memory_to_spare(ex, static_cast<std::size_t>(products) + static_cast<std::size_t>(C.rows / plan.rows) * sizeof(int), &spare));
-  if (products > INT32_MAX || !spare) PetscFunctionReturn(PETSC_SUCCESS);
+  if (products >= INT32_MAX || !spare) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(native_note_places(ex, A, B, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

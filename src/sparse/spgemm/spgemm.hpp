@@ -55,7 +55,7 @@ template <class Ex> struct SpgemmPlan {
   static constexpr int tables = 4; // sizes of them
 
   SpgemmKind kind = SpgemmKind::native;
-  std::int64_t products = 0; // native: so many terms a numeric call sums
+  std::int64_t products = 0; // native: so many terms a numeric call sums, at most 2^31 - 1 of them counted for a row
   int run = 1;               // native: columns of a run that are summed together
   int rows = 1, inner = 1;   // native, rows > 1: by blocks, as in SpgemmOptions
   bool incomplete = false;   // native: blocks were looked for, and not all are complete
@@ -100,7 +100,7 @@ PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> 
 
 // Once a plan: notes where each product of the pattern goes, 1 byte a product and 4 a row of C. Numeric calls then look nothing up, and
 // read no columns of B and C, but for long rows, of more than 256 columns, or runs, or 128 blocks. It changes no bit of C. native, of two
-// factors. Does nothing where there are 2^31 products or more, or the memory is not to spare, see memory.hpp. C's pattern is the
+// factors. Does nothing where there are 2^31 - 1 products or more, or the memory is not to spare, see memory.hpp. C's pattern is the
 // symbolic call's. Waits. Errors: PETSC_ERR_MEM; the plan serves as before.
 template <class Ex>
 PetscErrorCode spgemm_note_places(Ex &, CsrView<double> A, CsrView<double> B, const Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);

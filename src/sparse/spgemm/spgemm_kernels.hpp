@@ -30,14 +30,15 @@ constexpr int largest = tables - 1;
 constexpr int largest_with_sums(int run) { return run > 1 ? largest - 1 : largest; }
 constexpr int done = tables + 1; // no table is to be tried
 
-// next[i]: the size of table that row i of C tries first; count[i] <- 0 where it needs none.
-template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int *count, unsigned char *next)
+// next[i]: the size of table that row i of C tries first. It has at most as many columns as products, or as C.
+template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int cols, const int *products, unsigned char *next)
 {
   constexpr int fit_first = 2 * slots_of(0), fit_second = 8 * slots_of(1);
   return for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) {
-    int t = count[i] > fit_first ? 1 : 0;
-    for (int fit = fit_second; t > 0 && t < largest && count[i] > fit; fit *= 4) t++;
-    next[i] = static_cast<unsigned char>(count[i] > 0 ? t : done);
+    const int n = products[i] < cols ? products[i] : cols;
+    int t = n > fit_first ? 1 : 0;
+    for (int fit = fit_second; t > 0 && t < largest && n > fit; fit *= 4) t++;
+    next[i] = static_cast<unsigned char>(n > 0 ? t : done);
   });
 }
 
@@ -66,11 +67,13 @@ PetscErrorCode count_columns(Ex &ex, const In &in, const int *row, std::int64_t 
   });
 }
 
-// count[i]: an upper bound -> the number of columns of row i of C. Each round tries a table with every row that is left;
-// a round more where one may have been too small.
-template <class In, class Ex> PetscErrorCode count_all_columns(Ex &ex, std::int64_t work_bytes, const In &in, int rows, int *count)
+// count[i]: the products of row i of C -> its columns. *products: the sum of the former. Each round tries a table with every row that is
+// left; a round more where one may have been too small.
+template <class In, class Ex>
+PetscErrorCode count_all_columns(Ex &ex, std::int64_t work_bytes, const In &in, int rows, int *count, std::int64_t *products)
 {
   constexpr int smallest = slots_of(0);
+  const int cols = in.B.cols;
   Array<unsigned char, Ex> nexts;
   Array<int, Ex> trying;
   bool first = true, more = true;
@@ -78,13 +81,17 @@ template <class In, class Ex> PetscErrorCode count_all_columns(Ex &ex, std::int6
   PetscFunctionBegin;
   PetscCall(allocate_each(ex, rows, nexts, trying));
   unsigned char *next = nexts.data();
-  PetscCall(choose_tables(ex, rows, count, next));
+  PetscCall(choose_tables(ex, rows, cols, count, next));
   for (; more; first = false) {
     RowsOfTables counts;
     int *row = trying.data();
     PetscCall(list_by_table(
         ex, rows, [=] AMGKIT_FN(std::int64_t i) { return int{next[i]}; },
-        [=] AMGKIT_FN(std::int64_t i) { return next[i] < tables && (!first || count[i] > smallest << 2 * next[i]); }, row, &counts));
+        [=] AMGKIT_FN(std::int64_t i) {
+          return next[i] < tables && (!first || (count[i] < cols ? count[i] : cols) > smallest << 2 * next[i]);
+        },
+        [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{count[i]}; }, row, &counts));
+    if (first) *products = counts.numbers;
     more = counts.doubtful > 0;
     for (int t = 0; t <= tables; row += counts.of[t++]) {
       const std::int64_t n = counts.of[t];
@@ -112,8 +119,9 @@ struct MostSums {
   int of[tables]; // in a table of each size
 };
 
-// Which rows of C go to which table with sums, by their lengths, each entry of which stands for so many sums.
-template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, int each, SpgemmPlan<Ex> &plan)
+// Which rows of C go to which table with sums, by their lengths, each entry of which stands for so many sums. *nnz: the entries. Where they
+// are more than 2^31 - 1, ptr has wrapped around, and there are no lists.
+template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, int each, SpgemmPlan<Ex> &plan, std::int64_t *nnz)
 {
   const int length = most_with_sums(plan, largest);
   MostSums most;
@@ -130,7 +138,11 @@ template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, i
         while (t < tables && sums > most.of[t]) t++;
         return sums > 0 ? t : done;
       },
-      [] AMGKIT_FN(std::int64_t) { return false; }, plan.row.data(), &counts));
+      [] AMGKIT_FN(std::int64_t) { return false; },
+      [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{static_cast<unsigned>(ptr[i + 1]) - static_cast<unsigned>(ptr[i])}; },
+      plan.row.data(), &counts));
+  *nnz = counts.numbers;
+  if (*nnz > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   for (int t = 0; t <= tables; t++) plan.begin[t + 1] = plan.begin[t] + counts.of[t];
   const std::int64_t longs = plan.begin[tables + 1] - plan.begin[tables];
   if (longs == 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -192,21 +204,20 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
   PetscCall(offsets.allocate(ex, std::int64_t{rows} + 1));
   int *ptr = offsets.data();
   PetscCall(weigh_columns(ex, in, weights));
-  const int *weight = weights.data();
-  PetscCall(reduce<std::int64_t>(
-      ex, left.nnz, [=] AMGKIT_FN(std::int64_t k) { return static_cast<std::int64_t>(weight[left.col[k]]); }, 0, Sum{}, &plan.products));
-  plan.products *= std::int64_t{plan.rows} * plan.inner * run;
-  PetscCall(bound_rows(ex, left, weight, in.B.cols, ptr));
+  PetscCall(weigh_rows(ex, left, weights.data(), ptr));
   weights.release();
   if constexpr (Ex::one_by_one) {
+    plan.products = std::accumulate(ptr, ptr + rows, std::int64_t{0});
     PetscCall(list_by_marks(ex, in, rows, ptr, columns, &nnz));
   } else {
-    PetscCall(count_all_columns(ex, options.work_bytes, in, rows, ptr));
-    PetscCall(exclusive_scan(ex, rows, ptr, &nnz));
+    PetscCall(count_all_columns(ex, options.work_bytes, in, rows, ptr, &plan.products));
+    PetscCall(exclusive_scan(ex, rows, ptr, nullptr));
   }
+  plan.products *= std::int64_t{plan.rows} * plan.inner * run;
+  // where there are more, list_by_marks() has not completed ptr
+  if (nnz <= INT32_MAX) PetscCall(sort_rows(ex, rows, ptr, run / plan.run, plan, &nnz));
   PetscCheck(nnz * plan.rows * run <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "More than 2^31 - 1 entries on one process: use more processes");
-  PetscCall(sort_rows(ex, rows, ptr, run / plan.run, plan));
   if constexpr (!Ex::one_by_one) {
     PetscCall(columns.allocate(ex, nnz));
     PetscCall(list_all_columns(ex, options.work_bytes, in, plan, ptr, columns.data()));

@@ -8,7 +8,8 @@ namespace amgkit::spgemm
 // How many rows go to each size of table; the last ones to none, but to bits or windows.
 struct RowsOfTables {
   int of[tables + 1] = {};
-  int doubtful = 0; // whose table may turn out to be too small
+  int doubtful = 0;         // whose table may turn out to be too small
+  std::int64_t numbers = 0; // a sum over the rows, which so costs no wait of its own: see list_by_table()
 };
 struct AllRowsOfTables {
   AMGKIT_FN RowsOfTables operator()(const RowsOfTables &a, const RowsOfTables &b) const
@@ -16,13 +17,15 @@ struct AllRowsOfTables {
     RowsOfTables sum;
     for (int t = 0; t <= tables; t++) sum.of[t] = a.of[t] + b.of[t];
     sum.doubtful = a.doubtful + b.doubtful;
+    sum.numbers = a.numbers + b.numbers;
     return sum;
   }
 };
 
-// row <- the rows i with table(i) = 0, those with 1, ..., ascending among themselves; counts: how many these are. One wait for all.
-template <class Ex, class F, class G>
-PetscErrorCode list_by_table(Ex &ex, std::int64_t rows, F table, G doubtful, int *row, RowsOfTables *counts)
+// row <- the rows i with table(i) = 0, those with 1, ..., ascending among themselves; counts: how many these are, how many are doubtful(i),
+// and the sum of number(i). One wait for all.
+template <class Ex, class F, class G, class H>
+PetscErrorCode list_by_table(Ex &ex, std::int64_t rows, F table, G doubtful, H number, int *row, RowsOfTables *counts)
 {
   PetscFunctionBegin;
   PetscCall(reduce<RowsOfTables>(
@@ -32,6 +35,7 @@ PetscErrorCode list_by_table(Ex &ex, std::int64_t rows, F table, G doubtful, int
         const int mine = table(i);
         for (int t = 0; t <= tables; t++) one.of[t] = mine == t;
         one.doubtful = doubtful(i);
+        one.numbers = number(i);
         return one;
       },
       {}, AllRowsOfTables{}, counts));

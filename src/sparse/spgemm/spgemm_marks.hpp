@@ -28,7 +28,7 @@ inline void sort_columns(int *col, int n)
   }
 }
 
-// ptr[i]: at most so many columns are in row i of C -> where they begin, the end in ptr[rows] and *nnz. columns <- C's, in ascending order
+// ptr[i]: products of row i of C -> where its columns begin, the end in ptr[rows] and *nnz. columns <- C's, in ascending order
 // in each row. In one pass: room for the next row is made where there may be too little, so that the columns stand in memory up to three
 // times. It ends with a row that makes them too many for int.
 template <class In> PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, int *ptr, Array<int, Host> &columns, std::int64_t *nnz)
@@ -41,7 +41,8 @@ template <class In> PetscErrorCode list_by_marks(Host &ex, const In &in, int row
   int *last = last_row.data();
   std::fill_n(last, in.B.cols, -1);
   for (int i = 0; i < rows && end <= INT32_MAX; i++) {
-    const std::int64_t begin = end, most = begin + ptr[i] + 1; // one more, as columns that are not kept are written, too
+    const std::int64_t begin = end;
+    const std::int64_t most = begin + std::min(ptr[i], in.B.cols) + 1; // one more, as columns that are not kept are written, too
     if (most > listed.size()) {
       Array<int, Host> longer;
       PetscCall(longer.allocate(ex, std::max(most, 2 * listed.size())));

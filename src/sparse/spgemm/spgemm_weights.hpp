@@ -3,14 +3,14 @@
 
 namespace amgkit::spgemm
 {
-// length[i] <- min(most, sum of weight[j] over the entries of row i of A)
-template <class Ex> PetscErrorCode bound_rows(Ex &ex, const CsrView<double> &A, const int *weight, int most, int *length)
+// sum[i] <- sum of weight[j] over the entries of row i of A, at most 2^31 - 1
+template <class Ex> PetscErrorCode weigh_rows(Ex &ex, const CsrView<double> &A, const int *weight, int *sum)
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     std::int64_t n = 0;
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) n += weight[A.col[k]];
     n = team.sum(n);
-    team.once([&] { length[i] = n < most ? static_cast<int>(n) : most; });
+    team.once([&] { sum[i] = n < INT32_MAX ? static_cast<int>(n) : INT32_MAX; });
   });
 }
 
@@ -31,7 +31,7 @@ template <class Ex> PetscErrorCode weigh_columns(Ex &ex, const ThreeFactors &in,
   PetscFunctionBegin;
   PetscCall(weigh_columns(ex, TwoFactors{in.A, in.B}, lengths));
   PetscCall(weights.allocate(ex, in.A.rows));
-  PetscCall(bound_rows(ex, in.A, lengths.data(), INT32_MAX, weights.data()));
+  PetscCall(weigh_rows(ex, in.A, lengths.data(), weights.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit::spgemm
