@@ -48,13 +48,11 @@ PetscErrorCode GhostRows<Ex>::Side::create(Ex &ex, const std::vector<int> &rows_
 template <class Ex> PetscErrorCode GhostRows<Ex>::pack(Ex &ex, const int *length, const DistRows &B, Columns &columns)
 {
   Array<PetscInt, Ex> ghost;
-  const bool active = halo_->active();
-  const std::vector<int> nothing = {0};
   const int *row = halo_->sent_rows().data();
 
   PetscFunctionBegin;
-  PetscCall(sent_.create(ex, active ? halo_->sent_to_rank() : nothing, row, length));
-  PetscCall(arrived_.create(ex, active ? halo_->ghosts_of_rank() : nothing, nullptr, halo_->template ghost<int>()));
+  PetscCall(sent_.create(ex, halo_->sent_to_rank(), row, length));
+  PetscCall(arrived_.create(ex, halo_->ghosts_of_rank(), nullptr, halo_->template ghost<int>()));
   PetscCall(exchange_.reserve(sent_.buffer.bytes(), arrived_.buffer.bytes()));
   rows_ = static_cast<int>(arrived_.ptr.size()) - 1;
   PetscCall(columns.sent.allocate(ex, sent_.buffer.size(), Memory::communicated));
@@ -166,6 +164,18 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const D
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Local: of a halo without ghosts on any rank, as that of one rank is. There are no rows. B's own ghosts are numbered, if it has any; else
+// nothing is waited for.
+template <class Ex> PetscErrorCode GhostRows<Ex>::create_empty(Ex &ex, const DistRows &B)
+{
+  PetscFunctionBegin;
+  PetscCall(arrived_.ptr.allocate(ex, 1));
+  PetscCall(memory_zero(ex, arrived_.ptr.data(), arrived_.ptr.bytes()));
+  cols_ = B.diag.cols;
+  if (!B.ghosts->empty()) PetscCall(number_columns(ex, B, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Local: what has arrived.
 template <class Ex> PetscErrorCode GhostRows<Ex>::take_values(Ex &ex)
 {
@@ -179,6 +189,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, 
 
   PetscFunctionBegin;
   halo_ = &halo;
+  if (!halo.active()) PetscFunctionReturn(attempt(comm, [&] { return create_empty(ex, B); }));
   PetscCall(attempt(comm, [&] {
     PetscFunctionBegin;
     PetscCall(length.allocate(ex, B.diag.rows));
@@ -187,12 +198,10 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, 
   }));
   PetscCall(halo.exchange(ex, length.data()));
   PetscCall(attempt(comm, [&] { return pack(ex, length.data(), B, columns); }));
-  if (halo.active()) {
-    PetscCall(connect(comm, columns));
-    PetscCall(exchange(ex, &columns));
-    columns.sent.release();
-    PetscCall(take_values(ex));
-  }
+  PetscCall(connect(comm, columns));
+  PetscCall(exchange(ex, &columns));
+  columns.sent.release();
+  PetscCall(take_values(ex));
   PetscCall(attempt(comm, [&] { return number_columns(ex, B, columns.arrived.data()); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

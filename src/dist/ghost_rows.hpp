@@ -66,6 +66,7 @@ private:
   PetscErrorCode exchange(Ex &, Columns *);
   PetscErrorCode take_values(Ex &);
   PetscErrorCode number_columns(Ex &, const DistRows &B, const std::uint64_t *columns_arrived);
+  PetscErrorCode create_empty(Ex &, const DistRows &B);
 
   Halo<Ex> *halo_ = nullptr;
   bool connected_ = false, direct_ = false; // direct: by messages_, not by sf_
