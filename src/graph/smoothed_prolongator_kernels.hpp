@@ -116,7 +116,7 @@ struct SmoothedRow {
   AMGKIT_FN double value(bool self, double a_ij) const { return (self ? 1 : 0) - (a_ii != 0 ? factor * (a_ij / a_ii) : 0); }
 };
 
-// Of short rows without components: a lane a row.
+// Of short rows without components, and on a plain host of any: a lane a row.
 template <class Ex>
 PetscErrorCode scalar_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, double factor,
                               const CsrView<double> &S, int *col, double *val)
@@ -223,10 +223,12 @@ template <class Ex>
 PetscErrorCode smoothing_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, int bs, double factor,
                                  CsrView<double> S, int *col, double *val)
 {
-  if (bs == 1 && S.average() <= 12) return scalar_entries(ex, A, diagonal, lumping, factor, S, col, val);
+  const double average = A.diag.average() + A.offd.average(); // entries of A a row, those that do not stay too
+  if (bs == 1 && (Ex::one_by_one || average <= 12)) return scalar_entries(ex, A, diagonal, lumping, factor, S, col, val);
   if (lumping.bytes() > 0) {
     if (bs > 8) return lumped_entries<32, 128>(ex, A, diagonal, lumping, bs, factor, S, col, val);
-    if (S.average() <= 32) return lumped_entries<4, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
+    if (average <= 16) return lumped_entries<4, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
+    if (average <= 32) return lumped_entries<8, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
     return lumped_entries<16, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
   }
   return entries_as_in_A(ex, A, diagonal, bs, factor, S, col, val);
