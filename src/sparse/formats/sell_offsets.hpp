@@ -59,7 +59,7 @@ struct OffsetTile {
   static constexpr int words = 512;
   union {
     double value[offset_tile][sell_rows + 4]; // more than 64, so that lanes that fill the tile use all banks
-    std::uint32_t seen_bits[words];           // before there are values: see have_more_offsets()
+    std::uint32_t seen_bits[words];           // before there are values: see have_more()
   };
   int offset[offset_tile][sell_rows + 8];
   int first[sell_rows], end[sell_rows];
@@ -140,31 +140,33 @@ AMGKIT_FN void for_offsets(const Team &team, OffsetTile &tile, const CsrView<dou
   }
 }
 
-// Whether the rows of slice s have more than so many offsets, where some of them say so soon, as those of coarse matrices do: each has
-// others than those before. Offsets are bits, of which two may be the same: there are no fewer than are counted.
-template <class Team>
-AMGKIT_FN bool have_more_offsets(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, int most)
+// Whether the entries k of slice s, in its rows r, have more than `most` different key(k, r). Rows of coarse matrices say so soon, as each
+// has others than those before. Where a row brings few new ones, the answer is no. Keys are hashed to bits, which two may share: there are
+// no fewer than are counted.
+template <class Team, class Key>
+AMGKIT_FN bool have_more(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, int most, Key key)
 {
   constexpr int few = 32, far_apart = 37; // an odd number reaches all rows
   constexpr unsigned words = OffsetTile::words;
-  int offsets = 0;
+  int keys = 0;
   if (most < few) return false;
   for (int w : team.share(0, OffsetTile::words)) tile.seen_bits[w] = 0;
   team.sync();
-  for (int n = 0; n < sell_rows && offsets <= most; n++) {
+  for (int n = 0; n < sell_rows && keys <= most; n++) {
     const int r = n * far_apart % sell_rows;
     const RowRange row = row_range(A, s * sell_rows + r);
     const int fresh = team.for_chosen(
-        row.begin, row.begin + row.length, [&](int k) { return static_cast<unsigned>(A.col[k] - r); },
-        [&](unsigned offset) {
-          const unsigned bit = 1U << offset / words % 32;
-          return (atomic_or(&tile.seen_bits[offset % words], bit) & bit) == 0;
+        row.begin, row.begin + row.length, [&](int k) { return key(k, r); },
+        [&](unsigned mine) {
+          const unsigned bit = 1U << mine / words % 32;
+          return (atomic_or(&tile.seen_bits[mine % words], bit) & bit) == 0;
         },
         [](int, int, unsigned) {});
-    offsets += fresh;
+    keys += fresh;
     if (n > 0 && fresh < row.length / 8) break;
   }
-  return offsets > most;
+  team.sync();
+  return keys > most;
 }
 
 // Bytes of a position, with values in single precision.
@@ -217,7 +219,6 @@ template <class Team>
 AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, const SliceKinds &kinds)
 {
   int longest = 0, entries = 0, offsets = 0, constants = 0;
-  bool constant = true; // once it is not, values may have been left out
   ListHash list;
   OffsetRow row[rows_of_lane];
   begin_rows(team, A, s, row);
@@ -229,8 +230,14 @@ AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrVi
   longest = team.max(longest);
   entries = team.sum(entries);
   const SliceForm plain{{longest, longest, 0, 0}, {}};
+  if (longest == 0) return plain;
   const int most_constants = kinds.most_constants * longest, most_stencil = kinds.stencil ? most_of_stencil(longest) : -1;
-  if (longest == 0 || have_more_offsets(team, tile, A, s, most_constants < most_stencil ? most_stencil : most_constants)) return plain;
+  const auto offset_of = [&](int k, int r) { return static_cast<unsigned>(A.col[k] - r); };
+  // False: there will be no list, and values may be left out.
+  bool constant = !have_more(team, tile, A, s, most_constants,
+                             [&](int k, int r) { return static_cast<unsigned>(hash64(hash64(offset_of(k, r)) ^ bits_of(A.val[k]))); });
+  if (!constant && !kinds.stencil) return plain;
+  if (have_more(team, tile, A, s, constant && most_constants > most_stencil ? most_constants : most_stencil, offset_of)) return plain;
   // the entries that have not been seen take at least so many more positions
   const auto more = [&] { return (entries + sell_rows - 1) / sell_rows; };
   const auto may_be_constant = [&] { return constant = constant && constants + more() <= most_constants; };
