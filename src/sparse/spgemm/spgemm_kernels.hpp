@@ -25,22 +25,8 @@ namespace amgkit
 {
 namespace spgemm
 {
-constexpr int largest = tables - 1;
 // of those with sums for runs: 48 KiB of scratch hold it
 constexpr int largest_with_sums(int run) { return run > 1 ? largest - 1 : largest; }
-constexpr int done = tables + 1; // no table is to be tried
-
-// next[i]: the size of table that row i of C tries first. It has at most as many columns as products, or as C.
-template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int cols, const int *products, unsigned char *next)
-{
-  constexpr int fit_first = 2 * slots_of(0), fit_second = 8 * slots_of(1);
-  return for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) {
-    const int n = products[i] < cols ? products[i] : cols;
-    int t = n > fit_first ? 1 : 0;
-    for (int fit = fit_second; t > 0 && t < largest && n > fit; fit *= 4) t++;
-    next[i] = static_cast<unsigned char>(n > 0 ? t : done);
-  });
-}
 
 // count[i] <- number of columns of the n rows i = row[l] of C, or next[i] <- T + 1 where there are more than slots.
 template <int Lanes, int T, class In, class Ex>

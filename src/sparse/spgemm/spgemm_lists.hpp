@@ -5,6 +5,21 @@
 
 namespace amgkit::spgemm
 {
+constexpr int largest = tables - 1;
+constexpr int done = tables + 1; // no table is to be tried
+
+// next[i]: the size of table that row i of C tries first. It has at most as many columns as products, or as C.
+template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int cols, const int *products, unsigned char *next)
+{
+  constexpr int fit_first = 2 * slots_of(0), fit_second = 8 * slots_of(1);
+  return for_each(ex, rows, [=] AMGKIT_FN(std::int64_t i) {
+    const int n = products[i] < cols ? products[i] : cols;
+    int t = n > fit_first ? 1 : 0;
+    for (int fit = fit_second; t > 0 && t < largest && n > fit; fit *= 4) t++;
+    next[i] = static_cast<unsigned char>(n > 0 ? t : done);
+  });
+}
+
 // How many rows go to each size of table; the last ones to none, but to bits or windows.
 struct RowsOfTables {
   int of[tables + 1] = {};
