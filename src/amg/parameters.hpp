@@ -77,18 +77,20 @@ private:
          "a matrix of at most 1000 rows is not coarsened."},
         {"process_eq_limit", IntegerRange{&process_eq_limit, 0, 1000000000},
          "A coarse level with fewer rows per process than this moves to fewer processes",
-         "It moves if half of the processes or fewer are enough. With 0, the limit is 500 rows per process on CPUs. On GPUs, 0 means 14 "
+         "It moves if at most half of the processes are enough. With 0, the limit is 500 rows per process on CPUs. On GPUs, 0 means 14 "
          "million matrix entries per process, and a level moves if one process or an eighth of the processes is enough. A level that is "
          "small enough to end coarsening moves to one process, if coarse_solver is dense.",
          "PETSc PCGAMG"},
         {"cycle_type", choice(&cycle_type, {"auto", "v", "w", "f", "k"}), "Multigrid cycle; auto chooses it to suit the KSP and the matrix",
          "The k-cycle solves each coarse problem by two steps of a Krylov method, so that the preconditioner changes from one application "
          "to the next. With auto, the cycle is k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...) and w, which is linear, under any "
-         "other. It is v where no kcycle_levels pay, by a test in the setup or by a comparison in a slow solve.",
+         "other. It is v if a test in the setup, or a comparison in a slow solve, shows that more than one visit to a level does not pay.",
          "Notay, Vassilevski 2008 (k)"},
         {"kcycle_levels", IntegerRange{&kcycle_levels, 0, 100},
          "Number of levels, from 1 down, that cycles w, f and k visit more than once; 0 chooses up to 3",
-         "With 0, the first setup tests v-cycles and weighs the cost of a visit; only cycle_type auto may get none. -ksp_view shows it."},
+         "With 0, a test of v-cycles in the first setup and the cost of a visit decide. The result may be 0 with cycle_type auto, and is "
+         "at "
+         "least 1 otherwise. -ksp_view shows it."},
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
          "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},
@@ -117,7 +119,7 @@ private:
          "Degree of the Chebyshev polynomial that makes one sweep; 0 chooses it for each level",
          "The polynomial is that of the interval [0.1 rho, 1.15 rho]. A sweep takes one product with the matrix per degree. With "
          "0, the degree is 1 where rho is at most 2.4, 2 where it is at most 6.5, else 3; with amgsa at least 2. -ksp_view names "
-         "the levels where it is more than the least.",
+         "the levels whose degree is above the smallest.",
          "PETSc PCGAMG"},
         {"smooth_tied_rows", Flag{&smooth_tied_rows},
          "Smooth tied rows together: rows with a coupling nearly as large as their diagonal entries",
@@ -136,7 +138,8 @@ private:
         {"coarse_solver", choice(&coarse_solver, {"dense", "smoother"}),
          "Solver of the coarsest level: a dense direct solver, or sweeps of the smoother",
          "The coarsest matrix is gathered on one process. CPUs factor it, GPUs invert it. If it has too many rows, or is singular "
-         "other than along the smooth vector, a polynomial that reduces the error to a fifth takes the direct solver's place. Where "
+         "with a null space other than the smooth vector, a polynomial that reduces the error to a fifth takes the direct solver's place. "
+         "Where "
          "the smoother solves the level, the number of sweeps is coarse_sweeps. With gauss_seidel every second sweep is backward, so an "
          "odd "
          "number is raised by one."},
@@ -154,12 +157,12 @@ private:
         {"storage", choice(&storage, {"double", "single"}), "Precision of the matrices that the cycle reads on a GPU",
          "With flexible Krylov methods and many rows, the vectors of the cycle have this precision, too. A matrix with nonzero entries "
          "below 1.2e-38 or above 1e18 in size stays in double precision, and then so do all vectors. Coarse matrices with at least a "
-         "thirtieth of the finest one's entries are kept in this precision alone, and PCGetCoarseOperators() returns them so rounded. "
+         "thirtieth of the finest one's entries are kept in this precision alone, and PCGetCoarseOperators() returns the rounded values. "
          "amgclassical rounds its interpolation weights to it, too."},
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
          "That is done where it saves time. On several GPUs, "
          "the graph contains levels that one GPU holds alone, and all coarse levels where GPUs write into each other's memory."},
-        {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, let the preconditioner reorder the rows inside",
+        {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, let the preconditioner reorder the rows internally",
          "With auto, a process reorders its rows if it has at least 100,000, their numbering is little better than a random one, and there "
          "are no blocks. With yes it always does; if there are blocks, it reorders whole nodes. The reordered copy of the matrix takes a "
          "third more bytes than the matrix. Vectors and exported levels keep the user's order. No row moves to another process."},

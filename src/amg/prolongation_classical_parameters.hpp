@@ -33,8 +33,8 @@ struct ClassicalParameters {
         {"interp_type", choice(&interp_type, {"auto", "direct", "ext", "ext+i", "ext+e"}),
          "Interpolation: direct, one of the extended kinds, or chosen by the matrix (auto)",
          "The extended kinds ext, ext+i and ext+e reach coarse points behind fine ones. They are computed in matrix-matrix form. With auto "
-         "it is ext+i, but direct on the finest level where rows depend strongly on more than twelve others on average. There setups "
-         "become up to a third shorter. Iterations grow by up to two fifths, or three where all couplings lie along a line.",
+         "it is ext+i, except on a finest level whose rows depend strongly on more than twelve others on average: there it is direct. This "
+         "makes setups up to a third shorter. Iterations grow by up to 40 %, or 60 % where all couplings lie along a line.",
          "Stueben 2001 (direct); Li, Sjogreen, Yang 2021 (extended)"},
         {"p_max", IntegerRange{&p_max, -1, 1000}, "Largest number of entries in a row of the interpolation; 0 keeps all, -1 chooses",
          "The entries that stay are those of largest absolute value. With -1, it is 3 if rows of the matrix have more than ten entries of "

@@ -47,7 +47,7 @@ struct SmoothedParameters {
          "Lump weak couplings below this share of the threshold; a negative value lets AMGKit choose",
          "Weak couplings above this share do not form aggregates, but still take part in smoothing the prolongator. A negative value means "
          "0.2 on a finest level with more than one group of tied rows per thousand rows, and 1 elsewhere. With 1, all weak couplings are "
-         "lumped. Where tied rows are not smoothed together, none are looked for, and the choice is 1."},
+         "lumped. If tied rows are not smoothed together, AMGKit does not look for them and chooses 1."},
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
          "Drop blocks of the prolongator below this share of their node's largest; negative: AMGKit chooses",
          "The other blocks are corrected so that the near-null space is represented as before. AMGKit chooses 0.1 if this drops at least "

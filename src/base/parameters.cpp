@@ -92,7 +92,7 @@ ParameterList Consolidation::list()
 {
   return {
       {"consolidate", choice(&kind, {"no", "copied", "auto", "yes"}),
-       "When processes of a node hand their rows to one process per GPU; copied: if the CPU has the matrix",
+       "Whether processes of a node hand their rows to one per GPU; copied: if the CPU has the matrix",
        "Those that hold the rows then do all the work of the preconditioner; with amgfcg and amgfgmres, they do the whole solve. The "
        "others "
        "hand over rows, right-hand sides and new values through shared memory, and sleep during the solve. With copied, rows are handed "
