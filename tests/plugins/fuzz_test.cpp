@@ -4,7 +4,6 @@
 #include "support/random_matrices.hpp"
 #include "support/vectors.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
