@@ -89,8 +89,7 @@ private:
         {"kcycle_levels", IntegerRange{&kcycle_levels, 0, 100},
          "Number of levels, from 1 down, that cycles w, f and k visit more than once; 0 chooses up to 3",
          "With 0, a test of v-cycles in the first setup and the cost of a visit decide. The result may be 0 with cycle_type auto, and is "
-         "at "
-         "least 1 otherwise. -ksp_view shows it."},
+         "at least 1 otherwise. -ksp_view shows it."},
         {"kcycle_form", choice(&kcycle_form, {"auto", "fcg", "gcr"}),
          "Krylov method inside the k-cycle; auto chooses it by the symmetry of the matrix",
          "With auto, a test finds out whether the matrix is symmetric: the method is fcg if it is, else gcr.", "Notay 2010"},
@@ -139,10 +138,8 @@ private:
          "Solver of the coarsest level: a dense direct solver, or sweeps of the smoother",
          "The coarsest matrix is gathered on one process. CPUs factor it, GPUs invert it. If it has too many rows, or is singular "
          "with a null space other than the smooth vector, a polynomial that reduces the error to a fifth takes the direct solver's place. "
-         "Where "
-         "the smoother solves the level, the number of sweeps is coarse_sweeps. With gauss_seidel every second sweep is backward, so an "
-         "odd "
-         "number is raised by one."},
+         "Where the smoother solves the level, the number of sweeps is coarse_sweeps. With gauss_seidel every second sweep is backward, so "
+         "an odd number is raised by one."},
         {"coarse_sweeps", IntegerRange{&coarse_sweeps, 1, 1000}, "Number of sweeps where the smoother solves the coarsest level",
          "The smoother does so by choice of coarse_solver, or because a level that is too large for the dense solver has a matrix that is "
          "not symmetric or not semidefinite.",

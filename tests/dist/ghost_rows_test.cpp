@@ -164,13 +164,6 @@ HostCsr narrow(int n)
   }
   return make_csr(n, cols, entries);
 }
-
-HostCsr diagonal(int n)
-{
-  std::map<std::pair<int, int>, double> entries;
-  for (int i = 0; i < n; i++) entries[{i, i}] = 2;
-  return make_csr(n, n, entries);
-}
 } // namespace
 
 TYPED_TEST(GhostRowsTest, AreTheRowsOfTheirOwners)
@@ -194,8 +187,9 @@ TYPED_TEST(GhostRowsTest, OfAMatrixThatIsNotSquare)
 // No rank couples to another in A: there are no rows, and B's ghosts alone are numbered.
 TYPED_TEST(GhostRowsTest, OfNoGhosts)
 {
-  check(this->ex, diagonal(60), grid7(5, 4, 3));
-  check(this->ex, diagonal(60), narrow(60));
+  const HostCsr A = from_edges(60, {});
+  check(this->ex, A, grid7(5, 4, 3));
+  check(this->ex, A, narrow(60));
 }
 
 // The numbering of a matrix's own rows is that of the ghosts' rows where these add nothing.
@@ -233,7 +227,7 @@ int failing_allocations(const HostCsr &A, const HostCsr &B)
 
 TEST(GhostRowsFailure, EveryAllocationMayFailOnOneRank)
 {
-  const HostCsr A = grid7(6, 5, 2), B = narrow(60), no_ghosts = diagonal(60);
+  const HostCsr A = grid7(6, 5, 2), B = narrow(60), no_ghosts = from_edges(60, {});
   if (size_of_world() > 1) {
     EXPECT_GE(failing_allocations(A, B), 20);
     EXPECT_GE(failing_allocations(no_ghosts, A), 5); // those of A are numbered
