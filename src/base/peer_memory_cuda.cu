@@ -122,17 +122,15 @@ __global__ void send_kernel(int n, const int *place, const T *from, const PeerBo
     reinterpret_cast<T *>(box.values + (number & 1) * box.other)[i + box.shift] = from[place ? place[i] : i];
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence_system(); // for what all threads of the block have stored
-    last = cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*done).fetch_add(1, cuda::memory_order_acq_rel) + 1 == gridDim.x;
-  }
+  if (threadIdx.x == 0)
+    last = gridDim.x == 1 ||
+           cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*done).fetch_add(1, cuda::memory_order_acq_rel) + 1 == gridDim.x;
   __syncthreads();
   if (!last) return;
   if (threadIdx.x == 0) {
     *done = 0;
     *sent = number;
   }
-  __threadfence_system();
   for (int b = static_cast<int>(threadIdx.x); b < count; b += static_cast<int>(blockDim.x))
     Word(*boxes[b].arrived).store(number, cuda::memory_order_release);
 }
@@ -160,7 +158,6 @@ __global__ void sum_kernel(const PeerSums peers, int n, double *x, long long lim
   for (int t = me; t < peers.size * n; t += threads) peers.values[t / n][box + peers.rank * most_peer_sums + t % n] = x[t % n];
   __syncthreads();
   if (me < peers.size) {
-    __threadfence_system();
     Word(peers.arrived[me][peers.rank]).store(number, cuda::memory_order_release);
     if (!await(peers.arrived[peers.rank][me], number, limit)) all = false;
   }

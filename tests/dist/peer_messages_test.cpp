@@ -1,6 +1,7 @@
 #include "dist/peer_messages.hpp"
 
 #include "dist/global_sum.hpp"
+#include "sparse/formats/spmv.hpp"
 #include "support/petsc_problems.hpp"
 
 namespace amgkit::test
@@ -82,6 +83,37 @@ TYPED_TEST(PeerMessagesTest, EachValueComesToItsPlace)
     exchange(0, round, round % 2 == 0);
     exchange(std::uint64_t{0}, round, true);
   }
+}
+
+// What has come is sent on at once, larger by 1, and no host waits in between: a value that came too late, or that was overwritten too
+// early, would be smaller in the end. Enough values for as many thread blocks as send at most.
+TYPED_TEST(PeerMessagesTest, ValuesGoRoundWithoutAWait)
+{
+  constexpr int n = 20000, rounds = 50;
+  const int me = rank_of_world(), size = size_of_world(), next = (me + 1) % size, before = (me + size - 1) % size;
+  std::vector<int> given_at = {0}, got_at = {0};
+  for (int r = 0; r < size; r++) {
+    given_at.push_back(given_at.back() + (r == next ? n : 0));
+    got_at.push_back(got_at.back() + (r == before ? n : 0));
+  }
+  PeerMessages<TypeParam> messages;
+  OK(messages.create(this->ex, this->comm, given_at, got_at));
+  ASSERT_EQ(messages.ready(), this->expected());
+  if (!messages.ready()) return;
+
+  const auto from_rank = [&](int r, int added) {
+    std::vector<double> x(n);
+    for (int k = 0; k < n; k++) x[k] = value<double>(r, 0, k, 0) + added;
+    return x;
+  };
+  auto x = this->to_space(from_rank(me, 0));
+  const auto ones = this->to_space(std::vector<double>(n, 1.0));
+  for (int round = 0; round < rounds; round++) {
+    OK(messages.send(this->ex, sizeof(double), nullptr, x.data(), false));
+    OK(messages.receive(this->ex, sizeof(double), x.data(), false));
+    OK(add(this->ex, n, ones.data(), x.data()));
+  }
+  EXPECT_EQ(this->to_host(x), from_rank((me + rounds * (size - 1)) % size, rounds));
 }
 
 // What is given back serves the next ones, and what does not fit is never ready: then all go without.

@@ -236,8 +236,7 @@ AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrVi
   // False: there will be no list, and values may be left out.
   bool constant = !have_more(team, tile, A, s, most_constants,
                              [&](int k, int r) { return static_cast<unsigned>(hash64(hash64(offset_of(k, r)) ^ bits_of(A.val[k]))); });
-  if (!constant && !kinds.stencil) return plain;
-  if (have_more(team, tile, A, s, constant && most_constants > most_stencil ? most_constants : most_stencil, offset_of)) return plain;
+  if (!constant && (!kinds.stencil || have_more(team, tile, A, s, most_stencil, offset_of))) return plain;
   // the entries that have not been seen take at least so many more positions
   const auto more = [&] { return (entries + sell_rows - 1) / sell_rows; };
   const auto may_be_constant = [&] { return constant = constant && constants + more() <= most_constants; };
