@@ -52,6 +52,7 @@ PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParamet
   double omega = parameters.jacobi_omega;
   if (chebyshev || omega == 0) {
     if (chebyshev) PetscCall(prepare_ties(ex, A, TiedStep::of_polynomial));
+    if (tied_) A.halo.keep_values(); // step_of_tied_rows() reads them after a step
     if (!tied_) spectrum_ = known_;
     if (!spectrum_) PetscCall(estimate_spectrum(ex, A, {d_.data(), tied_.get()}, bound, &spectrum_.emplace()));
     omega = spectral_radius() > 0 ? 4 / (3 * spectral_radius()) : 1;

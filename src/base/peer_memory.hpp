@@ -45,7 +45,7 @@ PetscErrorCode clear_peer_memory(Cuda &, void *p, std::size_t bytes);
 
 // In stream order, and so that a CUDA graph may repeat them: numbers are kept in this process's peer memory, where they begin with 0.
 // Begins the next exchange, *number + 1, of n values of 4 or 8 bytes: each box <- its part of from[i], or of from[place[i]]. done: a word
-// that is 0 between launches. Each call is followed by peer_receive().
+// that is 0 between launches. Each call is followed by peer_receive(), or by a kernel that awaits PeerValues.
 PetscErrorCode peer_send(Cuda &, int n, std::size_t entry_bytes, const int *place, const void *from, const PeerBox *boxes, int count,
                          unsigned *number, unsigned *done);
 // to[i] <- this process's box[i], after `count` neighbours have sent exchange *number. other: bytes from the box for even numbers to that

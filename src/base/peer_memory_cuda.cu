@@ -6,9 +6,9 @@
 // also where they have no values to give.
 #include "base/launch_cuda.hpp"
 #include "base/peer_memory.hpp"
+#include "base/peer_values.hpp"
 
 #include <cstring>
-#include <cuda/atomic>
 #include <map>
 #include <petscsys.h>
 #include <vector>
@@ -18,7 +18,6 @@ namespace amgkit
 namespace
 {
 static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(PeerHandle));
-using Word = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
 // Of the process, from its first use to PetscFinalize.
 class PeerMemory {
@@ -98,17 +97,6 @@ PeerMemory &peer_memory()
 }
 PetscErrorCode destroy_peer_memory() { return peer_memory().destroy(); }
 
-// Waits until the number has come, or a later one; false: until the clock has passed the limit, where there is one.
-__device__ bool await(const unsigned &arrived, unsigned number, long long limit = 0)
-{
-  const Word word(const_cast<unsigned &>(arrived));
-  const long long begin = limit ? clock64() : 0;
-  while (static_cast<int>(word.load(cuda::memory_order_acquire) - number) < 0) {
-    if (limit && clock64() - begin > limit) return false;
-  }
-  return true;
-}
-
 template <class T>
 __global__ void send_kernel(int n, const int *place, const T *from, const PeerBox *boxes, int count, unsigned *sent, unsigned *done)
 {
@@ -132,7 +120,7 @@ __global__ void send_kernel(int n, const int *place, const T *from, const PeerBo
     *sent = number;
   }
   for (int b = static_cast<int>(threadIdx.x); b < count; b += static_cast<int>(blockDim.x))
-    Word(*boxes[b].arrived).store(number, cuda::memory_order_release);
+    PeerWord(*boxes[b].arrived).store(number, cuda::memory_order_release);
 }
 
 template <class T>
@@ -141,7 +129,7 @@ __global__ void receive_kernel(int n, const char *box, std::int64_t other, const
   detail::wait_for_kernels_before();
   const unsigned number = *sent;
   const T *values = reinterpret_cast<const T *>(box + (number & 1) * other);
-  for (int b = static_cast<int>(threadIdx.x); b < count; b += static_cast<int>(blockDim.x)) await(arrived[b], number);
+  for (int b = static_cast<int>(threadIdx.x); b < count; b += static_cast<int>(blockDim.x)) await_number(arrived[b], number);
   __syncthreads();
   for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += static_cast<int>(gridDim.x * blockDim.x))
     to[i] = __ldcg(values + i);
@@ -158,8 +146,8 @@ __global__ void sum_kernel(const PeerSums peers, int n, double *x, long long lim
   for (int t = me; t < peers.size * n; t += threads) peers.values[t / n][box + peers.rank * most_peer_sums + t % n] = x[t % n];
   __syncthreads();
   if (me < peers.size) {
-    Word(peers.arrived[me][peers.rank]).store(number, cuda::memory_order_release);
-    if (!await(peers.arrived[peers.rank][me], number, limit)) all = false;
+    PeerWord(peers.arrived[me][peers.rank]).store(number, cuda::memory_order_release);
+    if (!await_number(peers.arrived[peers.rank][me], number, limit)) all = false;
   }
   __syncthreads();
   for (int k = me; k < n; k += threads) {

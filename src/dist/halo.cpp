@@ -223,6 +223,40 @@ template <class Ex> PetscErrorCode HaloExchange<Ex>::end()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// use(the values that came)
+template <class Ex> template <class V, class F> PetscErrorCode HaloExchange<Ex>::end_with(F use)
+{
+  PetscFunctionBegin;
+  if constexpr (Ex::on_device) {
+    if (begun_ && halo_.peers_.ready() && !halo_.keeps_values_) {
+      const LogPhase logged(Phase::halo);
+      PetscCall(use(halo_.peers_.template values<V>(back_)));
+      begun_ = false;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(end());
+  PetscCall(use(back_ ? halo_.template returned<V>() : halo_.template ghost<V>()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+template <class D, class V>
+PetscErrorCode HaloExchange<Ex>::subtract(Ex &ex, const CsrView<double> &M, const Array<int, Ex> &rows, double factor, const D *s, V *y)
+{
+  if (rows.size() == 0) return end();
+  return end_with<V>([&](const auto &values) { return subtract_rows(ex, M, rows.size(), rows.data(), factor, s, values, y); });
+}
+
+template <class Ex>
+template <int N, class V>
+PetscErrorCode HaloExchange<Ex>::add(Ex &ex, const CsrView<double> &M, const Array<int, Ex> &rows, const V *x, V *y,
+                                     const ProductSums<N, V> &sums)
+{
+  if (rows.size() == 0) return end();
+  return end_with<V>([&](const auto &values) { return add_rows(ex, M, rows.size(), rows.data(), values, x, y, sums); });
+}
+
 template <class Ex> PetscErrorCode Halo<Ex>::arrivals(Ex &ex, int rows, Csr<double, Ex> &arrivals, Array<int, Ex> &receiving) const
 {
   const auto n = static_cast<int>(send_row_.size());
@@ -245,6 +279,15 @@ template <class Ex> PetscErrorCode Halo<Ex>::arrivals(Ex &ex, int rows, Csr<doub
 #define INSTANTIATE_BACK(Ex, T)                                                                                                            \
   template PetscErrorCode Halo<Ex>::exchange_back<T>();                                                                                    \
   template PetscErrorCode HaloExchange<Ex>::begin_back<T>();
+#define INSTANTIATE_ADD(Ex, V)                                                                                                             \
+  template PetscErrorCode HaloExchange<Ex>::add(Ex &, const CsrView<double> &, const Array<int, Ex> &, const V *, V *,                     \
+                                                const ProductSums<2, V> &);                                                                \
+  template PetscErrorCode HaloExchange<Ex>::add(Ex &, const CsrView<double> &, const Array<int, Ex> &, const V *, V *,                     \
+                                                const ProductSums<3, V> &);                                                                \
+  template PetscErrorCode HaloExchange<Ex>::add(Ex &, const CsrView<double> &, const Array<int, Ex> &, const V *, V *,                     \
+                                                const ProductSums<5, V> &);
+#define INSTANTIATE_SUBTRACT(Ex, D, V)                                                                                                     \
+  template PetscErrorCode HaloExchange<Ex>::subtract(Ex &, const CsrView<double> &, const Array<int, Ex> &, double, const D *, V *);
 #define INSTANTIATE(Ex)                                                                                                                    \
   template class Halo<Ex>;                                                                                                                 \
   template class HaloExchange<Ex>;                                                                                                         \
@@ -254,9 +297,16 @@ template <class Ex> PetscErrorCode Halo<Ex>::arrivals(Ex &ex, int rows, Csr<doub
   INSTANTIATE_TYPE(Ex, std::uint64_t)                                                                                                      \
   INSTANTIATE_BACK(Ex, double)                                                                                                             \
   INSTANTIATE_BACK(Ex, float)                                                                                                              \
-  INSTANTIATE_BACK(Ex, int)
+  INSTANTIATE_BACK(Ex, int)                                                                                                                \
+  INSTANTIATE_ADD(Ex, float)                                                                                                               \
+  INSTANTIATE_ADD(Ex, double)                                                                                                              \
+  INSTANTIATE_SUBTRACT(Ex, float, float)                                                                                                   \
+  INSTANTIATE_SUBTRACT(Ex, float, double)                                                                                                  \
+  INSTANTIATE_SUBTRACT(Ex, double, double)
 AMGKIT_FOR_ALL_SPACES(INSTANTIATE)
 #undef INSTANTIATE
 #undef INSTANTIATE_TYPE
 #undef INSTANTIATE_BACK
+#undef INSTANTIATE_ADD
+#undef INSTANTIATE_SUBTRACT
 } // namespace amgkit

@@ -2,6 +2,7 @@
 #pragma once
 #include "dist/neighbour_messages.hpp"
 #include "dist/peer_messages.hpp"
+#include "sparse/formats/spmv.hpp"
 
 #include <type_traits>
 #include <vector>
@@ -71,6 +72,8 @@ public:
   // exchanges neither wait for the device nor call MPI, so that they may be recorded.
   PetscErrorCode meet_peers(Ex &);
   bool by_peers() const { return !active_ || peers_.ready(); }
+  // From now on ghost() and returned() have values after every exchange, also one whose values a product read: see HaloExchange.
+  void keep_values() { keeps_values_ = true; }
   std::size_t bytes() const { return send_row_.bytes() + send_.bytes() + ghost_.bytes(); }
 
 private:
@@ -82,7 +85,8 @@ private:
   PetscErrorCode count_exchange(Ex &);
 
   bool active_ = false, direct_ = false; // direct: by messages_, not by sf_
-  MPI_Comm comm_ = MPI_COMM_NULL;        // the caller's
+  bool keeps_values_ = false;
+  MPI_Comm comm_ = MPI_COMM_NULL; // the caller's
   NeighbourMessages messages_;
   PeerMessages<Ex> peers_;
   static constexpr int many = 3;  // exchanges
@@ -114,8 +118,16 @@ public:
   template <class T> PetscErrorCode begin(Ex &, const int *place, const T *owned);
   template <class T> PetscErrorCode begin_back();
   PetscErrorCode end();
+  // end(); then y_i -= factor s_i (M x)_i for these rows, or y_i += (M others)_i and sums with it, as subtract_rows() and add_rows() of
+  // sparse/formats/spmv.hpp; x and others are the values that came. Between peers M reads them where they arrived, in one kernel, and
+  // ghost() or returned() does not have them.
+  template <class D, class V>
+  PetscErrorCode subtract(Ex &, const CsrView<double> &M, const Array<int, Ex> &rows, double factor, const D *s, V *y);
+  template <int N, class V>
+  PetscErrorCode add(Ex &, const CsrView<double> &M, const Array<int, Ex> &rows, const V *x, V *y, const ProductSums<N, V> &sums);
 
 private:
+  template <class V, class F> PetscErrorCode end_with(F use);
   template <class T> PetscErrorCode begin_messages(Ex &, bool back);
   template <class T> PetscErrorCode begin_to_peers(Ex &, const int *place, const T *from, bool back);
   PetscErrorCode start();

@@ -84,16 +84,18 @@ public:
   std::size_t bytes() const;
 
 private:
-  // One sequential block. Read in place, its index arrays are copied only when PetscInt has 64 bits.
+  // One sequential block. Read in place, its index arrays are copied only when PetscInt has 64 bits; but see make_begins().
   struct Block {
     Mat mat = nullptr;
     Array<int, Ex> ptr, col;
+    bool own_begins = false; // ptr is made here
     Array<double, Ex> val;
     PetscObjectState pattern = 0;             // of ptr and col
     std::array<PetscObjectState, 2> values{}; // of val: the matrix's, and the block's
     const PetscScalar *theirs = nullptr;
     std::size_t bytes() const { return ptr.bytes() + col.bytes() + val.bytes(); }
     PetscErrorCode access(Ex &, CsrView<double> &);
+    PetscErrorCode make_begins(Ex &, const CsrView<double> &);
     PetscErrorCode copy(Ex &, Mat whole, CsrView<double> &, MatCopies &);
     PetscErrorCode copy_pattern(Ex &, const CsrView<double> &);
     PetscErrorCode release();

@@ -104,23 +104,24 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::residual(E
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
   PetscCall(stored.residual(ex, diag.perhaps_folded(), b, x, r));
-  PetscCall(exchange.end());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, unscaled<V>, halo.template ghost<V>(), r));
+  PetscCall(exchange.subtract(ex, offd, boundary, 1, unscaled<V>, r));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::subtract_others(Ex &ex, const V *x, V *y)
 {
+  HaloExchange<Ex> exchange(halo);
+
   PetscFunctionBegin;
   if (!halo.active()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(halo.exchange(ex, x));
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), 1, unscaled<V>, halo.template ghost<V>(), y));
+  PetscCall(exchange.begin(ex, x));
+  PetscCall(exchange.subtract(ex, offd, boundary, 1, unscaled<V>, y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Sums are taken with the product where that is all of y.
+// Sums are taken with the product of own columns, and put right where ghosts add to a row.
 template <class Ex>
 template <class V, class F, class... S>
 PetscErrorCode DistMatrix<Ex>::multiply_with(Ex &ex, const V *x, V *y, F f, const S &...sums)
@@ -129,15 +130,11 @@ PetscErrorCode DistMatrix<Ex>::multiply_with(Ex &ex, const V *x, V *y, F f, cons
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
-  if (offd.nnz == 0)
-    PetscCall(f(sums...));
+  PetscCall(f(sums...));
+  if constexpr (sizeof...(S) > 0)
+    PetscCall(exchange.add(ex, offd, boundary, x, y, sums...));
   else
-    PetscCall(f());
-  PetscCall(exchange.end());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), y));
-  if constexpr (sizeof...(S) > 0) {
-    if (offd.nnz > 0) PetscCall(sum_products(ex, rows, x, y, sums...));
-  }
+    PetscCall(exchange.subtract(ex, offd, boundary, -1, unscaled<V>, y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -178,8 +175,7 @@ PetscErrorCode DistMatrix<Ex>::relax(Ex &ex, const D *d, RelaxStep step, const V
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
   PetscCall(stored.relax(ex, diag.perhaps_folded(), d, step, b, x, previous, y));
-  PetscCall(exchange.end());
-  PetscCall(subtract_rows(ex, offd, boundary.size(), boundary.data(), step.factor, d, halo.template ghost<V>(), y));
+  PetscCall(exchange.subtract(ex, offd, boundary, step.factor, d, y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz) + 3.0 * rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 // Messages of the same pattern, again and again, between the GPUs of a node: what NeighbourMessages is, without MPI.
 #pragma once
 #include "base/array.hpp"
+#include "base/peer_values.hpp"
 #include "dist/peers.hpp"
 
 #include <vector>
@@ -28,6 +29,12 @@ public:
   // gave it.
   PetscErrorCode send(Ex &, std::size_t entry_bytes, const int *place, const void *from, bool back);
   PetscErrorCode receive(Ex &, std::size_t entry_bytes, void *to, bool back);
+  // For kernels that take the place of receive(), on a rank that has neighbours.
+  template <class T> PeerValues<T> values(bool back) const
+  {
+    const Way &way = ways_[back ? 1 : 0];
+    return {memory_ + way.box, way.other, word(way.arrived), word(way.number), static_cast<int>(neighbours_.size())};
+  }
 
 private:
   // One way: what this rank sends, and where it receives. Offsets are of its own memory.

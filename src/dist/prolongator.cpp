@@ -184,8 +184,7 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::add_produ
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, e));
   PetscCall(stored_.add_product(ex, diag.view(), e, x));
-  PetscCall(exchange.end());
-  PetscCall(subtract_rows(ex, offd.view(), boundary.size(), boundary.data(), -1, unscaled<V>, halo.template ghost<V>(), x));
+  PetscCall(exchange.subtract(ex, offd.view(), boundary, -1, unscaled<V>, x));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(entries_ + offd.col.size())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,10 +206,7 @@ PetscErrorCode Prolongator<Ex>::multiply_transposed(Ex &ex, const V *r, V *b, co
     PetscCall(spmv(ex, in_floats(to_own.view(), single_own_.data()), r, b, step_beside ? step : FirstStep<V>{}));
   else
     PetscCall(stored_transposed_.multiply(ex, to_own.view(), r, b));
-  if (halo.active()) {
-    PetscCall(exchange.end());
-    PetscCall(subtract_rows(ex, arrivals.view(), receiving.size(), receiving.data(), -1, unscaled<V>, halo.template returned<V>(), b));
-  }
+  PetscCall(exchange.subtract(ex, arrivals.view(), receiving, -1, unscaled<V>, b));
   if (step.x && !step_beside) PetscCall(take(ex, step, static_cast<const V *>(b)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

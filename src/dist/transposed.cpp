@@ -37,8 +37,7 @@ PetscErrorCode TransposedMatrix<Ex>::end(Ex &ex, HaloExchange<Ex> &back, double 
 {
   PetscFunctionBegin;
   if (!halo_->active()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(back.end());
-  PetscCall(subtract_rows(ex, arrivals_.view(), boundary_.size(), boundary_.data(), factor, s, halo_->template returned<double>(), y));
+  PetscCall(back.subtract(ex, arrivals_.view(), boundary_, factor, s, y));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(offd_.col.size())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

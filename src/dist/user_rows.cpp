@@ -1,7 +1,23 @@
 #include "dist/user_rows.hpp"
 
+#include <algorithm>
+
 namespace amgkit
 {
+std::vector<std::uint32_t> rows_of_entries(const PetscInt *ptr, PetscInt rows)
+{
+  std::vector<std::uint32_t> of(static_cast<std::size_t>(ptr[rows]));
+  PetscInt row = 0;
+
+  for (PetscInt k = 0; k < ptr[rows]; k = ptr[row + 1]) { // the row of entry k: two, four, ... rows on, then back by halves
+    PetscInt step = 1;
+    while (row + step < rows && ptr[row + step] <= k) step *= 2;
+    row = static_cast<PetscInt>(std::upper_bound(ptr + row + step / 2, ptr + std::min(row + step, rows) + 1, k) - ptr) - 1;
+    std::fill(of.begin() + ptr[row], of.begin() + ptr[row + 1], static_cast<std::uint32_t>(row));
+  }
+  return of;
+}
+
 PetscErrorCode raw_access(Host &, Mat block, RawArrays &raw)
 {
   PetscInt n;
@@ -16,6 +32,15 @@ PetscErrorCode raw_access(Host &, Mat block, RawArrays &raw)
 PetscErrorCode raw_release(Host &, Mat block, const PetscScalar **val) { return MatSeqAIJRestoreArrayRead(block, val); }
 
 #if defined(AMGKIT_HAVE_CUDA) && defined(PETSC_HAVE_CUDA)
+PetscErrorCode raw_entries(Cuda &, Mat block, RawArrays &raw)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(block, PETSC_TRUE, &raw.ptr, &raw.col));
+  raw.ptr = nullptr;
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block, &raw.val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode raw_access(Cuda &, Mat block, RawArrays &raw)
 {
   PetscFunctionBegin;
@@ -27,6 +52,7 @@ PetscErrorCode raw_access(Cuda &, Mat block, RawArrays &raw)
 
 PetscErrorCode raw_release(Cuda &, Mat block, const PetscScalar **val) { return MatSeqAIJCUSPARSERestoreArrayRead(block, val); }
 #elif defined(AMGKIT_HAVE_CUDA) // PETSc has no matrix there
+PetscErrorCode raw_entries(Cuda &, Mat, RawArrays &) { return PETSC_ERR_SUP; }
 PetscErrorCode raw_access(Cuda &, Mat, RawArrays &) { return PETSC_ERR_SUP; }
 PetscErrorCode raw_release(Cuda &, Mat, const PetscScalar **) { return PETSC_ERR_SUP; }
 #endif

@@ -1,8 +1,10 @@
 #include "dist/mat_view.hpp"
 
+#include "dist/user_rows.hpp"
 #include "support/petsc_problems.hpp"
 
 #include <cmath>
+#include <random>
 
 namespace amgkit::test
 {
@@ -184,6 +186,59 @@ TYPED_TEST(MatViewTest, ReadsThePatternThatBlocksHaveNow)
     OK(MatGetRow(block, i, &count, &cols, nullptr));
     EXPECT_EQ(std::vector<PetscInt>(col.begin() + ptr[i], col.begin() + ptr[i + 1]), std::vector<PetscInt>(cols, cols + count)) << i;
     OK(MatRestoreRow(block, i, &count, &cols, nullptr));
+  }
+}
+
+// A long chain: of a rank's rows, two at most have ghosts. On a GPU the first view makes the begins of the rows, the second one takes
+// PETSc's. Then the pattern changes.
+TYPED_TEST(MatViewTest, ReadsBlocksOfWhoseRowsFewHaveEntries)
+{
+  OwnedMat A;
+  Mat own, others;
+  const PetscInt *ghosts;
+  const auto check = [&](MatView<TypeParam> &view, const char *which) {
+    DistMatrix<TypeParam> D;
+    const PetscInt *ptr, *col;
+    PetscInt rows;
+    PetscBool done;
+    OK(view.access(this->ex, D));
+    const auto got_ptr = this->to_host(D.offd.ptr, D.offd.rows + 1), got_col = this->to_host(D.offd.col, D.offd.nnz);
+    OK(view.release());
+    OK(MatGetRowIJ(others, 0, PETSC_FALSE, PETSC_FALSE, &rows, &ptr, &col, &done));
+    EXPECT_EQ(std::vector<PetscInt>(got_ptr.begin(), got_ptr.end()), std::vector<PetscInt>(ptr, ptr + rows + 1)) << which;
+    EXPECT_EQ(std::vector<PetscInt>(got_col.begin(), got_col.end()), std::vector<PetscInt>(col, col + ptr[rows])) << which;
+  };
+  OK(distribute(grid7(100, 1, 1), TypeParam::on_device, A.out()));
+  OK(get_blocks(A, &own, &others, &ghosts));
+  if (!others) GTEST_SKIP() << "one rank has no ghosts";
+  for (const char *which : {"first", "second"}) {
+    MatView<TypeParam> view;
+    DistMatrix<TypeParam> D;
+    OK(view.create(A, D));
+    check(view, which);
+    check(view, which);
+    if (which[0] == 'f') {
+      OK(add_entry(others, 0));
+    }
+    check(view, which);
+  }
+}
+
+// As PETSc's own arrays say, for rows of which few, none or all have entries.
+TEST(RowsOfEntries, AreThoseOfTheBegins)
+{
+  std::mt19937 random(7);
+  for (const int one_in : {1, 2, 5, 40, 1000}) {
+    for (const int rows : {0, 1, 2, 63, 64, 700}) {
+      std::vector<PetscInt> ptr = {0};
+      std::vector<std::uint32_t> expected;
+      for (int i = 0; i < rows; i++) {
+        const int entries = random() % one_in == 0 ? 1 + static_cast<int>(random() % 3) : 0;
+        ptr.push_back(ptr.back() + entries);
+        expected.insert(expected.end(), entries, i);
+      }
+      EXPECT_EQ(rows_of_entries(ptr.data(), rows), expected) << "one in " << one_in << " of " << rows;
+    }
   }
 }
 } // namespace amgkit::test

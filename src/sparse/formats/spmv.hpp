@@ -8,6 +8,8 @@
 
 namespace amgkit
 {
+template <class T> struct PeerValues; // base/peer_values.hpp
+
 // nullptr, or entries of the type that other arguments have.
 template <class V> using OptionalVector = const std::type_identity_t<V> *;
 // s of subtract_rows() where nothing is scaled.
@@ -64,4 +66,14 @@ template <class Ex, class V> PetscErrorCode fill(Ex &, std::int64_t n, double va
 // entries.
 template <class Ex, class D, class V>
 PetscErrorCode subtract_rows(Ex &, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const D *s, const V *x, V *y);
+// The same with values that come from peers. On a GPU.
+template <class Ex, class D, class V>
+PetscErrorCode subtract_rows(Ex &, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const D *s,
+                             const PeerValues<V> &x, V *y);
+// y_i += (A others)_i for the given rows only. sums, which are those of a product y = B x before, become those of y after: each row's old
+// terms are subtracted, its new ones added. What that rounds away is as small as what y_i's own sum does. Others: const V *, or, on a GPU,
+// PeerValues<V>.
+template <int N, class Ex, class Others, class V>
+PetscErrorCode add_rows(Ex &, CsrView<double> A, std::int64_t nrows, const int *rows, const Others &others, const V *x, V *y,
+                        const ProductSums<N, V> &sums);
 } // namespace amgkit

@@ -1,3 +1,4 @@
+#include "base/peer_values.hpp"
 #include "sparse/formats/product_sums.hpp"
 
 namespace amgkit
@@ -10,6 +11,39 @@ template <class Team, class T, class V> AMGKIT_FN double row_times(const Team &t
   double s = 0;
   for (int k : team.share(A.ptr[i], A.ptr[i + 1])) s += static_cast<double>(A.val[k]) * x[A.col[k]];
   return team.sum(s);
+}
+// The same by lanes that follow one another
+template <class Team, class T, class V>
+AMGKIT_FN double row_times_of_lanes(const Team &team, const CsrView<T> &A, std::int64_t i, const V *x)
+{
+  double s = 0;
+  for (int k = A.ptr[i] + team.rank(); k < A.ptr[i + 1]; k += team.lanes()) s += static_cast<double>(A.val[k]) * x[A.col[k]];
+  return team.sum(s);
+}
+
+// Values of other ranks, as each index of a kernel begins with them. Those of peers are awaited by whole blocks of threads: so there are
+// more indices, which end then.
+template <class V> AMGKIT_FN const V *arrived(const V *x) { return x; }
+template <class V> AMGKIT_FN const V *arrived(const PeerValues<V> &x) { return x.await(); }
+template <class V> std::int64_t indices(std::int64_t n, const V *) { return n; }
+template <class V> std::int64_t indices(std::int64_t n, const PeerValues<V> &)
+{
+  constexpr std::int64_t threads = 256; // of a block, at most
+  return (n + threads - 1) / threads * threads;
+}
+
+// X: const V *, or PeerValues<V>
+template <class Ex, class D, class X, class V>
+PetscErrorCode subtract_rows_of(Ex &ex, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const D *s, X x, V *y)
+{
+  const double average = nrows > 0 ? static_cast<double>(A.nnz) / static_cast<double>(nrows) : 0;
+  return for_rows(ex, indices(nrows, x), average, [=] AMGKIT_FN(auto team, std::int64_t r) {
+    const V *values = arrived(x);
+    if (r >= nrows) return;
+    const int i = rows[r];
+    const double t = factor * row_times(team, A, i, values);
+    team.once([&] { y[i] = static_cast<V>(y[i] - (s ? s[i] * t : t)); });
+  });
 }
 } // namespace
 
@@ -113,12 +147,48 @@ template <class Ex, class V> PetscErrorCode fill(Ex &ex, std::int64_t n, double 
 template <class Ex, class D, class V>
 PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const D *s, const V *x, V *y)
 {
-  const double average = nrows > 0 ? static_cast<double>(A.nnz) / static_cast<double>(nrows) : 0;
-  return for_rows(ex, nrows, average, [=] AMGKIT_FN(auto team, std::int64_t r) {
-    const int i = rows[r];
-    const double t = factor * row_times(team, A, i, x);
-    team.once([&] { y[i] = static_cast<V>(y[i] - (s ? s[i] * t : t)); });
-  });
+  return subtract_rows_of(ex, A, nrows, rows, factor, s, x, y);
+}
+
+template <class Ex, class D, class V>
+PetscErrorCode subtract_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const D *s,
+                             const PeerValues<V> &x, V *y)
+{
+  return subtract_rows_of(ex, A, nrows, rows, factor, s, x, y);
+}
+
+// The sums before are the terms of one more row.
+template <int N, class Ex, class Others, class V>
+PetscErrorCode add_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, const int *rows, const Others &of_others, const V *x, V *y,
+                        const ProductSums<N, V> &sums)
+{
+  const ProductSums<N, V> p = sums;
+  const Others others = of_others;
+  const std::int64_t few = 3, some = 8; // entries a row
+  const int lanes = A.nnz <= few * nrows ? 1 : A.nnz <= some * nrows ? 4 : 16;
+  constexpr int registers = 64;
+  return sum_rows_into<N, registers>(
+      ex, indices(nrows + 1, others), lanes,
+      [=] AMGKIT_FN(auto team, std::int64_t r) {
+        const V *values = arrived(others);
+        Sums<N> change{};
+        if (r > nrows) return change;
+        if (r == nrows) {
+          for (int k = 0; k < N && team.rank() == 0; k++) change.of[k] = p.sums[k];
+          return change;
+        }
+        const int i = rows[r];
+        const double more = row_times_of_lanes(team, A, i, values);
+        if (team.rank() > 0) return change;
+        const V before = y[i], after = static_cast<V>(before + more);
+        const ProductTerms<V> at = read_terms(p, x, i);
+        const Sums<N> old = terms_of(p, at, before);
+        change = terms_of(p, at, after);
+        for (int k = 0; k < N; k++) change.of[k] -= old.of[k];
+        y[i] = after;
+        return change;
+      },
+      p.work, p.sums);
 }
 
 using Space = AMGKIT_SPACE;
@@ -137,9 +207,9 @@ INSTANTIATE_MATRIX(double, double)
 #define INSTANTIATE(V)                                                                                                                     \
   template PetscErrorCode residual(Space &, CsrView<double>, const V *, const V *, V *);                                                   \
   template PetscErrorCode take(Space &, const FirstStep<V> &, const V *);                                                                  \
-  template PetscErrorCode sum_products(Space &, std::int64_t, const V *, const V *, const ProductSums<2, V> &);                            \
-  template PetscErrorCode sum_products(Space &, std::int64_t, const V *, const V *, const ProductSums<3, V> &);                            \
-  template PetscErrorCode sum_products(Space &, std::int64_t, const V *, const V *, const ProductSums<5, V> &);                            \
+  INSTANTIATE_SUMS(2, V)                                                                                                                   \
+  INSTANTIATE_SUMS(3, V)                                                                                                                   \
+  INSTANTIATE_SUMS(5, V)                                                                                                                   \
   template PetscErrorCode spmv(Space &, CsrView<float>, const V *, V *, const FirstStep<V> &);                                             \
   template PetscErrorCode add(Space &, std::int64_t, const V *, V *);                                                                      \
   template PetscErrorCode gather(Space &, std::int64_t, const int *, const V *, V *);                                                      \
@@ -147,7 +217,15 @@ INSTANTIATE_MATRIX(double, double)
 #define INSTANTIATE_SCALED(D, V)                                                                                                           \
   template PetscErrorCode relax(Space &, CsrView<double>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);             \
   template PetscErrorCode scale(Space &, std::int64_t, double, const D *, const V *, V *);                                                 \
-  template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const D *, const V *, V *);
+  template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const D *, const V *, V *);           \
+  template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const D *, const PeerValues<V> &, V *);
+#define INSTANTIATE_SUMS(N, V)                                                                                                             \
+  template PetscErrorCode sum_products(Space &, std::int64_t, const V *, const V *, const ProductSums<N, V> &);                            \
+  INSTANTIATE_ADDED(N, const V *, V)                                                                                                       \
+  INSTANTIATE_ADDED(N, PeerValues<V>, V)
+#define INSTANTIATE_ADDED(N, Others, V)                                                                                                    \
+  template PetscErrorCode add_rows(Space &, CsrView<double>, std::int64_t, const int *, Others const &, const V *, V *,                    \
+                                   const ProductSums<N, V> &);
 INSTANTIATE(float)
 INSTANTIATE(double)
 INSTANTIATE_SCALED(float, float)
@@ -155,4 +233,6 @@ INSTANTIATE_SCALED(float, double)
 INSTANTIATE_SCALED(double, double)
 #undef INSTANTIATE
 #undef INSTANTIATE_SCALED
+#undef INSTANTIATE_SUMS
+#undef INSTANTIATE_ADDED
 } // namespace amgkit

@@ -1,4 +1,4 @@
-// The transpose of one rank's rows.
+// The transpose of one rank's rows, and where rows begin.
 #pragma once
 #include "base/array.hpp"
 
@@ -14,4 +14,7 @@ struct TransposeBlocks {
 // a block, before At's entries are there, then 8 beside them, with from's.
 template <class Ex>
 PetscErrorCode transpose(Ex &, CsrView<double> A, Csr<double, Ex> &At, Array<int, Ex> *from = nullptr, TransposeBlocks = {});
+
+// ptr[j], 0 <= j <= rows <- where row j begins among n entries: entry k is of row[k], and these ascend.
+template <class Ex> PetscErrorCode begins_of_rows(Ex &, int rows, std::int64_t n, const std::uint32_t *row, int *ptr);
 } // namespace amgkit

@@ -7,9 +7,6 @@
 
 namespace amgkit
 {
-namespace
-{
-// Where each of so many rows begins among the n entries, whose rows ascend.
 template <class Ex> PetscErrorCode begins_of_rows(Ex &ex, int rows, std::int64_t n, const std::uint32_t *row, int *ptr)
 {
   // More rows than entries: those of a face of a grid leave all the others to one thread.
@@ -26,6 +23,8 @@ template <class Ex> PetscErrorCode begins_of_rows(Ex &ex, int rows, std::int64_t
   });
 }
 
+namespace
+{
 // One row after the other, each entry to the next place of its column.
 inline PetscErrorCode transpose_one_by_one(Host &ex, const CsrView<double> &A, Csr<double, Host> &At, Array<int, Host> *from)
 {
@@ -148,5 +147,6 @@ template <class Ex> PetscErrorCode transpose(Ex &ex, CsrView<double> A, Csr<doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+AMGKIT_INSTANTIATE(begins_of_rows)
 AMGKIT_INSTANTIATE(transpose)
 } // namespace amgkit

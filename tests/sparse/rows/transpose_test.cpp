@@ -75,4 +75,17 @@ TYPED_TEST(Transpose, BlocksChangeNothing)
     }
   }
 }
+
+// More rows than entries, and fewer.
+TYPED_TEST(Transpose, RowsBeginWhereTheirFirstEntryIs)
+{
+  for (const HostCsr &A : {grid7(4, 3, 2), make_csr(50, 9, {{{3, 0}, 1}, {{3, 8}, 1}, {{49, 2}, 1}}), make_csr(5, 5, {})}) {
+    std::vector<std::uint32_t> row;
+    for (int i = 0; i < A.rows; i++) row.insert(row.end(), A.ptr[i + 1] - A.ptr[i], i);
+    auto ptr = this->to_space(std::vector<int>(A.rows + 1, -1));
+    const auto rows = this->to_space(row);
+    OK(begins_of_rows(this->ex, A.rows, rows.size(), rows.data(), ptr.data()));
+    EXPECT_EQ(this->to_host(ptr), A.ptr);
+  }
+}
 } // namespace amgkit::test
