@@ -1,9 +1,10 @@
 // How the processes of a node's GPUs write into each other's memory, and how they know that all has arrived.
 //
-// Who sends number k stores its values, and a fence makes them visible to all before the number. Who receives looks for the numbers of all
-// its neighbours, copies the values away, and sends number k + 1 after that, by the order of its stream. So a neighbour that has seen
-// k + 1 may overwrite the values of number k: with two boxes nobody waits for more than the numbers. Neighbours send each other numbers
-// also where they have no values to give.
+// Who sends number k stores its values, and then the number, with release semantics for the whole system: that covers what its other thread
+// blocks stored, as each of them counted itself done with release semantics for the device. Who receives waits for the numbers of all its
+// neighbours and reads the values. It sends number k + 1 when all kernels that read them have ended, by the order of its stream. So a
+// neighbour that has seen k + 1 may overwrite the values of number k: with two boxes nobody waits for more than the numbers. Neighbours
+// send each other numbers also where they have no values to give.
 #include "base/launch_cuda.hpp"
 #include "base/peer_memory.hpp"
 #include "base/peer_values.hpp"
@@ -161,7 +162,7 @@ __global__ void sum_kernel(const PeerSums peers, int n, double *x, long long lim
 constexpr int threads = 256;
 unsigned blocks_for(int n)
 {
-  constexpr int most = 64; // more do not store faster, and each fences
+  constexpr int most = 64; // more do not store faster, and each has to be counted
   const int blocks = (n + threads - 1) / threads;
   return static_cast<unsigned>(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }

@@ -25,7 +25,8 @@ __device__ inline bool await_number(const unsigned &arrived, unsigned number, lo
 }
 #endif
 
-// Of the last exchange. The arguments of peer_receive(); any number of kernels may read them, in the place of that, before the next one.
+// The values of the last exchange, by the arguments of peer_receive(), which is then not called. Kernels may read them until the next
+// exchange.
 template <class T> struct PeerValues {
   const char *box;
   std::int64_t other;

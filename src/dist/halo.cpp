@@ -229,7 +229,9 @@ template <class Ex> template <class V, class F> PetscErrorCode HaloExchange<Ex>:
   PetscFunctionBegin;
   if constexpr (Ex::on_device) {
     if (begun_ && halo_.peers_.ready() && !halo_.keeps_values_) {
-      const LogPhase logged(Phase::halo);
+      {
+        const LogPhase logged(Phase::halo); // counts the end of the exchange; the time is the product's
+      }
       PetscCall(use(halo_.peers_.template values<V>(back_)));
       begun_ = false;
       PetscFunctionReturn(PETSC_SUCCESS);

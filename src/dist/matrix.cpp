@@ -121,7 +121,10 @@ template <class Ex> template <class V> PetscErrorCode DistMatrix<Ex>::subtract_o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Sums are taken with the product of own columns, and put right where ghosts add to a row.
+// Whether sums of y before ghosts are added to it can be put right afterwards: see add_rows().
+template <int N, class V> bool can_be_corrected(const ProductSums<N, V> &sums) { return std::is_same_v<V, float> || (N < 5 && !sums.of_y); }
+
+// Sums are taken with the product of own columns, and corrected where ghosts add to a row.
 template <class Ex>
 template <class V, class F, class... S>
 PetscErrorCode DistMatrix<Ex>::multiply_with(Ex &ex, const V *x, V *y, F f, const S &...sums)
@@ -130,11 +133,19 @@ PetscErrorCode DistMatrix<Ex>::multiply_with(Ex &ex, const V *x, V *y, F f, cons
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
-  PetscCall(f(sums...));
-  if constexpr (sizeof...(S) > 0)
-    PetscCall(exchange.add(ex, offd, boundary, x, y, sums...));
-  else
+  if constexpr (sizeof...(S) > 0) {
+    const bool with_product = boundary.size() == 0 || (can_be_corrected(sums) && ...);
+    PetscCall(with_product ? f(sums...) : f());
+    if (with_product) {
+      PetscCall(exchange.add(ex, offd, boundary, x, y, sums...));
+    } else {
+      PetscCall(exchange.subtract(ex, offd, boundary, -1, unscaled<V>, y));
+      PetscCall(sum_products(ex, rows, x, y, sums...));
+    }
+  } else {
+    PetscCall(f());
     PetscCall(exchange.subtract(ex, offd, boundary, -1, unscaled<V>, y));
+  }
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,12 +7,13 @@ namespace amgkit
 std::vector<std::uint32_t> rows_of_entries(const PetscInt *ptr, PetscInt rows)
 {
   std::vector<std::uint32_t> of(static_cast<std::size_t>(ptr[rows]));
-  PetscInt row = 0;
+  const std::int64_t end = rows;
+  std::int64_t row = 0;
 
-  for (PetscInt k = 0; k < ptr[rows]; k = ptr[row + 1]) { // the row of entry k: two, four, ... rows on, then back by halves
-    PetscInt step = 1;
-    while (row + step < rows && ptr[row + step] <= k) step *= 2;
-    row = static_cast<PetscInt>(std::upper_bound(ptr + row + step / 2, ptr + std::min(row + step, rows) + 1, k) - ptr) - 1;
+  for (PetscInt k = 0; k < ptr[end]; k = ptr[row + 1]) { // the row of entry k: two, four, ... rows on, then back by halves
+    std::int64_t step = 1;
+    while (row + step < end && ptr[row + step] <= k) step *= 2;
+    row = std::upper_bound(ptr + row + step / 2, ptr + std::min(row + step, end) + 1, k) - ptr - 1;
     std::fill(of.begin() + ptr[row], of.begin() + ptr[row + 1], static_cast<std::uint32_t>(row));
   }
   return of;

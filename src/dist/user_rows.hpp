@@ -15,8 +15,8 @@ struct RawArrays {
 };
 PetscErrorCode raw_access(Host &, Mat block, RawArrays &);
 PetscErrorCode raw_access(Cuda &, Mat block, RawArrays &);
-// The same without ptr, for a block with few entries of whose rows PETSc's begins are not on the GPU: it keeps those of the rows that have
-// entries, and would bring all of them from the host.
+// The same without ptr. Of a block most of whose rows are empty PETSc keeps the begins of the other rows on the GPU; to ask for all makes
+// it copy them from the host.
 PetscErrorCode raw_entries(Cuda &, Mat block, RawArrays &);
 // The row of each entry, ascending, from the begins of the rows on the host. Passes over many rows without entries at once.
 std::vector<std::uint32_t> rows_of_entries(const PetscInt *ptr, PetscInt rows);

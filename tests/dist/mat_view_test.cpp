@@ -1,5 +1,6 @@
 #include "dist/mat_view.hpp"
 
+#include "dist/attached.hpp"
 #include "dist/user_rows.hpp"
 #include "support/petsc_problems.hpp"
 
@@ -217,6 +218,7 @@ TYPED_TEST(MatViewTest, ReadsBlocksOfWhoseRowsFewHaveEntries)
     OK(view.create(A, D));
     check(view, which);
     check(view, which);
+    EXPECT_EQ(attached(reinterpret_cast<PetscObject>(others), "amgkit_row_begins") != nullptr, TypeParam::on_device && on_cuda(A));
     if (which[0] == 'f') {
       OK(add_entry(others, 0));
     }

@@ -9,7 +9,24 @@ namespace amgkit::test
 {
 namespace
 {
-template <class Ex> using DistMatrixTest = SpaceTest<Ex>;
+// On a communicator of their own, whose ranks' GPUs are peers, or the same GPU.
+template <class Ex> class DistMatrixTest : public SpaceTest<Ex> {
+protected:
+  void SetUp() override
+  {
+    SpaceTest<Ex>::SetUp();
+    let_peers_share_gpus(true);
+    MPI_Comm_dup(PETSC_COMM_WORLD, &comm);
+  }
+  void TearDown() override
+  {
+    MPI_Comm_free(&comm);
+    let_peers_share_gpus(false);
+    SpaceTest<Ex>::TearDown();
+  }
+
+  MPI_Comm comm = MPI_COMM_NULL;
+};
 TYPED_TEST_SUITE(DistMatrixTest, Spaces, SpaceName);
 
 // Equal parts; but of three ranks or more, rank 0 has none.
@@ -42,7 +59,8 @@ template <int N> std::array<double, N> terms(bool of_y, double x, double y, doub
 }
 
 // Products of other vectors one after the other, so that a value of the exchange before would be seen.
-template <class V, int N, class Ex> void check_sums(Ex &ex, DistMatrix<Ex> &A, const HostCsr &M, const std::string &name)
+template <class V, int N, class Ex>
+void check_sums(Ex &ex, DistMatrix<Ex> &A, const HostCsr &M, const std::string &name, bool exactly = false)
 {
   const PetscInt first = A.range.first(), n = A.rows;
   const double eps = std::is_same_v<V, float> ? 1e-5 : 1e-12;
@@ -61,7 +79,12 @@ template <class V, int N, class Ex> void check_sums(Ex &ex, DistMatrix<Ex> &A, c
     std::vector<V> y;
     std::vector<double> got;
     OK(upload(ex, rounded<V>(x), X));
-    OK(A.multiply(ex, X.data(), Y.data(), ProductSums<N, V>{of_y, R.data(), Z.data(), work.data(), sums.data()}));
+    const ProductSums<N, V> p{of_y, R.data(), Z.data(), work.data(), sums.data()};
+    if constexpr (N == 2) {
+      OK(exactly ? A.multiply_exactly(ex, X.data(), Y.data(), p) : A.multiply(ex, X.data(), Y.data(), p));
+    } else {
+      OK(A.multiply(ex, X.data(), Y.data(), p));
+    }
     OK(download(ex, Y.data(), n, y));
     OK(download(ex, sums.data(), N, got));
     expect_close(rounded<double>(y), expected, 10 * eps, name);
@@ -79,22 +102,24 @@ template <class V, int N, class Ex> void check_sums(Ex &ex, DistMatrix<Ex> &A, c
 }
 } // namespace
 
-// Sums that are taken with the product of own columns are put right where ghosts add to a row.
+// Also where they are taken with the product of own columns, and corrected where ghosts add to a row.
 TYPED_TEST(DistMatrixTest, SumsAreThoseOfTheWholeProduct)
 {
   const std::vector<std::pair<std::string, HostCsr>> matrices = {
       {"7-point", grid7(7, 6, 5)}, {"27-point", grid27(6)}, {"dense rows", random_graph(120, 3000, 5)}, {"few rows", grid7(3, 1, 1)}};
   for (const auto &[name, M] : matrices) {
     DistSystem<TypeParam> system;
-    OK(system.create(this->ex, M, ranges_of(M.rows)));
+    OK(system.create(this->ex, M, ranges_of(M.rows), this->comm));
     for (const char *stored : {", rows", ", stored"}) {
       if (stored[2] == 's') {
         OK(system.A.store(this->ex, Storage::in_double, 1, false));
       }
       check_sums<double, 2>(this->ex, system.A, M, name + stored);
+      check_sums<double, 2>(this->ex, system.A, M, name + stored + ", exactly", true);
       check_sums<double, 3>(this->ex, system.A, M, name + stored);
       check_sums<double, 5>(this->ex, system.A, M, name + stored);
       check_sums<float, 2>(this->ex, system.A, M, name + stored);
+      check_sums<float, 2>(this->ex, system.A, M, name + stored + ", exactly", true);
       check_sums<float, 3>(this->ex, system.A, M, name + stored);
       check_sums<float, 5>(this->ex, system.A, M, name + stored);
     }
@@ -106,7 +131,7 @@ TYPED_TEST(DistMatrixTest, GhostsAreKeptWhereTheyAreReadLater)
 {
   const HostCsr M = grid7(6, 5, 4);
   DistSystem<TypeParam> system;
-  OK(system.create(this->ex, M, ranges_of(M.rows)));
+  OK(system.create(this->ex, M, ranges_of(M.rows), this->comm));
   DistMatrix<TypeParam> &A = system.A;
   const PetscInt first = A.range.first();
   if (!A.halo_active()) GTEST_SKIP() << "no ghosts";
@@ -118,6 +143,7 @@ TYPED_TEST(DistMatrixTest, GhostsAreKeptWhereTheyAreReadLater)
     OK(A.multiply(this->ex, x.data(), y.data()));
     expect_close(this->to_host(y), product_of(M, whole, first, first + A.rows), 1e-12, "round " + std::to_string(round));
     if (round < 4) continue;
+    EXPECT_EQ(A.halo.by_peers(), TypeParam::on_device);
     const auto ghosts = this->to_host(A.halo.template ghost<double>(), static_cast<int>(A.ghosts.size()));
     for (std::size_t g = 0; g < ghosts.size(); g++) EXPECT_EQ(ghosts[g], whole[A.ghosts[g]]);
   }

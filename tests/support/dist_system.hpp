@@ -14,10 +14,10 @@ template <class Ex> struct DistSystem {
   DistSystem(const DistSystem &) = delete;
   DistSystem &operator=(const DistSystem &) = delete;
   ~DistSystem() { static_cast<void>(view.release()); }
-  PetscErrorCode create(Ex &ex, const HostCsr &whole, const std::vector<PetscInt> &range)
+  PetscErrorCode create(Ex &ex, const HostCsr &whole, const std::vector<PetscInt> &range, MPI_Comm comm = PETSC_COMM_WORLD)
   {
     PetscFunctionBegin;
-    PetscCall(distribute(whole, Ex::on_device, mat.out(), range[rank_of_world() + 1] - range[rank_of_world()]));
+    PetscCall(distribute(whole, Ex::on_device, mat.out(), range[rank_of_world() + 1] - range[rank_of_world()], comm));
     PetscCall(view.create(mat, A));
     PetscCall(view.access(ex, A));
     PetscCall(A.allocate(ex));

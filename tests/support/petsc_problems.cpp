@@ -46,11 +46,11 @@ PetscErrorCode insert_rows(const HostCsr &A, Mat out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows)
+PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows, MPI_Comm comm)
 {
   PetscFunctionBegin;
   if (local_rows < 0) local_rows = PETSC_DECIDE;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, out));
+  PetscCall(MatCreate(comm, out));
   PetscCall(MatSetSizes(*out, local_rows, local_rows, A.rows, A.cols));
   PetscCall(MatSetType(*out, on_device && petsc_has_cuda ? MATAIJCUSPARSE : MATAIJ));
   PetscCall(insert_rows(A, *out));

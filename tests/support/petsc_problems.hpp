@@ -9,7 +9,7 @@
 namespace amgkit::test
 {
 // Each rank inserts the rows it owns of A; local_rows < 0: PETSc decides how many. A device type when on_device, if PETSc has one.
-PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows = -1);
+PetscErrorCode distribute(const HostCsr &A, bool on_device, Mat *out, PetscInt local_rows = -1, MPI_Comm comm = PETSC_COMM_WORLD);
 // Collective: memory for a matrix that has its sizes and type, and this rank's rows of A; assembled.
 PetscErrorCode insert_rows(const HostCsr &A, Mat);
 // b such that the solution of A x = b is a wave; x zero

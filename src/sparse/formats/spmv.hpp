@@ -25,7 +25,7 @@ template <int N, class V> struct ProductSums {
   const V *r, *z;
   double *work, *sums;
 };
-// 32 lanes for each two rows of whole slices
+// 32 lanes for each two rows of whole slices; or add_rows()
 inline std::int64_t product_sum_parts_of(std::int64_t rows) { return sum_parts_of(16 * rows + 1024); }
 // The same after the product.
 template <int N, class Ex, class V> PetscErrorCode sum_products(Ex &, std::int64_t n, const V *x, const V *y, const ProductSums<N, V> &);
@@ -70,9 +70,9 @@ PetscErrorCode subtract_rows(Ex &, CsrView<double> A, std::int64_t nrows, const 
 template <class Ex, class D, class V>
 PetscErrorCode subtract_rows(Ex &, CsrView<double> A, std::int64_t nrows, const int *rows, double factor, const D *s,
                              const PeerValues<V> &x, V *y);
-// y_i += (A others)_i for the given rows only. sums, which are those of a product y = B x before, become those of y after: each row's old
-// terms are subtracted, its new ones added. What that rounds away is as small as what y_i's own sum does. Others: const V *, or, on a GPU,
-// PeerValues<V>.
+// y_i += (A others)_i for the given rows only. sums, those of y = B x before, become those of y after: a row's old terms are subtracted,
+// its new ones added. Where that cancels, sums that are linear in y lose what y_i's own sum loses; squares of y lose more, so that they are
+// for floats alone. Others: const V *, or, on a GPU, PeerValues<V>.
 template <int N, class Ex, class Others, class V>
 PetscErrorCode add_rows(Ex &, CsrView<double> A, std::int64_t nrows, const int *rows, const Others &others, const V *x, V *y,
                         const ProductSums<N, V> &sums);

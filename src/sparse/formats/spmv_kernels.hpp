@@ -1,3 +1,4 @@
+#include "base/peer_memory.hpp"
 #include "base/peer_values.hpp"
 #include "sparse/formats/product_sums.hpp"
 
@@ -21,14 +22,17 @@ AMGKIT_FN double row_times_of_lanes(const Team &team, const CsrView<T> &A, std::
   return team.sum(s);
 }
 
-// Values of other ranks, as each index of a kernel begins with them. Those of peers are awaited by whole blocks of threads: so there are
-// more indices, which end then.
+// Values of other ranks, as each index of a kernel begins with them. Those of peers are awaited by whole blocks of threads: so the number
+// of indices is rounded up, and those beyond n only wait.
 template <class V> AMGKIT_FN const V *arrived(const V *x) { return x; }
 template <class V> AMGKIT_FN const V *arrived(const PeerValues<V> &x) { return x.await(); }
 template <class V> std::int64_t indices(std::int64_t n, const V *) { return n; }
 template <class V> std::int64_t indices(std::int64_t n, const PeerValues<V> &)
 {
-  constexpr std::int64_t threads = 256; // of a block, at most
+  constexpr std::int64_t threads = 256;
+#if defined(__CUDACC__)
+  static_assert(threads % detail::threads == 0 && most_peers <= detail::threads);
+#endif
   return (n + threads - 1) / threads * threads;
 }
 
@@ -164,8 +168,8 @@ PetscErrorCode add_rows(Ex &ex, CsrView<double> A, std::int64_t nrows, const int
 {
   const ProductSums<N, V> p = sums;
   const Others others = of_others;
-  const std::int64_t few = 3, some = 8; // entries a row
-  const int lanes = A.nnz <= few * nrows ? 1 : A.nnz <= some * nrows ? 4 : 16;
+  const std::int64_t few = 4, some = 16; // entries a row. More lanes: more turns of the blocks that run at once, and each turn waits
+  const int lanes = A.nnz <= few * nrows ? 1 : A.nnz <= some * nrows ? 2 : 8;
   constexpr int registers = 64;
   return sum_rows_into<N, registers>(
       ex, indices(nrows + 1, others), lanes,
@@ -218,14 +222,23 @@ INSTANTIATE_MATRIX(double, double)
   template PetscErrorCode relax(Space &, CsrView<double>, const D *, RelaxStep, const V *, const V *, OptionalVector<V>, V *);             \
   template PetscErrorCode scale(Space &, std::int64_t, double, const D *, const V *, V *);                                                 \
   template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const D *, const V *, V *);           \
-  template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const D *, const PeerValues<V> &, V *);
+  INSTANTIATE_SUBTRACTED_PEERS(D, V)
 #define INSTANTIATE_SUMS(N, V)                                                                                                             \
   template PetscErrorCode sum_products(Space &, std::int64_t, const V *, const V *, const ProductSums<N, V> &);                            \
   INSTANTIATE_ADDED(N, const V *, V)                                                                                                       \
-  INSTANTIATE_ADDED(N, PeerValues<V>, V)
+  INSTANTIATE_ADDED_PEERS(N, V)
 #define INSTANTIATE_ADDED(N, Others, V)                                                                                                    \
   template PetscErrorCode add_rows(Space &, CsrView<double>, std::int64_t, const int *, Others const &, const V *, V *,                    \
                                    const ProductSums<N, V> &);
+#if defined(__CUDACC__)
+  #define INSTANTIATE_ADDED_PEERS(N, V) INSTANTIATE_ADDED(N, PeerValues<V>, V)
+  #define INSTANTIATE_SUBTRACTED_PEERS(D, V)                                                                                               \
+    template PetscErrorCode subtract_rows(Space &, CsrView<double>, std::int64_t, const int *, double, const D *, const PeerValues<V> &,   \
+                                          V *);
+#else
+  #define INSTANTIATE_ADDED_PEERS(N, V)
+  #define INSTANTIATE_SUBTRACTED_PEERS(D, V)
+#endif
 INSTANTIATE(float)
 INSTANTIATE(double)
 INSTANTIATE_SCALED(float, float)
@@ -235,4 +248,6 @@ INSTANTIATE_SCALED(double, double)
 #undef INSTANTIATE_SCALED
 #undef INSTANTIATE_SUMS
 #undef INSTANTIATE_ADDED
+#undef INSTANTIATE_ADDED_PEERS
+#undef INSTANTIATE_SUBTRACTED_PEERS
 } // namespace amgkit
