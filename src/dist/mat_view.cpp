@@ -179,18 +179,15 @@ template <class Ex> PetscErrorCode MatView<Ex>::Block::make_begins(Ex &ex, const
   static const char made[] = "amgkit_row_begins"; // what the matrix then bears
   static int mark;
   const auto object = reinterpret_cast<PetscObject>(mat);
-  const PetscInt *their_ptr, *their_col;
-  PetscInt rows;
-  PetscBool done;
+  RawArrays raw;
   Array<std::uint32_t, Ex> row;
   Array<int, Ex> begins;
 
   PetscFunctionBegin;
   if (view.nnz * few > view.rows || attached(object, made)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetRowIJ(mat, 0, PETSC_FALSE, PETSC_FALSE, &rows, &their_ptr, &their_col, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ is not supported by this matrix");
-  PetscCall(upload(ex, rows_of_entries(their_ptr, rows), row));
-  PetscCall(begins.allocate(ex, std::int64_t{rows} + 1));
+  PetscCall(pattern_on_host(mat, raw));
+  PetscCall(upload(ex, rows_of_entries(raw.ptr, view.rows), row));
+  PetscCall(begins.allocate(ex, std::int64_t{view.rows} + 1));
   PetscCall(begins_of_rows(ex, view.rows, row.size(), row.data(), begins.data()));
   PetscCall(attach(object, made, &mark));
   ptr = std::move(begins);
@@ -200,19 +197,16 @@ template <class Ex> PetscErrorCode MatView<Ex>::Block::make_begins(Ex &ex, const
 
 template <class Ex> PetscErrorCode MatView<Ex>::Block::copy_pattern(Ex &ex, const CsrView<double> &view)
 {
-  const PetscInt *their_ptr, *their_col;
-  PetscInt n;
-  PetscBool done;
+  RawArrays pattern_there;
 
   PetscFunctionBegin;
   const LogPhase logged(Phase::pattern_up);
-  PetscCall(MatGetRowIJ(mat, 0, PETSC_FALSE, PETSC_FALSE, &n, &their_ptr, &their_col, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ is not supported by this matrix");
+  PetscCall(pattern_on_host(mat, pattern_there));
   PetscCall(ptr.allocate(ex, std::int64_t{view.rows} + 1));
   PetscCall(col.allocate(ex, view.nnz));
   PetscCall(val.allocate(ex, view.nnz));
-  PetscCall(copy_indices(ex, ptr.size(), their_ptr, ptr.data()));
-  PetscCall(copy_indices(ex, col.size(), their_col, col.data()));
+  PetscCall(copy_indices(ex, ptr.size(), pattern_there.ptr, ptr.data()));
+  PetscCall(copy_indices(ex, col.size(), pattern_there.col, col.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,13 +19,20 @@ std::vector<std::uint32_t> rows_of_entries(const PetscInt *ptr, PetscInt rows)
   return of;
 }
 
-PetscErrorCode raw_access(Host &, Mat block, RawArrays &raw)
+PetscErrorCode pattern_on_host(Mat block, RawArrays &raw)
 {
   PetscInt n;
   PetscBool done;
   PetscFunctionBegin;
   PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &raw.ptr, &raw.col, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ is not supported by this matrix");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode raw_access(Host &, Mat block, RawArrays &raw)
+{
+  PetscFunctionBegin;
+  PetscCall(pattern_on_host(block, raw));
   PetscCall(MatSeqAIJGetArrayRead(block, &raw.val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,6 +13,7 @@ struct RawArrays {
   const PetscInt *ptr = nullptr, *col = nullptr;
   const PetscScalar *val = nullptr;
 };
+PetscErrorCode pattern_on_host(Mat block, RawArrays &); // ptr and col
 PetscErrorCode raw_access(Host &, Mat block, RawArrays &);
 PetscErrorCode raw_access(Cuda &, Mat block, RawArrays &);
 // The same without ptr. Of a block most of whose rows are empty PETSc keeps the begins of the other rows on the GPU; to ask for all makes
@@ -28,16 +29,15 @@ public:
   // Local: the pattern; and, besides, the values, which PETSc then brings to the host.
   PetscErrorCode open_pattern(Mat A)
   {
-    PetscInt rows;
-
     PetscFunctionBegin;
     PetscCall(get_blocks(A, &blocks_[0].mat, &blocks_[1].mat, &ghosts_));
     PetscCall(MatGetOwnershipRange(A, &first_, &last_));
     for (Block &block : blocks_) {
-      PetscBool done = PETSC_TRUE;
+      RawArrays raw;
       if (!block.mat) continue;
-      PetscCall(MatGetRowIJ(block.mat, 0, PETSC_FALSE, PETSC_FALSE, &rows, &block.ptr, &block.col, &done)); // stays as long as the pattern
-      PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ is not supported by this matrix");
+      PetscCall(pattern_on_host(block.mat, raw)); // stays as long as the pattern
+      block.ptr = raw.ptr;
+      block.col = raw.col;
     }
     if (blocks_[1].mat) PetscCall(MatGetLocalSize(blocks_[1].mat, nullptr, &ghost_count_));
     PetscFunctionReturn(PETSC_SUCCESS);

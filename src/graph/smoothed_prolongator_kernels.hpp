@@ -227,8 +227,7 @@ PetscErrorCode smoothing_entries(Ex &ex, const SplitRows &A, const int *diagonal
   if (bs == 1 && (Ex::one_by_one || average <= 12)) return scalar_entries(ex, A, diagonal, lumping, factor, S, col, val);
   if (lumping.bytes() > 0) {
     if (bs > 8) return lumped_entries<32, 128>(ex, A, diagonal, lumping, bs, factor, S, col, val);
-    if (average <= 16) return lumped_entries<4, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
-    if (average <= 32) return lumped_entries<8, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
+    if (average <= 32) return lumped_entries<4, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
     return lumped_entries<16, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
   }
   return entries_as_in_A(ex, A, diagonal, bs, factor, S, col, val);
