@@ -1,6 +1,7 @@
 #include "dist/matrix.hpp"
 
 #include "support/dist_system.hpp"
+#include "support/peers_test.hpp"
 #include "support/vectors.hpp"
 
 #include <array>
@@ -9,24 +10,7 @@ namespace amgkit::test
 {
 namespace
 {
-// On a communicator of their own, whose ranks' GPUs are peers, or the same GPU.
-template <class Ex> class DistMatrixTest : public SpaceTest<Ex> {
-protected:
-  void SetUp() override
-  {
-    SpaceTest<Ex>::SetUp();
-    let_peers_share_gpus(true);
-    MPI_Comm_dup(PETSC_COMM_WORLD, &comm);
-  }
-  void TearDown() override
-  {
-    MPI_Comm_free(&comm);
-    let_peers_share_gpus(false);
-    SpaceTest<Ex>::TearDown();
-  }
-
-  MPI_Comm comm = MPI_COMM_NULL;
-};
+template <class Ex> using DistMatrixTest = PeersTest<Ex>;
 TYPED_TEST_SUITE(DistMatrixTest, Spaces, SpaceName);
 
 // Equal parts; but of three ranks or more, rank 0 has none.
@@ -123,6 +107,26 @@ TYPED_TEST(DistMatrixTest, SumsAreThoseOfTheWholeProduct)
       check_sums<float, 3>(this->ex, system.A, M, name + stored);
       check_sums<float, 5>(this->ex, system.A, M, name + stored);
     }
+  }
+}
+
+// A chain with couplings of 1e10 and a constant x: each row's couplings cancel, and those at a rank's ends are added later.
+TYPED_TEST(DistMatrixTest, SquaresKeepTheirDigits)
+{
+  constexpr double coupling = 1e10, shift = 1;
+  std::map<std::pair<int, int>, double> edges;
+  for (int i = 0; i + 1 < 60; i++) edges[{i, i + 1}] = coupling;
+  const HostCsr M = from_edges(60, edges, shift);
+  DistSystem<TypeParam> system;
+  OK(system.create(this->ex, M, ranges_of(M.rows), this->comm));
+  OK(system.A.store(this->ex, Storage::in_double, 1, false));
+  const int n = system.A.rows;
+  const auto x = this->to_space(std::vector<double>(n, 1.0));
+  auto y = this->to_space(std::vector<double>(n, NAN)), work = this->to_space(std::vector<double>(5 * product_sum_parts_of(n)));
+  auto sums = this->to_space(std::vector<double>(5, NAN));
+  for (int round = 0; round < 5; round++) {
+    OK(system.A.multiply(this->ex, x.data(), y.data(), ProductSums<5, double>{false, x.data(), nullptr, work.data(), sums.data()}));
+    EXPECT_NEAR(this->to_host(sums)[4], n * shift * shift, 1e-4) << round;
   }
 }
 

@@ -2,30 +2,15 @@
 
 #include "dist/global_sum.hpp"
 #include "sparse/formats/spmv.hpp"
-#include "support/petsc_problems.hpp"
+#include "support/peers_test.hpp"
 
 namespace amgkit::test
 {
 namespace
 {
-// On a communicator of their own, as one keeps what it knows of its peers.
-template <class Ex> class PeerMessagesTest : public SpaceTest<Ex> {
+template <class Ex> class PeerMessagesTest : public PeersTest<Ex> {
 protected:
-  void SetUp() override
-  {
-    SpaceTest<Ex>::SetUp();
-    let_peers_share_gpus(true);
-    MPI_Comm_dup(PETSC_COMM_WORLD, &comm);
-  }
-  void TearDown() override
-  {
-    MPI_Comm_free(&comm);
-    let_peers_share_gpus(false);
-    SpaceTest<Ex>::TearDown();
-  }
   bool expected() const { return Ex::on_device && size_of_world() > 1; }
-
-  MPI_Comm comm = MPI_COMM_NULL;
 };
 TYPED_TEST_SUITE(PeerMessagesTest, Spaces, SpaceName);
 
