@@ -10,7 +10,7 @@
      PETSC_OPTIONS="-dll_append /path/to/libamgkit.so" ./convection -n 100 -wind 2000 -pc_type ilu2level
    and look at the number of iterations:
    - The stronger the draught, the fewer iterations ILU takes: 172 with -wind 20, 10 with -wind 2000, 6 with -wind 20000.
-     The factors follow the wind from point to point, and so do the Gauss-Seidel sweeps that multigrid makes on a CPU: 23, 8 and 5 with
+     The factors follow the wind from point to point, and so do the Gauss-Seidel sweeps that multigrid makes on a CPU: 27, 10 and 6 with
      -pc_type amgmatching.
    - The factors leave out the couplings between processes: 13 iterations on four processes.
    - An order by colours lets a GPU factor many points at once, but the factors no longer follow the wind: 296 iterations with

@@ -1,6 +1,6 @@
 // The user's Mat as a DistMatrix and the way back: without a copy where the space can read it and its index type allows it. Of a matrix
-// that is apart from the space, the pattern is copied once, and the values when they have changed. The only file that knows MATAIJ and
-// MATAIJCUSPARSE.
+// that is apart from the space, the pattern is copied once, and the values when they have changed. This, user_rows and window_rows alone
+// know MATAIJ and MATAIJCUSPARSE.
 #pragma once
 #include "dist/renumbered_matrix.hpp"
 #include "sparse/rows/rows.hpp"
