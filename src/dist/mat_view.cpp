@@ -144,8 +144,10 @@ template <class Ex> PetscErrorCode MatView<Ex>::Block::access(Ex &ex, CsrView<do
   PetscCall(set_sizes(mat, view));
   PetscCall(MatGetNonzeroState(mat, &now));
   const bool same = ptr.data() && now == pattern; // MatEliminateZeros() changes blocks without a word of it in A's state
-  if (!same) own_begins = false;
-  if (!same) ptr.release();
+  if (!same) {
+    own_begins = false;
+    ptr.release();
+  }
   if constexpr (Ex::on_device) {
     if (!same) PetscCall(make_begins(ex, view));
     PetscCall(own_begins ? raw_entries(ex, mat, raw) : raw_access(ex, mat, raw));
@@ -159,8 +161,10 @@ template <class Ex> PetscErrorCode MatView<Ex>::Block::access(Ex &ex, CsrView<do
     view.col = reinterpret_cast<const int *>(raw.col);
   } else {
     if (!same) {
-      if (!own_begins) PetscCall(ptr.allocate(ex, std::int64_t{view.rows} + 1));
-      if (!own_begins) PetscCall(narrow(ex, ptr.size(), raw.ptr, ptr.data()));
+      if (!own_begins) {
+        PetscCall(ptr.allocate(ex, std::int64_t{view.rows} + 1));
+        PetscCall(narrow(ex, ptr.size(), raw.ptr, ptr.data()));
+      }
       PetscCall(col.allocate(ex, view.nnz));
       PetscCall(narrow(ex, view.nnz, raw.col, col.data()));
     }

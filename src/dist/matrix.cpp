@@ -133,18 +133,14 @@ PetscErrorCode DistMatrix<Ex>::multiply_with(Ex &ex, const V *x, V *y, F f, cons
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, x));
-  if constexpr (sizeof...(S) > 0) {
-    const bool with_product = boundary.size() == 0 || (can_be_corrected(sums) && ...);
-    PetscCall(with_product ? f(sums...) : f());
-    if (with_product) {
-      PetscCall(exchange.add(ex, offd, boundary, x, y, sums...));
-    } else {
-      PetscCall(exchange.subtract(ex, offd, boundary, -1, unscaled<V>, y));
-      PetscCall(sum_products(ex, rows, x, y, sums...));
-    }
+  const bool sums_with_product = sizeof...(S) > 0 && (boundary.size() == 0 || (can_be_corrected(sums) && ...));
+  if (sums_with_product) {
+    PetscCall(f(sums...));
+    if constexpr (sizeof...(S) > 0) PetscCall(exchange.add(ex, offd, boundary, x, y, sums...));
   } else {
     PetscCall(f());
     PetscCall(exchange.subtract(ex, offd, boundary, -1, unscaled<V>, y));
+    if constexpr (sizeof...(S) > 0) PetscCall(sum_products(ex, rows, x, y, sums...));
   }
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(diag.nnz + offd.nnz)));
   PetscFunctionReturn(PETSC_SUCCESS);
