@@ -20,27 +20,31 @@ namespace
 {
 constexpr int block = 32, tile = 64, threads = 256;
 constexpr int block_size = block * block;
-constexpr int threads_a_row = tile / 4; // of a tile, each thread with 4 x 4 entries
+// Of a tile, each thread with 4 x 4 entries: in columns at this distance, so that neighbours read different banks of shared memory.
+constexpr int threads_a_row = tile / 4;
 
-// inverse <- s⁻¹ by the same elimination entry by entry, for all threads of a block. s: block x block by rows, in room for two.
+// inverse <- s⁻¹ by the same elimination with blocks of two, for all threads of a thread block: half as many steps, each of which waits for
+// a reciprocal. s: block x block by rows, in room for two.
 template <bool Symmetric> __device__ void invert_block(double *s, double *inverse, int *failed)
 {
   const int j = static_cast<int>(threadIdx.x) % block, first = static_cast<int>(threadIdx.x) / block;
   bool fails = false;
-  for (int p = 0; p < block; p++) {
-    const double *now = s + p % 2 * block_size;
-    double *next = s + (p + 1) % 2 * block_size;
-    const double pivot = now[p * block + p], reciprocal = 1 / pivot, above = now[p * block + j];
-    fails = fails || !(Symmetric ? pivot > 0 : pivot != 0);
+  for (int p = 0; p < block; p += 2) {
+    const double *now = s + p / 2 % 2 * block_size, *upper = now + p * block, *lower = upper + block;
+    double *next = s + (p / 2 + 1) % 2 * block_size;
+    const double a = upper[p], b = upper[p + 1], c = lower[p], d = lower[p + 1], determinant = a * d - b * c, r = 1 / determinant;
+    fails = fails || !(Symmetric ? a > 0 && determinant > 0 : determinant != 0);
+    const bool mine = j / 2 == p / 2; // a column of the two
+    const double x = mine ? j == p : upper[j], y = mine ? j > p : lower[j];
+    const double above = (d * x - b * y) * r, below = (a * y - c * x) * r;
     for (int i = first; i < block; i += threads / block) {
-      const double left = now[i * block + p] * reciprocal;
-      double to = j == p ? -left : now[i * block + j] - left * above;
-      if (i == p) to = j == p ? reciprocal : above * reciprocal;
+      double to = (mine ? 0 : now[i * block + j]) - now[i * block + p] * above - now[i * block + p + 1] * below;
+      if (i / 2 == p / 2) to = i == p ? above : below;
       next[i * block + j] = to;
     }
     __syncthreads();
   }
-  static_assert(block % 2 == 0); // the last one is where the first was
+  static_assert(block % 4 == 0); // the last one is where the first was
   for (int k = static_cast<int>(threadIdx.x); k < block_size; k += threads) inverse[k] = s[k];
   if (fails && threadIdx.x == 0) *failed = 1;
 }
@@ -88,16 +92,16 @@ template <bool Symmetric> __device__ void load_panels(Entries A, int K, int row0
 // columns <- P columns
 __device__ void multiply_columns(Panels &panels)
 {
-  const int me = static_cast<int>(threadIdx.x), two_rows = me / threads_a_row * 2, my_col = me % threads_a_row * 4;
+  const int me = static_cast<int>(threadIdx.x), two_rows = me / threads_a_row * 2, my_col = me % threads_a_row;
   double product[2][4] = {};
   for (int q = 0; q < block; q++) {
     for (int a = 0; a < 2; a++) {
-      for (int b = 0; b < 4; b++) product[a][b] += panels.P[two_rows + a][q] * panels.columns[q][my_col + b];
+      for (int b = 0; b < 4; b++) product[a][b] += panels.P[two_rows + a][q] * panels.columns[q][my_col + b * threads_a_row];
     }
   }
   __syncthreads();
   for (int a = 0; a < 2; a++) {
-    for (int b = 0; b < 4; b++) panels.columns[two_rows + a][my_col + b] = product[a][b];
+    for (int b = 0; b < 4; b++) panels.columns[two_rows + a][my_col + b * threads_a_row] = product[a][b];
   }
   __syncthreads();
 }
@@ -109,7 +113,7 @@ template <bool Symmetric> __global__ void eliminate_block(int n, int k, const do
   detail::wait_for_kernels_before();
   const int tiles = (n + tile - 1) / tile, id = static_cast<int>(blockIdx.x), me = static_cast<int>(threadIdx.x);
   const int row0 = id / tiles * tile, col0 = id % tiles * tile, K = k * block, next = K + block;
-  const int my_row = me / threads_a_row * 4, my_col = me % threads_a_row * 4;
+  const int my_row = me / threads_a_row * 4, my_col = me % threads_a_row;
   const Entries A = {from, n};
   const auto in_K = [=](int i) { return i >= K && i < next; };
 
@@ -117,13 +121,16 @@ template <bool Symmetric> __global__ void eliminate_block(int n, int k, const do
   double mine[4][4];
   for (int a = 0; a < 4; a++) {
     const int i = row0 + my_row + a;
-    for (int b = 0; b < 4; b++) mine[a][b] = in_K(i) || in_K(col0 + my_col + b) ? 0 : A(i, col0 + my_col + b);
+    for (int b = 0; b < 4; b++) {
+      const int j = col0 + my_col + b * threads_a_row;
+      mine[a][b] = in_K(i) || in_K(j) ? 0 : A(i, j);
+    }
   }
   __syncthreads();
   multiply_columns(panels);
   for (int q = 0; q < block; q++) {
     for (int a = 0; a < 4; a++) {
-      for (int b = 0; b < 4; b++) mine[a][b] -= panels.rows[q][my_row + a] * panels.columns[q][my_col + b];
+      for (int b = 0; b < 4; b++) mine[a][b] -= panels.rows[q][my_row + a] * panels.columns[q][my_col + b * threads_a_row];
     }
   }
   __syncthreads(); // before columns are written again
@@ -132,7 +139,7 @@ template <bool Symmetric> __global__ void eliminate_block(int n, int k, const do
   static_assert(sizeof panels.columns == 2 * block_size * sizeof(double));
   for (int a = 0; a < 4; a++) {
     for (int b = 0; b < 4; b++) {
-      const int i = row0 + my_row + a, j = col0 + my_col + b, p = i - next, q = j - next;
+      const int i = row0 + my_row + a, j = col0 + my_col + b * threads_a_row, p = i - next, q = j - next;
       const bool there = i < n && j < n;
       if (there) to[i * n + j] = mine[a][b];
       if (has_next && p >= 0 && p < block && q >= 0 && q < block) s[p * block + q] = there ? mine[a][b] : i == j;
