@@ -18,27 +18,37 @@ template <class Ex> GhostRows<Ex>::~GhostRows()
   if (block_ != MPI_DATATYPE_NULL) static_cast<void>(MPI_Type_free(&block_));
 }
 
-// rows_of_rank: the place of each rank's first row, and the end; row, length: as in offsets_of_rows(). Local.
+// rows_of_rank: the place of each rank's first row, and the end; row, length: as in offsets_of_rows(). first_entry: of each of these
+// places, once kernels have run. Local.
 template <class Ex>
-PetscErrorCode GhostRows<Ex>::Side::create(Ex &ex, const std::vector<int> &rows_of_rank, const int *row, const int *length)
+PetscErrorCode GhostRows<Ex>::Side::count(Ex &ex, const std::vector<int> &rows_of_rank, const int *row, const int *length, int *first_entry)
 {
   const std::int64_t rows = rows_of_rank.back();
-  std::vector<int> entry;
-  std::vector<std::int64_t> shifts;
-  Array<int, Ex> first_entry;
 
   PetscFunctionBegin;
   PetscCall(ptr.allocate(ex, rows + 1));
-  PetscCall(offsets_of_rows(ex, rows, row, length, ptr.data(), &entries));
+  PetscCall(offsets_of_rows(ex, rows, row, length, ptr.data(), nullptr));
   PetscCall(upload(ex, rows_of_rank, piece));
-  PetscCall(first_entry.allocate(ex, piece.size()));
-  PetscCall(gather(ex, piece.size(), piece.data(), ptr.data(), first_entry.data()));
-  PetscCall(download(ex, first_entry.data(), first_entry.size(), entry));
+  PetscCall(gather(ex, piece.size(), piece.data(), ptr.data(), first_entry));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// entry: first_entry of count(), which wraps around where all ranks' entries are more than an int; those of one rank never are. Local.
+template <class Ex> PetscErrorCode GhostRows<Ex>::Side::allocate(Ex &ex, const int *entry)
+{
+  std::vector<std::int64_t> shifts;
+
+  PetscFunctionBegin;
   block.assign(1, 0);
-  for (std::size_t r = 0; r + 1 < entry.size(); r++) {
-    shifts.push_back(std::int64_t{block[r]} * block_entries - entry[r]);
-    block.push_back(block[r] + (entry[r + 1] - entry[r] + block_entries - 1) / block_entries);
+  entries = 0;
+  for (std::int64_t r = 0; r + 1 < piece.size(); r++) {
+    const unsigned length = static_cast<unsigned>(entry[r + 1]) - static_cast<unsigned>(entry[r]);
+    shifts.push_back(std::int64_t{block.back()} * block_entries - entries);
+    block.push_back(block.back() + static_cast<int>((length + block_entries - 1) / block_entries));
+    entries += length;
   }
+  PetscCheck(entries <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "More than 2^31 - 1 entries in other processes' rows, or in rows for them: use more processes");
   PetscCall(upload(ex, shifts, shift));
   PetscCall(buffer.allocate(ex, std::int64_t{block.back()} * block_entries, Memory::communicated));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -47,12 +57,19 @@ PetscErrorCode GhostRows<Ex>::Side::create(Ex &ex, const std::vector<int> &rows_
 // Local. length: entries of each row of B; those of the ghosts have arrived. Columns are packed beside the values.
 template <class Ex> PetscErrorCode GhostRows<Ex>::pack(Ex &ex, const int *length, const DistRows &B, Columns &columns)
 {
+  const std::vector<int> &to = halo_->sent_to_rank(), &from_rank = halo_->ghosts_of_rank();
   Array<PetscInt, Ex> ghost;
+  Array<int, Ex> first_entry; // of both sides, for one wait
+  std::vector<int> entry;
   const int *row = halo_->sent_rows().data();
 
   PetscFunctionBegin;
-  PetscCall(sent_.create(ex, halo_->sent_to_rank(), row, length));
-  PetscCall(arrived_.create(ex, halo_->ghosts_of_rank(), nullptr, halo_->template ghost<int>()));
+  PetscCall(first_entry.allocate(ex, static_cast<std::int64_t>(to.size() + from_rank.size())));
+  PetscCall(sent_.count(ex, to, row, length, first_entry.data()));
+  PetscCall(arrived_.count(ex, from_rank, nullptr, halo_->template ghost<int>(), first_entry.data() + to.size()));
+  PetscCall(download(ex, first_entry.data(), first_entry.size(), entry));
+  PetscCall(sent_.allocate(ex, entry.data()));
+  PetscCall(arrived_.allocate(ex, entry.data() + to.size()));
   PetscCall(exchange_.reserve(sent_.buffer.bytes(), arrived_.buffer.bytes()));
   rows_ = static_cast<int>(arrived_.ptr.size()) - 1;
   PetscCall(columns.sent.allocate(ex, sent_.buffer.size(), Memory::communicated));

@@ -47,7 +47,8 @@ private:
     Array<std::int64_t, Ex> shift;
     Array<double, Ex> buffer; // values
 
-    PetscErrorCode create(Ex &, const std::vector<int> &rows_of_rank, const int *row, const int *length);
+    PetscErrorCode count(Ex &, const std::vector<int> &rows_of_rank, const int *row, const int *length, int *first_entry);
+    PetscErrorCode allocate(Ex &, const int *entry);
     RowMessage message(const int *row) const
     {
       const auto pieces = static_cast<int>(shift.size()), rows = static_cast<int>(ptr.size()) - 1;

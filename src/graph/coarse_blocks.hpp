@@ -31,7 +31,7 @@ template <class Ex> struct BlockSelection {
   PetscErrorCode create(Ex &, const MarkedRows &, unsigned char bits);
   BlockRows of(const MarkedRows &A, int ghosts_before) const
   {
-    return {{A.diag, diag.ptr.data(), diag.at.data()}, {A.offd, offd.ptr.data(), offd.at.data()}, ghosts_before};
+    return {{A.diag, diag.ptr.data(), diag.at.data(), diag.size()}, {A.offd, offd.ptr.data(), offd.at.data(), offd.size()}, ghosts_before};
   }
   std::size_t bytes() const { return diag.bytes() + offd.bytes(); }
 };

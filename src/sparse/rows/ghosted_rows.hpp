@@ -16,10 +16,13 @@
 
 namespace amgkit
 {
-// Chosen entries of a block, ptr and at as in Selection; ptr = nullptr: the whole block.
+// Chosen entries of a block, ptr and at as in Selection, and how many; ptr = nullptr: the whole block.
 struct BlockPart {
   CsrView<double> block;
   const int *ptr = nullptr, *at = nullptr;
+  std::int64_t chosen = 0;
+
+  std::int64_t entries() const { return ptr ? chosen : block.nnz; }
 };
 // A numbering of more columns than a pair of blocks has: diag's column j is before + j, offd's column g is ghost[g], ascending.
 struct WiderNumbers {
@@ -34,7 +37,7 @@ struct BlockRows {
   CsrView<double> others = {}; // in these numbers
   int rows_before = 0;         // so many of others stand before the blocks' rows
 };
-// M's pattern and values. Waits.
+// M's pattern and values.
 template <class Ex> PetscErrorCode stack_rows(Ex &, const BlockRows &, Csr<double, Ex> &M);
 // M's values anew, for other values on the same patterns. Neither waits nor allocates.
 template <class Ex> PetscErrorCode stack_values(Ex &, const BlockRows &, Csr<double, Ex> &M);

@@ -10,6 +10,12 @@ AMGKIT_FN inline Segment row_of(const BlockPart &part, std::int64_t i)
 {
   return part.ptr ? Segment{part.ptr[i], part.ptr[i + 1]} : entries_of(part.block, i);
 }
+// Entries of the rows before row i, which may be the end
+AMGKIT_FN inline int entries_before(const BlockPart &part, std::int64_t i)
+{
+  if (part.ptr) return part.ptr[i];
+  return part.block.nnz > 0 ? part.block.ptr[i] - part.block.ptr[0] : 0;
+}
 AMGKIT_FN inline int position(const BlockPart &part, int k) { return part.at ? part.at[k] : k; }
 
 // The first of these entries whose column is not below ghosts_before
@@ -124,22 +130,21 @@ template <class Ex> PetscErrorCode stack_rows(Ex &ex, const BlockRows &blocks, C
 {
   const BlockRows in = blocks;
   const std::int64_t rows = std::int64_t{in.diag.block.rows} + in.others.rows, cols = std::int64_t{in.diag.block.cols} + in.offd.block.cols;
-  std::int64_t entries = 0;
+  const std::int64_t entries = in.diag.entries() + in.offd.entries() + in.others.nnz;
 
   PetscFunctionBegin;
-  PetscCheck(rows <= INT32_MAX && cols <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "More than 2^31 - 1 rows or columns of one process and its neighbours: use more processes");
+  PetscCheck(rows <= INT32_MAX && cols <= INT32_MAX && entries <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "More than 2^31 - 1 rows, columns or entries of one process and its neighbours: use more processes");
   M.rows = static_cast<int>(rows);
   M.cols = numbered(in).numbers.cols;
   PetscCall(M.ptr.allocate(ex, rows + 1));
   int *ptr = M.ptr.data();
-  PetscCall(for_each(ex, rows, [=] AMGKIT_FN(std::int64_t r) {
-    const Source from = source_of(r, in.rows_before, in.diag.block.rows);
-    const Segment one = from.other ? entries_of(in.others, from.row) : row_of(in.diag, from.row),
-                  two = from.other ? Segment{0, 0} : row_of(in.offd, from.row);
-    ptr[r] = one.end - one.begin + two.end - two.begin;
+  PetscCall(for_each(ex, rows + 1, [=] AMGKIT_FN(std::int64_t r) {
+    const std::int64_t after = r - in.rows_before, own_rows = in.diag.block.rows;
+    const std::int64_t own = after < 0 ? 0 : after < own_rows ? after : own_rows; // rows of this rank before row r
+    const int of_others = in.others.nnz > 0 ? in.others.ptr[r - own] : 0;
+    ptr[r] = entries_before(in.diag, own) + entries_before(in.offd, own) + of_others;
   }));
-  PetscCall(exclusive_scan(ex, rows, ptr, &entries));
   PetscCall(allocate_each(ex, entries, M.col, M.val));
   PetscCall(fill_stacked<true>(ex, in, M));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -162,7 +167,8 @@ PetscErrorCode stack_vector(Ex &ex, int own_rows, const double *own, int other_r
 template <class Ex> PetscErrorCode split_rows(Ex &ex, const ChosenRows &chosen, int ghosts, Csr<double, Ex> &diag, Csr<double, Ex> &offd)
 {
   const ChosenRows in = chosen;
-  std::int64_t inside = 0, outside = 0;
+  std::int64_t outside = 0;
+  unsigned inside = 0;
 
   PetscFunctionBegin;
   diag.rows = offd.rows = in.rows;
@@ -175,8 +181,8 @@ template <class Ex> PetscErrorCode split_rows(Ex &ex, const ChosenRows &chosen, 
     own_ptr[t] = cut.own_end - cut.own_begin;
     ghost_ptr[t] = cut.row.end - cut.row.begin - own_ptr[t];
   }));
-  PetscCall(exclusive_scan(ex, in.rows, own_ptr, &inside));
-  PetscCall(exclusive_scan(ex, in.rows, ghost_ptr, &outside));
+  PetscCall(exclusive_scan(ex, in.rows, own_ptr, nullptr));
+  PetscCall(exclusive_scan(ex, in.rows, ghost_ptr, &outside, reinterpret_cast<const unsigned *>(own_ptr + in.rows), &inside));
   PetscCall(allocate_each(ex, inside, diag.col, diag.val));
   PetscCall(allocate_each(ex, outside, offd.col, offd.val));
   PetscCall(fill_split<true>(ex, chosen, diag, offd));
@@ -201,7 +207,7 @@ template <class Ex> PetscErrorCode drop_empty_columns(Ex &ex, Csr<double, Ex> &A
   PetscCall(for_each(ex, A.col.size(), [=] AMGKIT_FN(std::int64_t k) { atomic_store(&number[col[k]], 1); }));
   PetscCall(compact(
       ex, A.cols, [=] AMGKIT_FN(std::int64_t j) { return number[j] != 0; }, list.data(), &count));
-  PetscCall(exclusive_scan(ex, A.cols, number, &count));
+  PetscCall(exclusive_scan(ex, A.cols, number, nullptr));
   PetscCall(for_each(ex, A.col.size(), [=] AMGKIT_FN(std::int64_t k) { col[k] = number[col[k]]; }));
   PetscCall(download(ex, list.data(), count, kept));
   A.cols = static_cast<int>(count);

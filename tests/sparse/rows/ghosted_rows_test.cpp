@@ -103,12 +103,12 @@ TYPED_TEST(MergedRowsTest, ChosenEntriesAreStacked)
   OK(upload(this->ex, make_csr(2, 2, {{{0, 0}, 4}, {{0, 1}, 5}, {{1, 0}, 6}}), O));
   const auto ptr = this->to_space(std::vector<int>{0, 1, 2}), of_own = this->to_space(std::vector<int>{1, 2}),
              of_ghosts = this->to_space(std::vector<int>{0, 2});
-  const BlockRows chosen = {{D.view(), ptr.data(), of_own.data()}, {O.view(), ptr.data(), of_ghosts.data()}, 1};
+  const BlockRows chosen = {{D.view(), ptr.data(), of_own.data(), 2}, {O.view(), ptr.data(), of_ghosts.data(), 2}, 1};
   OK(stack_rows(this->ex, chosen, M));
   OK(download(this->ex, M, got));
   expect_equal(got, make_csr(2, 4, {{{0, 0}, 4}, {{0, 2}, 2}, {{1, 0}, 6}, {{1, 2}, 3}}));
   OK(upload(this->ex, make_csr(2, 2, {{{0, 0}, 0}, {{0, 1}, 7}, {{1, 1}, 8}}), D));
-  OK(stack_values(this->ex, {{D.view(), ptr.data(), of_own.data()}, chosen.offd, 1}, M));
+  OK(stack_values(this->ex, {{D.view(), ptr.data(), of_own.data(), 2}, chosen.offd, 1}, M));
   OK(download(this->ex, M, got));
   expect_equal(got, make_csr(2, 4, {{{0, 0}, 4}, {{0, 2}, 7}, {{1, 0}, 6}, {{1, 2}, 8}}));
 }
