@@ -2,6 +2,7 @@
 #pragma once
 #include "base/space.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace amgkit
@@ -42,15 +43,25 @@ template <class Ex> PetscErrorCode memory_for_product(Ex &ex, std::int64_t asked
   *bytes = asked > 0 ? static_cast<double>(asked) : static_cast<double>(available) / 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-// Whether to keep so many bytes that spare time alone: a sixteenth of what is free at most. Asks the device only for what may matter.
-template <class Ex> PetscErrorCode memory_to_spare(Ex &ex, std::size_t bytes, bool *spare)
+// How many bytes to take, of so many that spare time alone: a sixteenth of what is free at most. Asks the device only for what may matter.
+template <class Ex> PetscErrorCode memory_to_spare(Ex &ex, std::int64_t bytes, std::int64_t *taken)
 {
-  constexpr std::size_t matters = Ex::on_device ? std::size_t{1} << 24 : 0;
+  constexpr std::int64_t matters = Ex::on_device ? 1 << 24 : 0;
   std::int64_t available = INT64_MAX;
 
   PetscFunctionBegin;
   if (bytes > matters) PetscCall(memory_available(ex, &available));
-  *spare = static_cast<std::int64_t>(bytes) <= available / 16;
+  *taken = std::min(bytes, available / 16);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+// Whether it is all of them.
+template <class Ex> PetscErrorCode memory_to_spare(Ex &ex, std::size_t bytes, bool *spare)
+{
+  std::int64_t taken;
+
+  PetscFunctionBegin;
+  PetscCall(memory_to_spare(ex, static_cast<std::int64_t>(bytes), &taken));
+  *spare = taken == static_cast<std::int64_t>(bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,7 +7,6 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cub/device/device_reduce.cuh>
-#include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
 
 namespace amgkit
@@ -434,21 +433,6 @@ PetscErrorCode exclusive_scan(Cuda &ex, std::int64_t n, int *x, std::int64_t *to
 // Key, T: std::uint32_t, int; std::uint64_t, int or double.
 template <class Key, class T> PetscErrorCode stable_sort_pairs(Cuda &ex, std::int64_t n, Key *key, T *value, int bits);
 
-template <class F> PetscErrorCode compact(Cuda &ex, std::int64_t n, F f, int *out, std::int64_t *count)
-{
-  auto *selected = detail::scalar_on_host<std::int64_t>(ex);
-
-  PetscFunctionBegin;
-  if (count) *count = 0;
-  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(detail::with_scratch(ex, [&](void *scratch, std::size_t &bytes) {
-    return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int>(0), out, selected, n, detail::Returns<bool, F>{f},
-                                 ex.stream);
-  }));
-  if (count) PetscCall(detail::read_scalar(ex, count));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Relaxed, device-wide. 64-bit values go through CUDA's unsigned long long.
 template <class T> __device__ T atomic_compare_swap(T *p, T expected, T desired)
 {
@@ -467,4 +451,5 @@ template <class T> __device__ T atomic_load(const T *p) { return *static_cast<co
 template <class T> __device__ void atomic_store(T *p, T x) { *static_cast<volatile T *>(p) = x; }
 } // namespace amgkit
 
+#include "base/partition_cuda.hpp"
 #include "base/sums_cuda.hpp"

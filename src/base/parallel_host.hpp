@@ -301,6 +301,21 @@ template <class Ex, class F> PetscErrorCode compact(Ex &ex, std::int64_t n, F f,
   return PETSC_SUCCESS;
 }
 
+template <int Parts, int Numbers, class Ex, class F>
+PetscErrorCode partition(Ex &ex, std::int64_t n, F f, int *out, PartSizes<Parts, Numbers> *sizes)
+{
+  std::int64_t next[Parts] = {};
+  *sizes = {};
+  if (n > 0) detail::log_wait(ex);
+  for (std::int64_t i = 0; i < n; i++) sizes->add(f(i));
+  for (int p = 1; p < Parts; p++) next[p] = next[p - 1] + sizes->of[p - 1];
+  for (std::int64_t i = 0; i < n; i++) {
+    const int p = f(i).part;
+    if (p < Parts) out[next[p]++] = static_cast<int>(i);
+  }
+  return PETSC_SUCCESS;
+}
+
 // Atomics: a team or for_each on the host is one thread.
 template <class T> T atomic_compare_swap(T *p, T expected, T desired)
 {

@@ -315,6 +315,34 @@ TYPED_TEST(Parallel, ReduceScanCompact)
   }
 }
 
+// Of one block of a GPU, of a tile for each of several blocks, and of several tiles for each.
+TYPED_TEST(Parallel, PartsAscendOneAfterTheOther)
+{
+  for (const std::int64_t n : {0, 1, 31, 33, 4096, 4097, 100003, 1048577, 3000017}) {
+    std::vector<int> expected;
+    std::int64_t of[parts_checked], numbers[2] = {};
+    for (int p = 0; p < parts_checked; p++) {
+      const std::size_t begin = expected.size();
+      for (std::int64_t i = 0; i < n; i++) {
+        if (i * i % 7 == p) expected.push_back(static_cast<int>(i));
+      }
+      of[p] = static_cast<std::int64_t>(expected.size() - begin);
+    }
+    for (std::int64_t i = 0; i < n; i++) {
+      numbers[0] += i % 5;
+      numbers[1] += i;
+    }
+    auto out = this->to_space(std::vector<int>(n, -1));
+    PartSizes<parts_checked, 2> sizes{};
+    sizes.of[0] = 99;
+    OK(check_partition(this->ex, n, out.data(), &sizes));
+    for (int p = 0; p < parts_checked; p++) EXPECT_EQ(sizes.of[p], of[p]) << n;
+    for (int k = 0; k < 2; k++) EXPECT_EQ(sizes.numbers[k], numbers[k]) << n;
+    expected.resize(n, -1); // nothing is written behind
+    EXPECT_EQ(this->to_host(out), expected) << n;
+  }
+}
+
 TYPED_TEST(Parallel, ScanRefusesToWrap)
 {
   std::int64_t total = 0;

@@ -1,21 +1,14 @@
-// A team per row of C: the columns of the row's products in a hash table, counted in a first pass and listed, sorted, in a second; a
-// third, the only one for new values, sums the products by column. A step is one row of B, whose columns differ: its lanes write
-// different sums, and steps follow each other in order, so that no sum depends on the schedule.
+// A team per row of C: its columns first, found once a pattern (spgemm_columns.hpp); then, for each set of values, the sums of its products
+// by column, with a hash table of the columns. A step is one row of B, whose columns differ: its lanes write different sums, and steps
+// follow each other in order, so that no sum depends on the schedule.
 //
-// On a plain host an array takes the part of the tables, and columns are listed in one pass (spgemm_marks.hpp). The space Debug has the
-// tables.
-//
-// The tables grow fourfold from size to size. Products repeat columns, and the more so the more of them a row has: in the Galerkin products
-// of grids and meshes 65 to 256 of them have 1.3 to 12 to a column, 257 to 1024 have 4 to 13. So a row's first try is with the smallest
-// table, if it has half as many slots as the row has products, or else with the smallest that has an eighth. Where that is too small the
-// next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
+// On a plain host an array takes the part of the tables (spgemm_marks.hpp). The space Debug has the tables.
 //
 // Where B comes in runs, columns and entries below are runs, until C is written.
 #include "sparse/rows/block_patterns.hpp"
 #include "sparse/spgemm/spgemm_backends.hpp"
-#include "sparse/spgemm/spgemm_bitmaps.hpp"
+#include "sparse/spgemm/spgemm_columns.hpp"
 #include "sparse/spgemm/spgemm_lanes.hpp"
-#include "sparse/spgemm/spgemm_lists.hpp"
 #include "sparse/spgemm/spgemm_marks.hpp"
 #include "sparse/spgemm/spgemm_weights.hpp"
 
@@ -27,73 +20,6 @@ namespace spgemm
 {
 // of those with sums for runs: 48 KiB of scratch hold it
 constexpr int largest_with_sums(int run) { return run > 1 ? largest - 1 : largest; }
-
-// count[i] <- number of columns of the n rows i = row[l] of C, or next[i] <- T + 1 where there are more than slots.
-template <int Lanes, int T, class In, class Ex>
-PetscErrorCode count_columns(Ex &ex, const In &in, const int *row, std::int64_t n, int *count, unsigned char *next)
-{
-  return for_rows_with<Lanes, Keys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
-    const int i = row[l];
-    int mine = 0;
-    bool full = false;
-    clear(team, table);
-    team.sync();
-    for_columns(team, in, in.row(i), [&](int column) {
-      if (full) return;
-      const Slot slot = insert(table, column);
-      full = slot.at < 0;
-      mine += slot.fresh;
-    });
-    full = team.any(full);
-    mine = team.sum(mine);
-    team.once([&] {
-      count[i] = mine;
-      next[i] = static_cast<unsigned char>(full ? T + 1 : done);
-    });
-  });
-}
-
-// count[i]: the products of row i of C -> its columns. *products: the sum of the former. Each round tries a table with every row that is
-// left; a round more where one may have been too small.
-template <class In, class Ex>
-PetscErrorCode count_all_columns(Ex &ex, std::int64_t work_bytes, const In &in, int rows, int *count, std::int64_t *products)
-{
-  constexpr int smallest = slots_of(0);
-  const int cols = in.B.cols;
-  Array<unsigned char, Ex> nexts;
-  Array<int, Ex> trying;
-  bool first = true, more = true;
-
-  PetscFunctionBegin;
-  PetscCall(allocate_each(ex, rows, nexts, trying));
-  unsigned char *next = nexts.data();
-  PetscCall(choose_tables(ex, rows, cols, count, next));
-  for (; more; first = false) {
-    RowsOfTables counts;
-    int *row = trying.data();
-    PetscCall(list_by_table(
-        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return int{next[i]}; },
-        [=] AMGKIT_FN(std::int64_t i) {
-          return next[i] < tables && (!first || (count[i] < cols ? count[i] : cols) > smallest << 2 * next[i]);
-        },
-        [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{count[i]}; }, row, &counts));
-    if (first) *products = counts.numbers;
-    more = counts.doubtful > 0;
-    for (int t = 0; t <= tables; row += counts.of[t++]) {
-      const std::int64_t n = counts.of[t];
-      if (n == 0) continue;
-      PetscCall(for_sizes([&](auto size) {
-        constexpr int T = decltype(size)::value;
-        if (T != t) return PETSC_SUCCESS;
-        return with_lanes<KeyedSums<T, 1>>(
-            in.B.average(), [&](auto lanes) { return count_columns<decltype(lanes)::value, T>(ex, in, row, n, count, next); });
-      }));
-      if (t < tables || more) continue; // all of these together, in the last round
-      PetscCall(for_slices(ex, in, row, n, work_bytes, [&](const Slice &slice) { return count_slice(ex, slice, count); }));
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 // How many columns, or runs, table t of a plan holds with their sums.
 template <class Ex> int most_with_sums(const SpgemmPlan<Ex> &plan, int t)
@@ -111,7 +37,7 @@ template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, i
 {
   const int length = most_with_sums(plan, largest);
   MostSums most;
-  RowsOfTables counts;
+  RowsOfTables counts{};
 
   PetscFunctionBegin;
   PetscCall(plan.row.allocate(ex, rows));
@@ -127,7 +53,7 @@ template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, i
       [] AMGKIT_FN(std::int64_t) { return false; },
       [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{static_cast<unsigned>(ptr[i + 1]) - static_cast<unsigned>(ptr[i])}; },
       plan.row.data(), &counts));
-  *nnz = counts.numbers;
+  *nnz = counts.numbers[1];
   if (*nnz > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   for (int t = 0; t <= tables; t++) plan.begin[t + 1] = plan.begin[t] + counts.of[t];
   const std::int64_t longs = plan.begin[tables + 1] - plan.begin[tables];
@@ -140,48 +66,13 @@ template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Columns of the n rows of C, which fit the table.
-template <int Lanes, int T, class In, class Ex>
-PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n, const int *ptr, int *col)
-{
-  return for_rows_with<Lanes, ListedKeys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
-    const int i = row[l], begin = ptr[i];
-    clear(team, table);
-    team.once([&] { table.used = 0; });
-    team.sync();
-    for_columns(team, in, in.row(i), [&](int column) {
-      if (insert(table, column).fresh) table.list[atomic_increment(&table.used)] = column;
-    });
-    team.sync();
-    team.for_sorted(ptr[i + 1] - begin, table.list, [&](int t, int column) { col[begin + t] = column; });
-  });
-}
-
-// C's columns, in ascending order in each row
-template <class In, class Ex>
-PetscErrorCode list_all_columns(Ex &ex, std::int64_t work_bytes, const In &in, const SpgemmPlan<Ex> &plan, const int *ptr, int *col)
-{
-  const int *row = plan.row.data();
-
-  PetscFunctionBegin;
-  PetscCall(for_sizes([&](auto size) {
-    constexpr int T = decltype(size)::value;
-    return with_lanes<KeyedSums<T, 1>>(in.B.average(), [&](auto lanes) {
-      return list_columns<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], ptr, col);
-    });
-  }));
-  if (plan.windows > 0)
-    PetscCall(for_slices(ex, in, row + plan.begin[tables], plan.begin[tables + 1] - plan.begin[tables], work_bytes,
-                         [&](const Slice &slice) { return fill_slice(ex, slice, ptr, col); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // The factors' entries stand for blocks, plan.rows x plan.inner those of the left one, plan.inner x run those of B; plan.run columns, or 1,
 // are to be summed together.
 template <class In, class Ex>
 PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int run, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
   Array<int, Ex> weights, offsets, columns;
+  RowColumns<Ex> found;
   const CsrView<double> &left = left_factor(in);
   const int rows = left.rows;
   std::int64_t nnz = 0;
@@ -196,7 +87,7 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
     plan.products = std::accumulate(ptr, ptr + rows, std::int64_t{0});
     PetscCall(list_by_marks(ex, in, rows, ptr, columns, &nnz));
   } else {
-    PetscCall(count_all_columns(ex, options.work_bytes, in, rows, ptr, &plan.products));
+    PetscCall(found.count(ex, options.work_bytes, in, rows, ptr, &plan.products));
     PetscCall(exclusive_scan(ex, rows, ptr, nullptr));
   }
   plan.products *= std::int64_t{plan.rows} * plan.inner * run;
@@ -206,7 +97,8 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
              "More than 2^31 - 1 entries on one process: use more processes");
   if constexpr (!Ex::one_by_one) {
     PetscCall(columns.allocate(ex, nnz));
-    PetscCall(list_all_columns(ex, options.work_bytes, in, plan, ptr, columns.data()));
+    PetscCall(found.write(ex, options.work_bytes, in, plan, ptr, columns.data()));
+    found = {};
   }
   if (plan.rows == 1 && run == 1) {
     C.ptr = std::move(offsets);

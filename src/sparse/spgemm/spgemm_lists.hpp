@@ -20,45 +20,19 @@ template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int cols, con
   });
 }
 
-// How many rows go to each size of table; the last ones to none, but to bits or windows.
-struct RowsOfTables {
-  int of[tables + 1] = {};
-  int doubtful = 0;         // whose table may turn out to be too small
-  std::int64_t numbers = 0; // a sum over the rows, which so costs no wait of its own: see list_by_table()
-};
-struct AllRowsOfTables {
-  AMGKIT_FN RowsOfTables operator()(const RowsOfTables &a, const RowsOfTables &b) const
-  {
-    RowsOfTables sum;
-    for (int t = 0; t <= tables; t++) sum.of[t] = a.of[t] + b.of[t];
-    sum.doubtful = a.doubtful + b.doubtful;
-    sum.numbers = a.numbers + b.numbers;
-    return sum;
-  }
-};
+// How many rows go to each size of table, the last ones to none, but to bits or windows; and two sums over all rows.
+using RowsOfTables = PartSizes<tables + 1, 2>;
 
-// row <- the rows i with table(i) = 0, those with 1, ..., ascending among themselves; counts: how many these are, how many are doubtful(i),
-// and the sum of number(i). One wait for all.
+// row <- the rows i with table(i) = 0, those with 1, ..., ascending among themselves. Sums: of doubtful(i), whether the table may turn out
+// to be too small, and of number(i). One wait for all.
 template <class Ex, class F, class G, class H>
 PetscErrorCode list_by_table(Ex &ex, std::int64_t rows, F table, G doubtful, H number, int *row, RowsOfTables *counts)
 {
-  PetscFunctionBegin;
-  PetscCall(reduce<RowsOfTables>(
+  return partition(
       ex, rows,
       [=] AMGKIT_FN(std::int64_t i) {
-        RowsOfTables one;
-        const int mine = table(i);
-        for (int t = 0; t <= tables; t++) one.of[t] = mine == t;
-        one.doubtful = doubtful(i);
-        one.numbers = number(i);
-        return one;
+        return Member<2>{table(i), {doubtful(i), number(i)}};
       },
-      {}, AllRowsOfTables{}, counts));
-  for (int t = 0; t <= tables; row += counts->of[t++]) {
-    if (counts->of[t] == 0) continue;
-    PetscCall(compact(
-        ex, rows, [=] AMGKIT_FN(std::int64_t i) { return table(i) == t; }, row, nullptr));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+      row, counts);
 }
 } // namespace amgkit::spgemm

@@ -20,7 +20,7 @@ template <int T> using Keys = SlotKeys<slots_of(T)>;
 // The columns are listed as they come.
 template <int T> struct ListedKeys : Keys<T> {
   int used;
-  int list[columns_of(T)];
+  int list[slots_of(T)];
 };
 // place[s]: the place of slot s's column among those of a row.
 template <int Slots> struct PlacedKeys : SlotKeys<Slots> {

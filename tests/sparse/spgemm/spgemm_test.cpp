@@ -280,6 +280,26 @@ TEST(SpgemmMemory, EveryAllocationOfPlacesMayFail)
   }
   EXPECT_EQ(failed, 2);
 }
+// Columns for which there is no memory to spare are found twice: those of all rows, or of the rounds with most places.
+TEST(SpgemmMemory, GivesTheSameWithoutRoomForColumns)
+{
+  for (const std::int64_t places : {0, 100, 2000, 20000}) {
+    Debug ex;
+    ex.available = 16 * places * static_cast<std::int64_t>(sizeof(int));
+    for (const Factors &in : long_products()) {
+      Csr<double, Debug> A, B, C;
+      SpgemmPlan<Debug> plan;
+      HostCsr got;
+      OK(upload(ex, in.A, A));
+      OK(upload(ex, in.B, B));
+      OK(spgemm_symbolic(ex, {}, A.view(), B.view(), C, plan));
+      OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
+      OK(download(ex, C, got));
+      expect_same_csr(got, product_of(in.A, in.B), in.name + ", room for " + std::to_string(places));
+    }
+  }
+}
+
 TEST(SpgemmMemory, EveryAllocationMayFail) { check_failing_allocations(long_products()[4], {}); }
 TEST(SpgemmMemory, EveryAllocationMayFailWithRuns) { check_failing_allocations(in_runs(long_products(), 3)[4], {.run = 3}); }
 } // namespace amgkit::test
