@@ -43,8 +43,9 @@ template <class Ex> PetscErrorCode memory_for_product(Ex &ex, std::int64_t asked
   *bytes = asked > 0 ? static_cast<double>(asked) : static_cast<double>(available) / 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-// How many bytes to take, of so many that spare time alone: a sixteenth of what is free at most. Asks the device only for what may matter.
-template <class Ex> PetscErrorCode memory_to_spare(Ex &ex, std::int64_t bytes, std::int64_t *taken)
+// *taken: how many of these bytes to use for something that only saves time: at most a sixteenth of what is free. Asks the device only for
+// what may matter.
+template <class Ex> PetscErrorCode part_to_spare(Ex &ex, std::int64_t bytes, std::int64_t *taken)
 {
   constexpr std::int64_t matters = Ex::on_device ? 1 << 24 : 0;
   std::int64_t available = INT64_MAX;
@@ -54,13 +55,13 @@ template <class Ex> PetscErrorCode memory_to_spare(Ex &ex, std::int64_t bytes, s
   *taken = std::min(bytes, available / 16);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-// Whether it is all of them.
+// *spare: whether all of them may be used.
 template <class Ex> PetscErrorCode memory_to_spare(Ex &ex, std::size_t bytes, bool *spare)
 {
   std::int64_t taken;
 
   PetscFunctionBegin;
-  PetscCall(memory_to_spare(ex, static_cast<std::int64_t>(bytes), &taken));
+  PetscCall(part_to_spare(ex, static_cast<std::int64_t>(bytes), &taken));
   *spare = taken == static_cast<std::int64_t>(bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

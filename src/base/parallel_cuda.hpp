@@ -1,4 +1,4 @@
-// The parallel vocabulary on CUDA: see parallel.hpp. Reductions, scans, sorts and selections are CUB's.
+// The parallel vocabulary on CUDA: see parallel.hpp. Reductions, scans, sorts and long selections are CUB's.
 #pragma once
 #include "base/launch_cuda.hpp"
 #include "base/log.hpp"

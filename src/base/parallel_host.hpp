@@ -293,11 +293,11 @@ template <class Key, class T, class Ex> PetscErrorCode stable_sort_pairs(Ex &, s
 template <class Ex, class F> PetscErrorCode compact(Ex &ex, std::int64_t n, F f, int *out, std::int64_t *count)
 {
   std::int64_t found = 0;
-  if (count && n > 0) detail::log_wait(ex);
+  if (n > 0) detail::log_wait(ex);
   for (std::int64_t i = 0; i < n; i++) {
     if (f(i)) out[found++] = static_cast<int>(i);
   }
-  if (count) *count = found;
+  *count = found;
   return PETSC_SUCCESS;
 }
 

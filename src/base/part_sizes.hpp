@@ -1,6 +1,8 @@
 // How many indices partition() of parallel.hpp puts into each part.
 #pragma once
-#include "base/array.hpp"
+#include "base/space.hpp"
+
+#include <cstdint>
 
 namespace amgkit
 {

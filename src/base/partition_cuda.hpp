@@ -10,9 +10,10 @@ namespace amgkit
 {
 namespace detail
 {
-inline constexpr int partition_threads = 1024, partition_items = 4; // of a thread, in a tile
-inline constexpr std::int64_t partition_tile = std::int64_t{partition_threads} * partition_items, partition_blocks = 256;
-
+inline constexpr int partition_threads = 1024;
+inline constexpr int partition_items = 4; // of a thread, in a tile
+inline constexpr std::int64_t partition_tile = std::int64_t{partition_threads} * partition_items;
+inline constexpr std::int64_t partition_blocks = 256; // at most
 inline constexpr int partition_warps = partition_threads / 32;
 static_assert(partition_warps == 32); // so that the sums of a block's warps are summed by one
 
@@ -79,8 +80,8 @@ __global__ __launch_bounds__(partition_threads) void count_parts_kernel(std::int
   if (threadIdx.x == 0) of_block[blockIdx.x] = all;
 }
 
-// before[p][k][w]: how many of the tile are in part p. -> those before item k of the threads of warp w. A warp a part; next[p] grows by
-// all.
+// before[p][k][w]: how many of warp w's items k are in part p -> how many of the tile's items before these are. at[p] <- next[p], which
+// grows by how many the tile has. One warp a part.
 template <int Parts, int Items, int Warps>
 __device__ void scan_tile(int (&before)[Parts][Items][Warps], std::int64_t (&at)[Parts], std::int64_t (&next)[Parts])
 {
@@ -102,7 +103,7 @@ __device__ void scan_tile(int (&before)[Parts][Items][Warps], std::int64_t (&at)
   next[part] += sum;
 }
 
-// of_block: the sizes of all blocks, or nullptr for a block alone. sizes: nullptr, or on the host.
+// of_block: the sizes of all blocks, or nullptr for a block alone. sizes: on the host.
 template <int Parts, class Sizes, class F>
 __global__ __launch_bounds__(partition_threads) void write_parts_kernel(std::int64_t n, std::int64_t length, F f, Sizes *of_block, int *out,
                                                                         Sizes *sizes)
@@ -122,7 +123,7 @@ __global__ __launch_bounds__(partition_threads) void write_parts_kernel(std::int
   if (threadIdx.x == 0) {
     std::int64_t begin = 0;
     for (int p = 0; p < Parts; begin += all.of[p++]) next[p] = begin + (of_block ? earlier.of[p] : 0);
-    if (blockIdx.x == 0 && sizes) *sizes = all;
+    if (blockIdx.x == 0) *sizes = all;
   }
   for (std::int64_t tile = range.begin; tile < range.end; tile += partition_tile) {
     int part[partition_items], place[partition_items] = {};
@@ -151,7 +152,7 @@ __global__ __launch_bounds__(partition_threads) void write_parts_kernel(std::int
   }
 }
 
-// sizes: nullptr, or on the host.
+// Waits.
 template <int Parts, class Sizes, class F> PetscErrorCode write_parts(Cuda &ex, std::int64_t n, F f, int *out, Sizes *sizes)
 {
   const std::int64_t tiles = (n + partition_tile - 1) / partition_tile, length = (tiles - 1) / partition_blocks + 1; // tiles of a block
@@ -163,7 +164,9 @@ template <int Parts, class Sizes, class F> PetscErrorCode write_parts(Cuda &ex, 
   if (blocks_needed > 1) PetscCall(scratch_memory(ex, blocks_needed * sizeof(Sizes), &scratch));
   auto *of_block = static_cast<Sizes *>(scratch);
   if (of_block) PetscCall(launch(ex, blocks_needed, partition_threads, count_parts_kernel<Sizes, F>, n, indices, f, of_block));
-  PetscCall(launch(ex, blocks_needed, partition_threads, write_parts_kernel<Parts, Sizes, F>, n, indices, f, of_block, out, sizes));
+  PetscCall(launch(ex, blocks_needed, partition_threads, write_parts_kernel<Parts, Sizes, F>, n, indices, f, of_block, out,
+                   scalar_on_host<Sizes>(ex)));
+  PetscCall(read_scalar(ex, sizes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace detail
@@ -171,34 +174,27 @@ template <int Parts, class Sizes, class F> PetscErrorCode write_parts(Cuda &ex, 
 template <int Parts, int Numbers, class F>
 PetscErrorCode partition(Cuda &ex, std::int64_t n, F f, int *out, PartSizes<Parts, Numbers> *sizes)
 {
-  using Sizes = PartSizes<Parts, Numbers>;
-
   PetscFunctionBegin;
   *sizes = {};
-  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(detail::write_parts<Parts>(ex, n, f, out, detail::scalar_on_host<Sizes>(ex)));
-  PetscCall(detail::read_scalar(ex, sizes));
+  if (n > 0) PetscCall(detail::write_parts<Parts>(ex, n, f, out, sizes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Few indices are the one part of a partition, in one launch in place of DeviceSelect's two.
 template <class F> PetscErrorCode compact(Cuda &ex, std::int64_t n, F f, int *out, std::int64_t *count)
 {
-  using One = PartSizes<1, 1>;
-
   PetscFunctionBegin;
-  if (count) *count = 0;
+  *count = 0;
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (n <= detail::partition_tile) {
-    One size{};
+    PartSizes<1, 1> size;
     PetscCall(detail::write_parts<1>(
         ex, n,
         [=] AMGKIT_FN(std::int64_t i) {
           return Member<1>{f(i) ? 0 : 1, {0}};
         },
-        out, count ? detail::scalar_on_host<One>(ex) : nullptr));
-    if (count) PetscCall(detail::read_scalar(ex, &size));
-    if (count) *count = size.of[0];
+        out, &size));
+    *count = size.of[0];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   auto *selected = detail::scalar_on_host<std::int64_t>(ex);
@@ -206,7 +202,7 @@ template <class F> PetscErrorCode compact(Cuda &ex, std::int64_t n, F f, int *ou
     return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<int>(0), out, selected, n, detail::Returns<bool, F>{f},
                                  ex.stream);
   }));
-  if (count) PetscCall(detail::read_scalar(ex, count));
+  PetscCall(detail::read_scalar(ex, count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

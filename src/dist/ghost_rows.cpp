@@ -33,7 +33,8 @@ PetscErrorCode GhostRows<Ex>::Side::count(Ex &ex, const std::vector<int> &rows_o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// entry: first_entry of count(), which wraps around where all ranks' entries are more than an int; those of one rank never are. Local.
+// entry: first_entry of count(), modulo 2^32, where all ranks' entries are more than an int holds; those of one rank are not so many.
+// Local.
 template <class Ex> PetscErrorCode GhostRows<Ex>::Side::allocate(Ex &ex, const int *entry)
 {
   std::vector<std::int64_t> shifts;
@@ -46,9 +47,9 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::Side::allocate(Ex &ex, const i
     shifts.push_back(std::int64_t{block.back()} * block_entries - entries);
     block.push_back(block.back() + static_cast<int>((length + block_entries - 1) / block_entries));
     entries += length;
+    PetscCheck(entries <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "More than 2^31 - 1 entries in other processes' rows, or in rows for them: use more processes");
   }
-  PetscCheck(entries <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "More than 2^31 - 1 entries in other processes' rows, or in rows for them: use more processes");
   PetscCall(upload(ex, shifts, shift));
   PetscCall(buffer.allocate(ex, std::int64_t{block.back()} * block_entries, Memory::communicated));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -9,6 +9,9 @@ namespace
 // Steps between two counts of what is left, which the host waits for. Grids with 7 and 27 points take 10 to 16 steps for k = 2, by turns
 // one that finds roots and one that finds what they reach.
 constexpr int steps_a_count = 4;
+// So many are counted after half of the steps, too. Two steps leave about a third, and the others gain more from a new list than the wait
+// costs on an H200.
+constexpr std::int64_t many_vertices = 1 << 19;
 
 template <class Ex> struct Vertices {
   Array<VertexWord, Ex> word;
@@ -85,7 +88,10 @@ template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Ar
     std::int64_t left = vertices.left;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT64_T, MPI_SUM, G.comm));
     if (left == 0) break;
-    for (int step = 0; step < steps_a_count; step++) PetscCall(vertices.step(ex, G, k));
+    for (int step = 0; step < steps_a_count; step++) {
+      if (step == steps_a_count / 2 && vertices.left >= many_vertices) PetscCall(vertices.count(ex, G, k, root.data()));
+      PetscCall(vertices.step(ex, G, k));
+    }
     PetscCall(vertices.count(ex, G, k, root.data()));
   }
   PetscCall(roots_of_words(ex, G.diag.rows, vertices.word.data(), root.data()));

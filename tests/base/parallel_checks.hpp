@@ -1,5 +1,6 @@
 // What the parallel vocabulary must do, written as kernels: each call leaves its result in `out` for the test to compare.
 #pragma once
+#include "base/array.hpp"
 #include "base/part_sizes.hpp"
 
 namespace amgkit::test
@@ -51,9 +52,9 @@ PetscErrorCode check_scan(Ex &, std::int64_t n, int *x, std::int64_t *total, con
 template <class Ex, class Key> PetscErrorCode check_sort(Ex &, std::int64_t n, Key *key, int *value, int bits);
 // The i with i % 3 == 1
 template <class Ex> PetscErrorCode check_compact(Ex &, std::int64_t n, int *out, std::int64_t *count);
-// the parts of i² mod 7, that is 0, 1, 2 and, in none, 4; numbers: i mod 5, and i
+// the parts of i² mod base; for base = 7 that is 0, 1, 2 and, in none, 4; numbers: i mod 5, and i
 inline constexpr int parts_checked = 3;
-template <class Ex> PetscErrorCode check_partition(Ex &, std::int64_t n, int *out, PartSizes<parts_checked, 2> *sizes);
+template <class Ex> PetscErrorCode check_partition(Ex &, std::int64_t n, int base, int *out, PartSizes<parts_checked, 2> *sizes);
 // x[i] = 1 / (1 + i) + the sum of x[j] / 8, in this order, over the i mod 43 indices j = max(i - 1 - k² mod 60, 0), k = 0, 1, ...
 // trail[3 i ..] = x[i], the largest of trail[3 j + 2], j as before, and 1 more than this; 0 and 1 where there is no j.
 template <int Lanes, class Ex>

@@ -269,12 +269,12 @@ template <class Ex> PetscErrorCode check_compact(Ex &ex, std::int64_t n, int *ou
       ex, n, [=] AMGKIT_FN(std::int64_t i) { return i % 3 == 1; }, out, count);
 }
 
-template <class Ex> PetscErrorCode check_partition(Ex &ex, std::int64_t n, int *out, PartSizes<parts_checked, 2> *sizes)
+template <class Ex> PetscErrorCode check_partition(Ex &ex, std::int64_t n, int base, int *out, PartSizes<parts_checked, 2> *sizes)
 {
   return partition(
       ex, n,
       [=] AMGKIT_FN(std::int64_t i) {
-        return Member<2>{static_cast<int>(i * i % 7), {i % 5, i}};
+        return Member<2>{static_cast<int>(i * i % base), {i % 5, i}};
       },
       out, sizes);
 }
@@ -364,7 +364,7 @@ template PetscErrorCode check_scan(Space &, std::int64_t, int *, std::int64_t *,
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint32_t *, int *, int);
 template PetscErrorCode check_sort(Space &, std::int64_t, std::uint64_t *, int *, int);
 template PetscErrorCode check_compact(Space &, std::int64_t, int *, std::int64_t *);
-template PetscErrorCode check_partition(Space &, std::int64_t, int *, PartSizes<parts_checked, 2> *);
+template PetscErrorCode check_partition(Space &, std::int64_t, int, int *, PartSizes<parts_checked, 2> *);
 template PetscErrorCode check_rows_in_order<1>(Space &, std::int64_t, std::int64_t, unsigned *, double *, double *);
 template PetscErrorCode check_rows_in_order<4>(Space &, std::int64_t, std::int64_t, unsigned *, double *, double *);
 template PetscErrorCode check_rows_in_order<32>(Space &, std::int64_t, std::int64_t, unsigned *, double *, double *);

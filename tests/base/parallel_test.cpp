@@ -11,7 +11,7 @@ namespace amgkit::test
 template <class Ex> using Parallel = SpaceTest<Ex>;
 TYPED_TEST_SUITE(Parallel, Spaces, SpaceName);
 
-constexpr std::int64_t sizes[] = {0, 1, 31, 32, 33, 1000, 8191, 8192, 100003}; // a block of a GPU scans less than 8192
+constexpr std::int64_t sizes[] = {0, 1, 31, 32, 33, 1000, 4096, 4097, 8191, 8192, 100003}; // a block of a GPU selects 4096, scans 8191
 
 // f(an integral constant) for 4 lanes or 32
 template <class F> PetscErrorCode with_lanes(int lanes, F f)
@@ -315,31 +315,34 @@ TYPED_TEST(Parallel, ReduceScanCompact)
   }
 }
 
-// Of one block of a GPU, of a tile for each of several blocks, and of several tiles for each.
+// Of one block of a GPU, of a tile for each of several blocks, and of several tiles for each. With base 1 all are in one part.
 TYPED_TEST(Parallel, PartsAscendOneAfterTheOther)
 {
-  for (const std::int64_t n : {0, 1, 31, 33, 4096, 4097, 100003, 1048577, 3000017}) {
-    std::vector<int> expected;
-    std::int64_t of[parts_checked], numbers[2] = {};
-    for (int p = 0; p < parts_checked; p++) {
-      const std::size_t begin = expected.size();
-      for (std::int64_t i = 0; i < n; i++) {
-        if (i * i % 7 == p) expected.push_back(static_cast<int>(i));
+  for (const std::int64_t n : {0, 1, 31, 33, 4096, 4097, 100003, 1048576, 1048577, 2097153}) {
+    for (const int base : {7, 1}) {
+      SCOPED_TRACE(std::to_string(n) + ", base " + std::to_string(base));
+      std::vector<int> expected;
+      std::int64_t of[parts_checked], numbers[2] = {};
+      for (int p = 0; p < parts_checked; p++) {
+        const std::size_t begin = expected.size();
+        for (std::int64_t i = 0; i < n; i++) {
+          if (i * i % base == p) expected.push_back(static_cast<int>(i));
+        }
+        of[p] = static_cast<std::int64_t>(expected.size() - begin);
       }
-      of[p] = static_cast<std::int64_t>(expected.size() - begin);
+      for (std::int64_t i = 0; i < n; i++) {
+        numbers[0] += i % 5;
+        numbers[1] += i;
+      }
+      auto out = this->to_space(std::vector<int>(n, -1));
+      PartSizes<parts_checked, 2> sizes{};
+      sizes.of[0] = 99;
+      OK(check_partition(this->ex, n, base, out.data(), &sizes));
+      for (int p = 0; p < parts_checked; p++) EXPECT_EQ(sizes.of[p], of[p]);
+      for (int k = 0; k < 2; k++) EXPECT_EQ(sizes.numbers[k], numbers[k]);
+      expected.resize(n, -1); // nothing is written behind
+      EXPECT_TRUE(this->to_host(out) == expected);
     }
-    for (std::int64_t i = 0; i < n; i++) {
-      numbers[0] += i % 5;
-      numbers[1] += i;
-    }
-    auto out = this->to_space(std::vector<int>(n, -1));
-    PartSizes<parts_checked, 2> sizes{};
-    sizes.of[0] = 99;
-    OK(check_partition(this->ex, n, out.data(), &sizes));
-    for (int p = 0; p < parts_checked; p++) EXPECT_EQ(sizes.of[p], of[p]) << n;
-    for (int k = 0; k < 2; k++) EXPECT_EQ(sizes.numbers[k], numbers[k]) << n;
-    expected.resize(n, -1); // nothing is written behind
-    EXPECT_EQ(this->to_host(out), expected) << n;
   }
 }
 

@@ -112,6 +112,26 @@ TYPED_TEST(Mis, IsItsDefinitionOnAnyNumberOfRanks)
   }
 }
 
+// So many that the undecided ones are counted within four steps.
+TYPED_TEST(Mis, IsGreedyOnAMillionVertices)
+{
+  const int n = 1 << 20;
+  const Neighbours S = ladder(n);
+  std::vector<int> order(n);
+  Flags all, root(n, 0);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), larger);
+  for (const int i : order) {
+    bool near = false; // a root, within two steps
+    for (const int j : S[i]) {
+      for (const int l : S[j]) near = near || root[j] || root[l];
+    }
+    root[i] = !near;
+  }
+  flags_everywhere(this->ex, matrix_of(S), roots(this->ex, 2), all);
+  EXPECT_TRUE(all == root);
+}
+
 // Whatever the keys: one root of a clique, a star, a pair and a path of three; none where nothing depends on anything.
 TYPED_TEST(Mis, ByHand)
 {

@@ -130,6 +130,15 @@ TYPED_TEST(Pmis, IsGreedyOnAnyNumberOfRanks)
   }
 }
 
+// So many that the undecided ones are listed within a round.
+TYPED_TEST(Pmis, IsGreedyOnAMillionPoints)
+{
+  const Neighbours S = ladder(1 << 20);
+  Flags all;
+  flags_everywhere(this->ex, matrix_of(S), splitting(this->ex, Isolated::fine), all);
+  EXPECT_TRUE(all == greedy(S, Isolated::fine));
+}
+
 // On the strong entries of matrices, as amgclassical uses it.
 TYPED_TEST(Pmis, OfStrongCouplings)
 {

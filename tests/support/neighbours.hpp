@@ -22,6 +22,17 @@ inline Neighbours neighbours_of(const HostCsr &A)
   }
   return S;
 }
+// n / 2 rungs: i has neighbours i - 2 and i + 2, and i and i + 1 each other, for even i.
+inline Neighbours ladder(int n)
+{
+  Neighbours S(n);
+  for (int i = 0; i < n; i++) {
+    for (const int j : {i - 2, i ^ 1, i + 2}) {
+      if (j >= 0 && j < n) S[i].push_back(j);
+    }
+  }
+  return S;
+}
 inline HostCsr matrix_of(const Neighbours &S)
 {
   std::map<std::pair<int, int>, double> entries;

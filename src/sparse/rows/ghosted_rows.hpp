@@ -16,7 +16,7 @@
 
 namespace amgkit
 {
-// Chosen entries of a block, ptr and at as in Selection, and how many; ptr = nullptr: the whole block.
+// Chosen entries of a block: ptr and at as in Selection, and how many there are; ptr = nullptr: the whole block.
 struct BlockPart {
   CsrView<double> block;
   const int *ptr = nullptr, *at = nullptr;

@@ -11,10 +11,10 @@ AMGKIT_FN inline Segment row_of(const BlockPart &part, std::int64_t i)
   return part.ptr ? Segment{part.ptr[i], part.ptr[i + 1]} : entries_of(part.block, i);
 }
 // Entries of the rows before row i, which may be the end
+AMGKIT_FN inline int entries_before(const CsrView<double> &A, std::int64_t i) { return A.nnz > 0 ? A.ptr[i] - A.ptr[0] : 0; }
 AMGKIT_FN inline int entries_before(const BlockPart &part, std::int64_t i)
 {
-  if (part.ptr) return part.ptr[i];
-  return part.block.nnz > 0 ? part.block.ptr[i] - part.block.ptr[0] : 0;
+  return part.ptr ? part.ptr[i] : entries_before(part.block, i);
 }
 AMGKIT_FN inline int position(const BlockPart &part, int k) { return part.at ? part.at[k] : k; }
 
@@ -142,8 +142,7 @@ template <class Ex> PetscErrorCode stack_rows(Ex &ex, const BlockRows &blocks, C
   PetscCall(for_each(ex, rows + 1, [=] AMGKIT_FN(std::int64_t r) {
     const std::int64_t after = r - in.rows_before, own_rows = in.diag.block.rows;
     const std::int64_t own = after < 0 ? 0 : after < own_rows ? after : own_rows; // rows of this rank before row r
-    const int of_others = in.others.nnz > 0 ? in.others.ptr[r - own] : 0;
-    ptr[r] = entries_before(in.diag, own) + entries_before(in.offd, own) + of_others;
+    ptr[r] = entries_before(in.diag, own) + entries_before(in.offd, own) + entries_before(in.others, r - own);
   }));
   PetscCall(allocate_each(ex, entries, M.col, M.val));
   PetscCall(fill_stacked<true>(ex, in, M));
@@ -183,6 +182,8 @@ template <class Ex> PetscErrorCode split_rows(Ex &ex, const ChosenRows &chosen, 
   }));
   PetscCall(exclusive_scan(ex, in.rows, own_ptr, nullptr));
   PetscCall(exclusive_scan(ex, in.rows, ghost_ptr, &outside, reinterpret_cast<const unsigned *>(own_ptr + in.rows), &inside));
+  PetscCheck(inside <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "More than 2^31 - 1 entries on one process: use more processes");
   PetscCall(allocate_each(ex, inside, diag.col, diag.val));
   PetscCall(allocate_each(ex, outside, offd.col, offd.val));
   PetscCall(fill_split<true>(ex, chosen, diag, offd));

@@ -27,6 +27,7 @@ enum class SpgemmKind { native, cusparse, kokkos };
 struct SpgemmOptions {
   SpgemmKind kind = SpgemmKind::native;
   std::int64_t work_bytes = std::int64_t{256} << 20; // native: at most so many for long rows, which are done in slices, a row at least
+  std::int64_t kept_bytes = std::int64_t{512} << 20; // native: at most so many for columns that are kept, see spgemm_columns.hpp
   // About so many for A P in R (A P) with the rows of A that it is made of, see sliced_product.hpp; 0: half of what is free, as slices
   // share rows and find their patterns twice: four of them at 7-point 256³ take 261 ms for a setup of 206.
   std::int64_t product_bytes = 0;

@@ -5,10 +5,10 @@
 // table, if it has half as many slots as the row has products, or else with the smallest that has an eighth. Where that is too small the
 // next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
 //
-// Where a row's columns begin is known when all rows are counted. They are kept until then, with a place for each slot of the table. The
-// rows for which there is no memory to spare, or that would take more than most_kept_bytes, find them a second time. A gigabyte saves about
-// 1.6 ms of a setup on an H200: 8 % at 27-point 160³ with amgclassical, 2 % at 7-point 256³, where without a limit the peak of the
-// memory would be 2.6 GB higher.
+// Where a row's columns begin is known when all rows are counted. Until then they are kept, with a place for each slot of the table. Rows
+// for which there is no memory to spare, or more than SpgemmOptions::kept_bytes, find their columns a second time. Keeping a gigabyte saves
+// about 1.6 ms of a setup on an H200: 8 % at 27-point 160³ with amgclassical, 2 % at 7-point 256³. Without the limit, the peak of the
+// memory would be 2.6 GB higher there.
 #pragma once
 #include "sparse/spgemm/spgemm_bitmaps.hpp"
 #include "sparse/spgemm/spgemm_lanes.hpp"
@@ -18,45 +18,52 @@
 
 namespace amgkit::spgemm
 {
-// What next[i] is of a row i of C whose columns are kept in a table of size t. Below: the table to be tried, or done, without any kept.
+// next[i] of a row i of C whose columns are kept in a table of size t. Smaller values: the size of table to try next, or done.
 constexpr int kept_from(int t) { return done + 1 + t; }
 
-inline constexpr std::int64_t most_kept_bytes = std::int64_t{512} << 20; // of a product
-
-// Where the columns of the first rows of a list are kept: those of the l-th in place[slots_of(t) l + 0, 1, ...], ascending, if they fit.
+// Where the columns of the first rows of a list are kept: those of the l-th in place[slots_of(t) l + 0, 1, ...], ascending, if there are at
+// most so many.
 struct KeptRows {
   std::int64_t rows = 0;
+  int most = 0;
   int *place = nullptr;
 };
 
-// count[i] <- number of columns of the n rows i = row[l] of C, which the first ones keep; or next[i] <- T + 1 where there are more than
-// slots.
+// Collects row i's columns in the table; whether there are more than it has slots, for all lanes.
+template <class Team, class In, class Table> AMGKIT_FN bool collect(const Team &team, const In &in, int i, Table &table)
+{
+  bool full = false;
+  clear(team, table);
+  team.once([&] { table.used = 0; });
+  team.sync();
+  for_columns(team, in, in.row(i), [&](int column) {
+    if (full) return;
+    const Slot slot = insert(table, column);
+    full = slot.at < 0;
+    if (slot.fresh) table.list[atomic_increment(&table.used)] = column;
+  });
+  full = team.any(full);
+  team.sync();
+  return full;
+}
+
+// count[i] <- number of columns of the n rows i = row[l] of C; or next[i] <- T + 1 where there are more than slots. The first kept.rows
+// rows write theirs to kept.place.
 template <int Lanes, int T, class In, class Ex>
-PetscErrorCode count_columns(Ex &ex, const In &in, const int *row, std::int64_t n, const KeptRows &keeping, int *count, unsigned char *next)
+PetscErrorCode count_columns(Ex &ex, const In &in, const int *row, std::int64_t n, const KeptRows &first, int *count, unsigned char *next)
 {
   constexpr int kept_here = kept_from(T);
-  const KeptRows kept = keeping;
+  const KeptRows kept = first;
   return for_rows_with<Lanes, ListedKeys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
     const int i = row[l];
-    const bool keeps = l < kept.rows;
-    bool full = false;
-    clear(team, table);
-    team.once([&] { table.used = 0; });
-    team.sync();
-    for_columns(team, in, in.row(i), [&](int column) {
-      if (full) return;
-      const Slot slot = insert(table, column);
-      full = slot.at < 0;
-      if (slot.fresh) table.list[atomic_increment(&table.used)] = column;
-    });
-    full = team.any(full);
-    team.sync();
+    const bool full = collect(team, in, i, table);
     const int columns = table.used;
+    const bool keep = !full && l < kept.rows && columns <= kept.most;
     team.once([&] {
       count[i] = columns;
-      next[i] = static_cast<unsigned char>(full ? T + 1 : keeps ? kept_here : done);
+      next[i] = static_cast<unsigned char>(full ? T + 1 : keep ? kept_here : done);
     });
-    if (keeps && !full) team.for_sorted(columns, table.list, [&](int t, int column) { kept.place[l * table.slots + t] = column; });
+    if (keep) team.for_sorted(columns, table.list, [&](int t, int column) { kept.place[l * table.slots + t] = column; });
   });
 }
 
@@ -67,13 +74,7 @@ PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n
   return for_rows_with<Lanes, ListedKeys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
     const int i = row[l], begin = ptr[i];
     if (next[i] > done) return;
-    clear(team, table);
-    team.once([&] { table.used = 0; });
-    team.sync();
-    for_columns(team, in, in.row(i), [&](int column) {
-      if (insert(table, column).fresh) table.list[atomic_increment(&table.used)] = column;
-    });
-    team.sync();
+    collect(team, in, i, table);
     team.for_sorted(ptr[i + 1] - begin, table.list, [&](int t, int column) { col[begin + t] = column; });
   });
 }
@@ -95,23 +96,26 @@ PetscErrorCode copy_columns(Ex &ex, int t, const int *row, const KeptRows &from,
 // The columns of all rows of C: count(), then write().
 template <class Ex> class RowColumns {
 public:
-  // count[i]: the products of row i of C -> its columns. *products: the sum of the former. Each round tries a table with every row that is
-  // left; a round more where one may have been too small.
-  template <class In> PetscErrorCode count(Ex &ex, std::int64_t work_bytes, const In &in, int rows, int *count, std::int64_t *products)
+  // count[i]: the products of row i of C -> its columns. *products: the sum of the former. most: columns of a row that fits the tables with
+  // sums; others are written as bits. Each round tries a table with every row that is left; a round more where one may have been too small.
+  template <class In>
+  PetscErrorCode count(Ex &ex, const SpgemmOptions &options, const In &in, int rows, int most, int *count, std::int64_t *products)
   {
     constexpr int smallest = slots_of(0);
     const int cols = in.B.cols;
-    std::int64_t left = rows;
+    std::int64_t rows_left = rows;
     bool first = true, more = true;
 
     PetscFunctionBegin;
+    most_ = most;
+    bytes_left_ = options.kept_bytes;
     PetscCall(nexts_.allocate(ex, rows));
     unsigned char *next = nexts_.data();
     PetscCall(choose_tables(ex, rows, cols, count, next));
     for (; more; first = false) {
       RowsOfTables counts{};
       Array<int, Ex> list;
-      PetscCall(list.allocate(ex, left));
+      PetscCall(list.allocate(ex, rows_left));
       const int *row = list.data();
       PetscCall(list_by_table(
           ex, rows, [=] AMGKIT_FN(std::int64_t i) { return int{next[i]}; },
@@ -119,14 +123,14 @@ public:
             return next[i] < tables && (!first || (count[i] < cols ? count[i] : cols) > smallest << 2 * next[i]);
           },
           [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{count[i]}; }, list.data(), &counts));
-      if (first) *products = counts.numbers[1];
-      more = counts.numbers[0] > 0;
-      left = counts.numbers[0] + counts.of[tables];
+      if (first) *products = counts.numbers[total_number];
+      more = counts.numbers[doubtful_rows] > 0;
+      rows_left = counts.numbers[doubtful_rows] + counts.of[tables];
       PetscCall(try_tables(ex, in, counts, row, count));
       row += std::accumulate(counts.of, counts.of + tables, std::int64_t{0});
       if (!more && counts.of[tables] > 0)
-        PetscCall(
-            for_slices(ex, in, row, counts.of[tables], work_bytes, [&](const Slice &slice) { return count_slice(ex, slice, count); }));
+        PetscCall(for_slices(ex, in, row, counts.of[tables], options.work_bytes,
+                             [&](const Slice &slice) { return count_slice(ex, slice, count); }));
       lists_.push_back(std::move(list));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -134,13 +138,13 @@ public:
 
   // col <- C's columns, ascending in each row, where the counts have become ptr, and plan has C's rows.
   template <class In>
-  PetscErrorCode write(Ex &ex, std::int64_t work_bytes, const In &in, const SpgemmPlan<Ex> &plan, const int *ptr, int *col)
+  PetscErrorCode write(Ex &ex, const SpgemmOptions &options, const In &in, const SpgemmPlan<Ex> &plan, const int *ptr, int *col)
   {
     const int *row = plan.row.data();
     const unsigned char *next = nexts_.data();
 
     PetscFunctionBegin;
-    for (Kept &kept : kept_) PetscCall(copy_columns(ex, kept.t, kept.row, kept.rows(), next, ptr, col));
+    for (Kept &kept : kept_) PetscCall(copy_columns(ex, kept.t, kept.row, kept.rows(most_), next, ptr, col));
     if (!all_kept_) {
       PetscCall(for_sizes([&](auto size) {
         constexpr int T = decltype(size)::value;
@@ -150,7 +154,7 @@ public:
       }));
     }
     if (plan.windows > 0)
-      PetscCall(for_slices(ex, in, row + plan.begin[tables], plan.begin[tables + 1] - plan.begin[tables], work_bytes,
+      PetscCall(for_slices(ex, in, row + plan.begin[tables], plan.begin[tables + 1] - plan.begin[tables], options.work_bytes,
                            [&](const Slice &slice) { return fill_slice(ex, slice, ptr, col); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -162,42 +166,45 @@ private:
     const int *row;
     Array<int, Ex> places;
 
-    KeptRows rows() { return {places.size() / slots_of(t), places.data()}; }
+    KeptRows rows(int most) { return {places.size() / slots_of(t), most, places.data()}; }
   };
 
   // row: those for each size of table, one after the other
   template <class In> PetscErrorCode try_tables(Ex &ex, const In &in, const RowsOfTables &counts, const int *row, int *count)
   {
-    std::int64_t wanted = 0, left = 0;
+    std::int64_t wanted = 0, bytes = 0;
     unsigned char *next = nexts_.data();
 
     PetscFunctionBegin;
     for (int t = 0; t < tables; t++) wanted += counts.of[t] * bytes_of_row(t);
-    PetscCall(memory_to_spare(ex, std::min(wanted, most_kept_bytes - kept_bytes_), &left));
-    all_kept_ = all_kept_ && left == wanted;
-    kept_bytes_ += left;
+    PetscCall(part_to_spare(ex, std::min(wanted, bytes_left_), &bytes));
+    all_kept_ = all_kept_ && bytes == wanted;
+    bytes_left_ -= bytes;
     PetscCall(for_sizes([&](auto size) {
       constexpr int T = decltype(size)::value;
-      const std::int64_t n = counts.of[T], keeping = std::min(n, left / bytes_of_row(T));
+      const std::int64_t n = counts.of[T], first = std::min(n, bytes / bytes_of_row(T));
       Kept kept = {T, row, {}};
       PetscFunctionBegin;
       row += n;
-      left -= keeping * bytes_of_row(T);
-      PetscCall(kept.places.allocate(ex, keeping * slots_of(T)));
+      bytes -= first * bytes_of_row(T);
+      const PetscErrorCode status = first > 0 ? kept.places.allocate(ex, first * slots_of(T)) : PETSC_SUCCESS;
+      if (status != PETSC_ERR_MEM) PetscCall(status);
+      all_kept_ = all_kept_ && !status;
       PetscCall(with_lanes<KeyedSums<T, 1>>(in.B.average(), [&](auto lanes) {
-        return count_columns<decltype(lanes)::value, T>(ex, in, kept.row, n, kept.rows(), count, next);
+        return count_columns<decltype(lanes)::value, T>(ex, in, kept.row, n, kept.rows(most_), count, next);
       }));
-      if (keeping > 0) kept_.push_back(std::move(kept));
+      if (kept.places.size() > 0) kept_.push_back(std::move(kept));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   static std::int64_t bytes_of_row(int t) { return slots_of(t) * static_cast<std::int64_t>(sizeof(int)); }
 
-  std::int64_t kept_bytes_ = 0;
+  int most_ = 0;
+  std::int64_t bytes_left_ = 0; // for columns that are kept
   Array<unsigned char, Ex> nexts_;
   std::vector<Array<int, Ex>> lists_; // of the rounds
   std::vector<Kept> kept_;
-  bool all_kept_ = true; // but for rows that are too long for tables
+  bool all_kept_ = true; // but for rows with more than most_ columns
 };
 } // namespace amgkit::spgemm

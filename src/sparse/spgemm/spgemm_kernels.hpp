@@ -53,7 +53,7 @@ template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, i
       [] AMGKIT_FN(std::int64_t) { return false; },
       [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{static_cast<unsigned>(ptr[i + 1]) - static_cast<unsigned>(ptr[i])}; },
       plan.row.data(), &counts));
-  *nnz = counts.numbers[1];
+  *nnz = counts.numbers[total_number];
   if (*nnz > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   for (int t = 0; t <= tables; t++) plan.begin[t + 1] = plan.begin[t] + counts.of[t];
   const std::int64_t longs = plan.begin[tables + 1] - plan.begin[tables];
@@ -87,7 +87,7 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
     plan.products = std::accumulate(ptr, ptr + rows, std::int64_t{0});
     PetscCall(list_by_marks(ex, in, rows, ptr, columns, &nnz));
   } else {
-    PetscCall(found.count(ex, options.work_bytes, in, rows, ptr, &plan.products));
+    PetscCall(found.count(ex, options, in, rows, most_with_sums(plan, largest) * plan.run / run, ptr, &plan.products));
     PetscCall(exclusive_scan(ex, rows, ptr, nullptr));
   }
   plan.products *= std::int64_t{plan.rows} * plan.inner * run;
@@ -97,7 +97,7 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
              "More than 2^31 - 1 entries on one process: use more processes");
   if constexpr (!Ex::one_by_one) {
     PetscCall(columns.allocate(ex, nnz));
-    PetscCall(found.write(ex, options.work_bytes, in, plan, ptr, columns.data()));
+    PetscCall(found.write(ex, options, in, plan, ptr, columns.data()));
     found = {};
   }
   if (plan.rows == 1 && run == 1) {

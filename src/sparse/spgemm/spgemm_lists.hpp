@@ -22,6 +22,7 @@ template <class Ex> PetscErrorCode choose_tables(Ex &ex, int rows, int cols, con
 
 // How many rows go to each size of table, the last ones to none, but to bits or windows; and two sums over all rows.
 using RowsOfTables = PartSizes<tables + 1, 2>;
+constexpr int doubtful_rows = 0, total_number = 1; // of numbers[]
 
 // row <- the rows i with table(i) = 0, those with 1, ..., ascending among themselves. Sums: of doubtful(i), whether the table may turn out
 // to be too small, and of number(i). One wait for all.

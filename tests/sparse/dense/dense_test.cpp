@@ -139,9 +139,10 @@ TYPED_TEST(Dense, GaussJordanDoesWhatItCan)
       for (const bool shifted : {false, true}) {
         std::vector<double> M(n * n);
         for (int i = 0; i < n; i++) {
-          M[i * n + (shifted ? (i + 1) % n : i)] = 4;
-          if (i > 0) M[i * n + i - 1] += -1;
-          if (i + 1 < n) M[i * n + i + 1] += symmetric ? -1 : -0.5;
+          const int step = shifted ? 2 : 1; // pivots are taken by twos
+          M[i * n + (shifted ? (i + step) % n : i)] = 4;
+          if (i >= step) M[i * n + i - step] += -1;
+          if (i + step < n) M[i * n + i + step] += symmetric ? -1 : -0.5;
         }
         auto A = this->to_space(M);
         bool done = shifted;
@@ -172,17 +173,42 @@ TYPED_TEST(Dense, SmallPivotsAreNotTaken)
   std::vector<double> M(n * n);
   for (int i = 0; i < n; i++) M[i * n + i] = 2;
   M[0] = 1e-20;
-  M[1] = M[n] = 1;
+  M[2] = M[2 * n] = 1; // not in the first two rows, which a GPU takes together
   for (const bool symmetric : {true, false}) {
     auto A = this->to_space(M);
     bool singular = true;
     OK(dense_invert(this->ex, n, symmetric, A.data(), &singular));
     EXPECT_FALSE(singular);
-    const auto inverse = this->to_host(A); // of the first two rows: (2, -1; -1, 0) / -1
+    const auto inverse = this->to_host(A); // of rows 0 and 2: (2, -1; -1, 0) / -1
     EXPECT_NEAR(inverse[0], -2, 1e-12);
-    EXPECT_NEAR(inverse[1], 1, 1e-12);
-    EXPECT_NEAR(inverse[n], 1, 1e-12);
-    EXPECT_NEAR(inverse[n + 1], 0, 1e-12);
+    EXPECT_NEAR(inverse[2], 1, 1e-12);
+    EXPECT_NEAR(inverse[2 * n], 1, 1e-12);
+    EXPECT_NEAR(inverse[2 * n + 2], 0, 1e-12);
+  }
+}
+
+// The product of two pivots is no number, or none with all digits.
+TYPED_TEST(Dense, PivotsMayBeOfAnySize)
+{
+  constexpr int n = 70;
+  for (const double s : {1e-160, 1e-158, 1e-150, 1e150, 1e160}) {
+    std::vector<double> M(n * n);
+    for (int i = 0; i < n; i++) {
+      M[i * n + i] = 2.5 * s;
+      if (i > 0) M[i * n + i - 1] = M[(i - 1) * n + i] = -s;
+    }
+    for (const bool symmetric : {true, false}) {
+      auto A = this->to_space(M);
+      bool singular = true;
+      OK(dense_invert(this->ex, n, symmetric, A.data(), &singular));
+      EXPECT_FALSE(singular);
+      const auto inverse = this->to_host(A);
+      for (int i = 0; i < n; i++) { // M inverse e_0 = e_0
+        double sum = 0;
+        for (int j = 0; j < n; j++) sum += M[i * n + j] * inverse[j * n];
+        ASSERT_NEAR(sum, i == 0, 1e-12) << s << ", row " << i;
+      }
+    }
   }
 }
 

@@ -76,6 +76,14 @@ TYPED_TEST(Spgemm, SlicesGiveTheSame)
   for (const Factors &in : in_runs(long_products(), 3)) check_product(this->ex, in, {.work_bytes = 1500, .run = 3});
 }
 
+TYPED_TEST(Spgemm, ColumnsFoundTwiceAreTheSame)
+{
+  for (const std::int64_t bytes : {0, 400, 8000, 80000, 800000}) {
+    for (const Factors &in : long_products()) check_product(this->ex, in, {.kept_bytes = bytes});
+    for (const Factors &in : in_runs(long_products(), 3)) check_product(this->ex, in, {.kept_bytes = bytes, .run = 3});
+  }
+}
+
 TYPED_TEST(Spgemm, RunsGiveTheSameBits)
 {
   for (int run : runs) {
@@ -280,24 +288,28 @@ TEST(SpgemmMemory, EveryAllocationOfPlacesMayFail)
   }
   EXPECT_EQ(failed, 2);
 }
-// Columns for which there is no memory to spare are found twice: those of all rows, or of the rounds with most places.
-TEST(SpgemmMemory, GivesTheSameWithoutRoomForColumns)
+// By how many allocations there are.
+TEST(SpgemmMemory, ColumnsAreKeptWhereThereIsRoom)
 {
-  for (const std::int64_t places : {0, 100, 2000, 20000}) {
+  const Factors in = {"random", random_rows(30, 40, 1, 5), random_rows(40, 30, 2, 4)};
+  std::vector<std::int64_t> allocations;
+  for (const std::int64_t places : {0, 31, 32, 960}) { // for no row, none, one, all
     Debug ex;
+    Csr<double, Debug> A, B, C;
+    SpgemmPlan<Debug> plan;
+    HostCsr got;
+    OK(upload(ex, in.A, A));
+    OK(upload(ex, in.B, B));
     ex.available = 16 * places * static_cast<std::int64_t>(sizeof(int));
-    for (const Factors &in : long_products()) {
-      Csr<double, Debug> A, B, C;
-      SpgemmPlan<Debug> plan;
-      HostCsr got;
-      OK(upload(ex, in.A, A));
-      OK(upload(ex, in.B, B));
-      OK(spgemm_symbolic(ex, {}, A.view(), B.view(), C, plan));
-      OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
-      OK(download(ex, C, got));
-      expect_same_csr(got, product_of(in.A, in.B), in.name + ", room for " + std::to_string(places));
-    }
+    const std::int64_t before = ex.allocations;
+    OK(spgemm_symbolic(ex, {}, A.view(), B.view(), C, plan));
+    allocations.push_back(ex.allocations - before);
+    OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
+    OK(download(ex, C, got));
+    expect_same_csr(got, product_of(in.A, in.B), "room for " + std::to_string(places));
   }
+  const std::int64_t without = allocations[0];
+  EXPECT_EQ(allocations, (std::vector<std::int64_t>{without, without, without + 1, without + 1}));
 }
 
 TEST(SpgemmMemory, EveryAllocationMayFail) { check_failing_allocations(long_products()[4], {}); }
