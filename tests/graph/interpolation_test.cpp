@@ -456,7 +456,7 @@ TEST(InterpolationFailure, EveryAllocationMayFailOnOneRank)
     for (const InterpolationRule &rule : {kept(rule_of(kind, {0, 2})), sliced(rule_of(kind, {0, 2}), 8000)}) {
       Interpolated<Debug> problem;
       OK(problem.split(ex, A, -1, scattered(A.rows, 3)));
-      FailingAllocations failing;
+      FailingAllocations failing(true); // columns that are kept, see spgemm_columns.hpp
       for (bool more = true; more;) {
         Interpolation<Debug> interpolation;
         CoarseBlocks<Debug> P;

@@ -304,7 +304,7 @@ TEST(SmoothedProlongatorMemory, EveryAllocationMayFailOnOneRank)
   Debug ex;
   DistributedAggregates<Debug> distributed(problem, Split::even, Split::even);
   OK(distributed.create(ex));
-  FailingAllocations failing;
+  FailingAllocations failing(true); // columns that are kept, see spgemm_columns.hpp
   for (bool more = true; more;) {
     SmoothedProlongator<Debug> smoothed;
     CoarseBlocks<Debug> P;

@@ -257,7 +257,7 @@ TEST(TwoStageFailure, EveryAllocationMayFailOnOneRank)
   for (const bool keep : {false, true}) {
     TwoStageRule rule = rule_of(InterpolationKind::ext_i, {0, 0}, {0, 0}, keep);
     rule.interpolation.slice_bytes = 8000;
-    FailingAllocations failing;
+    FailingAllocations failing(true); // columns that are kept, see spgemm_columns.hpp
     for (bool more = true; more;) {
       TwoStageInterpolation<Debug> interpolation;
       SecondStrength<Debug> S2;
