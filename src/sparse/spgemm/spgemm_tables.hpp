@@ -17,10 +17,10 @@ template <int Slots> struct SlotKeys {
   int key[Slots]; // a column, or -1
 };
 template <int T> using Keys = SlotKeys<slots_of(T)>;
-// The columns are listed as they come.
-template <int T> struct ListedKeys : Keys<T> {
+// The columns are listed as they come, up to so many.
+template <int T, int Columns> struct ListedKeys : Keys<T> {
   int used;
-  int list[slots_of(T)];
+  int list[Columns];
 };
 // place[s]: the place of slot s's column among those of a row.
 template <int Slots> struct PlacedKeys : SlotKeys<Slots> {
