@@ -43,8 +43,8 @@ template <class Ex> PetscErrorCode memory_for_product(Ex &ex, std::int64_t asked
   *bytes = asked > 0 ? static_cast<double>(asked) : static_cast<double>(available) / 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-// *taken: how many of these bytes to use for something that only saves time: at most a sixteenth of what is free. Asks the device only for
-// what may matter.
+// *taken: how many of these bytes may be used for something that only saves time: at most a sixteenth of the free memory. On a device, up
+// to 16 MiB are granted without asking.
 template <class Ex> PetscErrorCode part_to_spare(Ex &ex, std::int64_t bytes, std::int64_t *taken)
 {
   constexpr std::int64_t matters = Ex::on_device ? 1 << 24 : 0;
@@ -55,7 +55,7 @@ template <class Ex> PetscErrorCode part_to_spare(Ex &ex, std::int64_t bytes, std
   *taken = std::min(bytes, available / 16);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-// *spare: whether all of them may be used.
+// *spare: whether all these bytes may be used so.
 template <class Ex> PetscErrorCode memory_to_spare(Ex &ex, std::size_t bytes, bool *spare)
 {
   std::int64_t taken;

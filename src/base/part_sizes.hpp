@@ -1,4 +1,4 @@
-// How many indices partition() of parallel.hpp puts into each part.
+// The sizes of the parts that partition() of parallel.hpp makes, and the sums that it takes.
 #pragma once
 #include "base/space.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace amgkit
 {
-// What partition() is told of an index, and what it tells of all.
+// Of an index: its part, and numbers to be added. Of all: the size of each part, and the sums.
 template <int Numbers> struct Member {
   int part;
   std::int64_t numbers[Numbers];

@@ -1,7 +1,7 @@
 // partition() and compact() of parallel.hpp on CUDA. Included by parallel_cuda.hpp.
 //
-// A block of threads takes consecutive indices. A first kernel counts what each block has in each part; in a second every block adds these
-// counts, so that it knows where its own begin, and writes them. What one block can do alone takes one launch.
+// A block of threads takes consecutive indices. A first kernel counts what each block has in each part. In a second, each block adds these
+// counts to learn where its indices go, and writes them. Up to 4096 indices need one block, which counts and writes in one launch.
 #pragma once
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -15,7 +15,7 @@ inline constexpr int partition_items = 4; // of a thread, in a tile
 inline constexpr std::int64_t partition_tile = std::int64_t{partition_threads} * partition_items;
 inline constexpr std::int64_t partition_blocks = 256; // at most
 inline constexpr int partition_warps = partition_threads / 32;
-static_assert(partition_warps == 32); // so that the sums of a block's warps are summed by one
+static_assert(partition_warps == 32); // so that one warp can add the sums of all warps
 
 __device__ inline std::int64_t sum_of_warp(std::int64_t x)
 {
@@ -23,7 +23,7 @@ __device__ inline std::int64_t sum_of_warp(std::int64_t x)
   return x;
 }
 
-// all <- the sizes of f(i), begin <= i < end, for all threads of a block
+// all <- part sizes and sums over begin <= i < end, for all threads of a block
 template <class Sizes, class F> __device__ void sizes_of_range(std::int64_t begin, std::int64_t end, const F &f, Sizes &all)
 {
   __shared__ std::int64_t of_warp[Sizes::count][partition_warps];
@@ -80,8 +80,8 @@ __global__ __launch_bounds__(partition_threads) void count_parts_kernel(std::int
   if (threadIdx.x == 0) of_block[blockIdx.x] = all;
 }
 
-// before[p][k][w]: how many of warp w's items k are in part p -> how many of the tile's items before these are. at[p] <- next[p], which
-// grows by how many the tile has. One warp a part.
+// before[p][k][w]. In: how many of warp w's k-th items are in part p. Out: how many items of part p come earlier in the tile. at[p] <-
+// next[p], which then grows by the tile's items of part p. One warp a part.
 template <int Parts, int Items, int Warps>
 __device__ void scan_tile(int (&before)[Parts][Items][Warps], std::int64_t (&at)[Parts], std::int64_t (&next)[Parts])
 {
@@ -180,7 +180,7 @@ PetscErrorCode partition(Cuda &ex, std::int64_t n, F f, int *out, PartSizes<Part
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Few indices are the one part of a partition, in one launch in place of DeviceSelect's two.
+// Up to 4096 indices are selected by a partition with one part: one launch in place of DeviceSelect's two.
 template <class F> PetscErrorCode compact(Cuda &ex, std::int64_t n, F f, int *out, std::int64_t *count)
 {
   PetscFunctionBegin;

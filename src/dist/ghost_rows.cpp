@@ -18,8 +18,8 @@ template <class Ex> GhostRows<Ex>::~GhostRows()
   if (block_ != MPI_DATATYPE_NULL) static_cast<void>(MPI_Type_free(&block_));
 }
 
-// rows_of_rank: the place of each rank's first row, and the end; row, length: as in offsets_of_rows(). first_entry: of each of these
-// places, once kernels have run. Local.
+// rows_of_rank: the place of each rank's first row, and the end; row, length: as in offsets_of_rows(). *first_entry <- that of each of
+// these places, in stream order. Local.
 template <class Ex>
 PetscErrorCode GhostRows<Ex>::Side::count(Ex &ex, const std::vector<int> &rows_of_rank, const int *row, const int *length, int *first_entry)
 {
@@ -33,7 +33,7 @@ PetscErrorCode GhostRows<Ex>::Side::count(Ex &ex, const std::vector<int> &rows_o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// entry: first_entry of count(), modulo 2^32, where all ranks' entries are more than an int holds; those of one rank are not so many.
+// entry: first_entry of count(), which may have wrapped around. Differences modulo 2^32 are right, as one rank's entries are not so many.
 // Local.
 template <class Ex> PetscErrorCode GhostRows<Ex>::Side::allocate(Ex &ex, const int *entry)
 {
@@ -48,7 +48,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::Side::allocate(Ex &ex, const i
     block.push_back(block.back() + static_cast<int>((length + block_entries - 1) / block_entries));
     entries += length;
     PetscCheck(entries <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "More than 2^31 - 1 entries in other processes' rows, or in rows for them: use more processes");
+               "More than 2^31 - 1 entries in rows received from, or sent to, other processes: use more processes");
   }
   PetscCall(upload(ex, shifts, shift));
   PetscCall(buffer.allocate(ex, std::int64_t{block.back()} * block_entries, Memory::communicated));

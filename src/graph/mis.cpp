@@ -9,8 +9,8 @@ namespace
 // Steps between two counts of what is left, which the host waits for. Grids with 7 and 27 points take 10 to 16 steps for k = 2, by turns
 // one that finds roots and one that finds what they reach.
 constexpr int steps_a_count = 4;
-// So many are counted after half of the steps, too. Two steps leave about a quarter of a grid's vertices, and the next steps gain more from
-// a new list than the wait for it costs on an H200.
+// If so many were left at the last count, they are also counted after half of the steps. For k = 2, two steps leave 26 to 27 % of a grid's
+// vertices. From so many on, a new list saves more in the next steps than waiting for it costs on an H200.
 constexpr std::int64_t many_vertices = 1 << 19;
 
 template <class Ex> struct Vertices {

@@ -8,10 +8,11 @@ namespace amgkit
 namespace
 {
 // Passes over the undecided points between two exchanges. Grids with 7 and 27 points take 12 to 15 passes in all, by turns one that finds
-// C points and one that finds their F points; the host waits once a round, for longer than a pass over a small level takes.
+// C points and one that finds their F points. The host waits once a round, or twice while many_points are left: for longer than a pass over
+// a small level takes.
 constexpr int passes_a_round = 4;
-// Two passes leave about a quarter, 26 to 28 % on grids. With so many points, the next passes then gain more from a new list than the wait
-// for it costs on an H200.
+// Two passes leave about a quarter, 26 to 28 % on grids. From so many points on, a new list saves more in the next passes than waiting for
+// it costs on an H200.
 constexpr std::int64_t many_points = 1 << 19;
 
 template <class Ex> struct Points {

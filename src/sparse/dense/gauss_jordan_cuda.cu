@@ -22,7 +22,7 @@ namespace
 {
 constexpr int block = 32, tile = 64, threads = 256;
 constexpr int block_size = block * block;
-// Each thread has 4 x 4 entries of a tile. Its columns are so far apart, so that neighbouring threads read different banks.
+// Each thread has 4 x 4 entries of a tile. Its columns are this far apart, so that neighbouring threads read different banks.
 constexpr int threads_a_row = tile / 4;
 
 // inverse <- s⁻¹ by the same elimination with blocks of two, for all threads of a thread block: half as many steps, each of which waits for
@@ -35,7 +35,7 @@ template <bool Symmetric> __device__ void invert_block(double *s, double *invers
     const double *now = s + p / 2 % 2 * block_size, *upper = now + p * block, *lower = upper + block;
     double *next = s + (p / 2 + 1) % 2 * block_size;
     const double a = upper[p], b = upper[p + 1], c = lower[p], d = lower[p + 1], determinant = a * d - b * c, r = 1 / determinant;
-    const double size = fabs(determinant); // below the smallest normal number it has lost digits
+    const double size = fabs(determinant); // one below DBL_MIN has lost digits
     fails = fails || !(size >= DBL_MIN && size <= DBL_MAX) || (Symmetric && !(a > 0 && determinant > 0));
     const bool mine = j / 2 == p / 2; // a column of the two
     const double x = mine ? j == p : upper[j], y = mine ? j > p : lower[j];

@@ -37,7 +37,7 @@ struct BlockRows {
   CsrView<double> others = {}; // in these numbers
   int rows_before = 0;         // so many of others stand before the blocks' rows
 };
-// M's pattern and values.
+// M's pattern and values. Allocates, and does not wait.
 template <class Ex> PetscErrorCode stack_rows(Ex &, const BlockRows &, Csr<double, Ex> &M);
 // M's values anew, for other values on the same patterns. Neither waits nor allocates.
 template <class Ex> PetscErrorCode stack_values(Ex &, const BlockRows &, Csr<double, Ex> &M);

@@ -10,7 +10,7 @@ AMGKIT_FN inline Segment row_of(const BlockPart &part, std::int64_t i)
 {
   return part.ptr ? Segment{part.ptr[i], part.ptr[i + 1]} : entries_of(part.block, i);
 }
-// Entries of the rows before row i, which may be the end
+// Number of entries before row i, which may be the number of rows
 AMGKIT_FN inline int entries_before(const CsrView<double> &A, std::int64_t i) { return A.nnz > 0 ? A.ptr[i] - A.ptr[0] : 0; }
 AMGKIT_FN inline int entries_before(const BlockPart &part, std::int64_t i)
 {

@@ -42,8 +42,8 @@ struct SplitRows {
 };
 // length[i] = entries of row i in both blocks
 template <class Ex> PetscErrorCode row_lengths(Ex &, const SplitRows &, int *length);
-// ptr[t] <- entries of the rows before row[t], t <= n; row = nullptr: row t. entries = nullptr: nothing waits, and nobody may see whether
-// they are too many for an int.
+// ptr[t] <- entries of the rows before row[t], t <= n; row = nullptr: row t. *entries <- their number, for which it waits. With entries =
+// nullptr it does not wait, and on Cuda ptr may wrap around.
 template <class Ex>
 PetscErrorCode offsets_of_rows(Ex &, std::int64_t n, const int *row, const int *length, int *ptr, std::int64_t *entries);
 // What the message holds, each row by ascending global columns: the columns, or the values.

@@ -1,14 +1,14 @@
-// The columns of the rows of C, found by teams with hash tables: each table holds the columns of the row's products once.
+// The columns of the rows of C, found by teams with hash tables. A table holds each column of its row once.
 //
 // The tables grow fourfold from size to size. Products repeat columns, and the more so the more of them a row has: in the Galerkin products
-// of grids and meshes 65 to 256 of them have 1.3 to 12 to a column, 257 to 1024 have 4 to 13. So a row's first try is with the smallest
-// table, if it has half as many slots as the row has products, or else with the smallest that has an eighth. Where that is too small the
-// next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
+// of grids and meshes, rows with 65 to 256 products have 1.3 to 12 of them to a column, rows with 257 to 1024 have 4 to 13. A row first
+// tries the smallest table, if that has at least half as many slots as the row has products. Otherwise it tries the smallest table with at
+// least an eighth as many. Where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
 //
 // Where a row's columns begin is known when all rows are counted. Until then they are kept, with a place for each slot of the table. Rows
-// for which there is no memory to spare, or more than SpgemmOptions::kept_bytes, find their columns a second time. Keeping a gigabyte saves
-// about 1.6 ms of a setup on an H200: 8 % at 27-point 160³ with amgclassical. All columns of 7-point 256³ would raise the peak of the
-// memory by 2.6 GB.
+// beyond SpgemmOptions::kept_bytes, or beyond the memory to spare, find their columns a second time. Each gigabyte of places saves
+// about 1.6 ms of a setup on an H200: at 27-point 160³ with amgclassical the kernels take 3.1 ms in place of 4.5. Without a limit, 7-point
+// 256³ took 2.6 GB more at the peak.
 #pragma once
 #include "sparse/spgemm/spgemm_bitmaps.hpp"
 #include "sparse/spgemm/spgemm_lanes.hpp"
@@ -18,11 +18,12 @@
 
 namespace amgkit::spgemm
 {
-// next[i] of a row i of C whose columns are kept in a table of size t. Smaller values: the size of table to try next, or done.
+// next[i] of a row i of C whose columns were found in a table of size t and are kept. Smaller values: the size of table to try next, or
+// done.
 constexpr int kept_from(int t) { return done + 1 + t; }
 
-// Where the columns of the rows of a list are kept: those of the l-th in place[slots_of(t) l + 0, 1, ...], ascending, if there are at most
-// so many.
+// Where the columns of rows are kept that try a table of size t: those of the l-th at place[slots_of(t) l] and after, ascending. A row with
+// more than `most` is not kept.
 struct KeptRows {
   int most = 0;
   int *place = nullptr;
@@ -102,7 +103,7 @@ PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n
   });
 }
 
-// The same of those that are kept in a table of size t.
+// The same of those that are kept, and were found in a table of size t.
 template <class Ex>
 PetscErrorCode copy_columns(Ex &ex, int t, const int *row, std::int64_t n, const KeptRows &from, const unsigned char *next, const int *ptr,
                             int *col)
@@ -121,7 +122,8 @@ PetscErrorCode copy_columns(Ex &ex, int t, const int *row, std::int64_t n, const
 template <class Ex> class RowColumns {
 public:
   // count[i]: the products of row i of C -> its columns. *products: the sum of the former. most: columns of a row that fits the tables with
-  // sums; others are written as bits. Each round tries a table with every row that is left; a round more where one may have been too small.
+  // sums; others are written as bits. Each round tries a table with every row that is left; another round follows where one may have been
+  // too small.
   template <class In>
   PetscErrorCode count(Ex &ex, const SpgemmOptions &options, const In &in, int rows, int most, int *count, std::int64_t *products)
   {
@@ -185,7 +187,7 @@ public:
   }
 
 private:
-  // The first rows of a list, row[l], that keep their columns if these fit a table of size t.
+  // The first n() rows of a list, row[l]. A row keeps its columns if they fit a table of size t and are at most most_.
   struct Kept {
     int t;
     const int *row;
@@ -194,7 +196,7 @@ private:
     std::int64_t n() const { return places.size() / slots_of(t); }
   };
 
-  // row: those for each size of table, one after the other
+  // row: the rows for table 0, then those for table 1, and so on
   template <class In> PetscErrorCode try_tables(Ex &ex, const In &in, const RowsOfTables &counts, const int *row, int *count)
   {
     std::int64_t wanted = 0, bytes = 0;
@@ -233,8 +235,8 @@ private:
   int most_ = 0;
   std::int64_t bytes_left_ = 0; // for columns that are kept
   Array<unsigned char, Ex> nexts_;
-  std::vector<Array<int, Ex>> lists_; // of the rounds in which rows are kept
+  std::vector<Array<int, Ex>> lists_; // that kept_ points into
   std::vector<Kept> kept_;
-  bool all_kept_ = true; // but for rows with more than most_ columns
+  bool all_kept_ = true; // all rows with at most most_ columns
 };
 } // namespace amgkit::spgemm
