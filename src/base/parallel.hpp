@@ -24,9 +24,9 @@
 //                                      wait of its own
 //   stable_sort_pairs(ex, n, key, val, bits)   by the low `bits` bits of the keys, of 32 or 64; takes as much memory as the pairs on Cuda
 //   compact(ex, n, f, out, &count)     the i with f(i), ascending; waits
-//   partition(ex, n, f, out, &sizes)   the i with f(i).part = 0, ascending, then those with 1, ...; those with part >= Parts are left out.
-//   sizes:
-//                                      how many each part has, and the sums of f(i).numbers[k] over all i. Calls f twice for each i; waits
+//   partition(ex, n, f, out, &sizes)   the i with f(i).part = 0, ascending, then those with 1, ...; without those with part >= Parts.
+//                                      sizes: how many each part has, and the sums of f(i).numbers[k] over all i. Calls f twice for
+//                                      each i; waits
 //
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
 // sync(); ordered_sum(begin, end, f, s): s (0) + f(begin) + ... + f(end - 1), added in this order, for every lane;

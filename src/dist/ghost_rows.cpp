@@ -18,8 +18,8 @@ template <class Ex> GhostRows<Ex>::~GhostRows()
   if (block_ != MPI_DATATYPE_NULL) static_cast<void>(MPI_Type_free(&block_));
 }
 
-// rows_of_rank: the place of each rank's first row, and the end; row, length: as in offsets_of_rows(). *first_entry <- that of each of
-// these places, in stream order. Local.
+// rows_of_rank: the place of each rank's first row, and the end; row, length: as in offsets_of_rows(). first_entry[q] <- the first entry of
+// the q-th of these places, in stream order. Local.
 template <class Ex>
 PetscErrorCode GhostRows<Ex>::Side::count(Ex &ex, const std::vector<int> &rows_of_rank, const int *row, const int *length, int *first_entry)
 {
