@@ -78,6 +78,10 @@ template <bool Backwards> struct SerialTeam {
       for (int k : share(row.begin, row.end)) use(k, load(r, k));
     }
   }
+  template <class Range, class Load, class Use> void for_entries_of_few(int rows, Range range, Load load, Use use) const
+  {
+    for_entries(rows, range, load, use);
+  }
   template <class Range, class Load, class Use> void for_entries_in_order(int rows, Range range, Load load, Use use) const
   {
     for_entries(rows, range, load, use);

@@ -17,12 +17,6 @@ inline constexpr std::int64_t partition_blocks = 256; // at most
 inline constexpr int partition_warps = partition_threads / 32;
 static_assert(partition_warps == 32); // so that one warp can add the sums of all warps
 
-__device__ inline std::int64_t sum_of_warp(std::int64_t x)
-{
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(0xffffffffU, x, step);
-  return x;
-}
-
 // all <- part sizes and sums over begin <= i < end, for all threads of a block
 template <class Sizes, class F> __device__ void sizes_of_range(std::int64_t begin, std::int64_t end, const F &f, Sizes &all)
 {
@@ -33,12 +27,12 @@ template <class Sizes, class F> __device__ void sizes_of_range(std::int64_t begi
   for (std::int64_t i = begin + threadIdx.x; i < end; i += partition_threads) mine.add(f(i));
 #pragma unroll
   for (int k = 0; k < Sizes::count; k++) {
-    const std::int64_t sum = sum_of_warp(mine.at(k));
+    const std::int64_t sum = warp_sum(mine.at(k));
     if (lane == 0) of_warp[k][warp] = sum;
   }
   __syncthreads();
   if (warp < Sizes::count) {
-    const std::int64_t sum = sum_of_warp(of_warp[warp][lane]);
+    const std::int64_t sum = warp_sum(of_warp[warp][lane]);
     if (lane == 0) all.at(static_cast<int>(warp)) = sum;
   }
   __syncthreads();
@@ -55,8 +49,8 @@ template <class Sizes> __device__ void sizes_of_blocks(Sizes *of_block, Sizes &a
     sum += here;
     before += b < blockIdx.x ? here : 0;
   }
-  sum = sum_of_warp(sum);
-  before = sum_of_warp(before);
+  sum = warp_sum(sum);
+  before = warp_sum(before);
   if (k < Sizes::count && lane == 0) {
     all.at(k) = sum;
     earlier.at(k) = before;

@@ -5,12 +5,6 @@ namespace amgkit
 {
 namespace detail
 {
-__device__ inline double warp_sum(double x)
-{
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(0xffffffffU, x, step);
-  return x;
-}
-
 template <int N> __device__ void add(const Sums<N> &term, Sums<N> &to)
 {
 #pragma unroll

@@ -88,6 +88,20 @@ template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &ex, int
   });
 }
 
+template <int Lanes, class Ex> PetscErrorCode check_entries(Ex &ex, int n, bool few, int *out)
+{
+  return for_rows<Lanes>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const int rows = static_cast<int>(i);
+    const auto range = [](int r) { return Segment{100 * r, 100 * r + 13 * r % 7 * 11}; };
+    const auto load = [](int r, int k) { return k + r + 1; };
+    const auto use = [&](int k, int x) { atomic_add(&out[entries_in_rows * i + k], x); };
+    if (few)
+      team.for_entries_of_few(rows, range, load, use);
+    else
+      team.for_entries(rows, range, load, use);
+  });
+}
+
 struct NumberedEntry {
   int number, what;
 };
@@ -341,6 +355,8 @@ template PetscErrorCode check_ordered_sum<4>(Space &, int, double *);
 template PetscErrorCode check_ordered_sum<32>(Space &, int, double *);
 template PetscErrorCode check_entries_in_order<4>(Space &, int, int *);
 template PetscErrorCode check_entries_in_order<32>(Space &, int, int *);
+template PetscErrorCode check_entries<4>(Space &, int, bool, int *);
+template PetscErrorCode check_entries<32>(Space &, int, bool, int *);
 template PetscErrorCode check_numbered_entries<4>(Space &, int, int *);
 template PetscErrorCode check_numbered_entries<32>(Space &, int, int *);
 template PetscErrorCode check_single_lanes<4>(Space &, int, int *);

@@ -103,6 +103,26 @@ TYPED_TEST(Parallel, EntriesInOrderSeeTheRowsBefore)
   }
 }
 
+TYPED_TEST(Parallel, EntriesAreUsedOnce)
+{
+  constexpr int n = 20;
+  for (int lanes : {4, 32}) {
+    for (const bool few : {false, true}) {
+      auto out = this->to_space(std::vector<int>(entries_in_rows * n, 0));
+      OK(with_lanes(lanes, [&](auto count) { return check_entries<decltype(count)::value>(this->ex, n, few, out.data()); }));
+      const auto got = this->to_host(out);
+      for (int i = 0; i < n; i++) {
+        std::vector<int> expected(entries_in_rows, 0);
+        for (int r = 0; r < i; r++) {
+          for (int q = 0; q < 13 * r % 7 * 11; q++) expected[100 * r + q] = 100 * r + q + r + 1;
+        }
+        for (int k = 0; k < entries_in_rows; k++)
+          ASSERT_EQ(got[entries_in_rows * i + k], expected[k]) << lanes << " lanes, " << i << " rows, few " << few;
+      }
+    }
+  }
+}
+
 TYPED_TEST(Parallel, EntriesAreNumberedOverAllRows)
 {
   constexpr int n = 20;

@@ -45,7 +45,7 @@ AMGKIT_FN bool collect(const Team &team, const Product &in, std::int64_t I, Tabl
 {
   bool full = false;
   clear(team, table);
-  team.for_entries(
+  team.for_entries_of_few(
       in.ptr[I + 1] - in.ptr[I], [&](int r) { return in.row(I, r); }, [&](int, int k) { return in.column_id[in.A.col[k]]; },
       [&](int k, int column) {
         const int slot = column >= 0 ? insert(table, column) : nowhere;
@@ -89,7 +89,7 @@ template <int Lanes, int Slots, class Ex> PetscErrorCode place_columns(Ex &ex, c
       col[begin + rank] = column;
     }
     team.sync();
-    team.for_entries(
+    team.for_entries_of_few(
         in.ptr[I + 1] - in.ptr[I], [&](int r) { return in.row(I, r); }, [&](int, int k) { return place[k]; },
         [&](int k, unsigned char slot) {
           if (slot != nowhere) place[k] = table.rank[slot];

@@ -42,9 +42,6 @@ template <int Rows, int M> struct BlockSums {
   }
 };
 
-// Lists of fewer rows than fill a GPU take as long as one of their rows: they go with the next larger ones; the last list has twice the
-// lanes where these take a block of B each.
-constexpr std::int64_t few_teams = 4096;
 // More blocks than that in a row of B, on average, keep lanes busy that take a block each.
 constexpr double most_by_columns = 2;
 // Lanes that take a column have four blocks of A under way, in registers: those of at most so many entries.
@@ -210,8 +207,9 @@ template <int Rows, int Inner, int M> struct Blocks {
       constexpr int T = decltype(size)::value;
       const int *node = plan.row.data() + next;
       const std::int64_t n = plan.begin[T + 1] - next;
-      const bool few = n * Parts < few_teams;
-      if (few && plan.begin[tables] > plan.begin[T + 1]) return PETSC_SUCCESS; // with those of the next size
+      const bool few = n * Parts < few_teams<Ex>;
+      // As join_lists_of_few(), by teams. The last list, if it is of few, has twice the lanes where these take a block of B each.
+      if (few && plan.begin[tables] > plan.begin[T + 1]) return PETSC_SUCCESS;
       next = plan.begin[T + 1];
       if constexpr (by_columns) {
         constexpr int least = M <= 4 ? 4 : 8;

@@ -3,7 +3,8 @@
 // The tables grow fourfold from size to size. Products repeat columns, and the more so the more of them a row has: in the Galerkin products
 // of grids and meshes, rows with 65 to 256 products have 1.3 to 12 of them to a column, rows with 257 to 1024 have 4 to 13. A row first
 // tries the smallest table, if that has at least half as many slots as the row has products. Otherwise it tries the smallest table with at
-// least an eighth as many. Where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp).
+// least an eighth as many. Where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp). Few rows that
+// would try a table may try a larger one with others: see join_lists_of_few().
 //
 // Where a row's columns begin is known when all rows are counted. Until then they are kept, with a place for each slot of the table. Rows
 // beyond SpgemmOptions::kept_bytes, or beyond the memory to spare, find their columns a second time. Each gigabyte of places saves
@@ -175,8 +176,9 @@ public:
     if (!all_kept_) {
       PetscCall(for_sizes([&](auto size) {
         constexpr int T = decltype(size)::value;
-        return with_lanes<KeyedSums<T, 1>>(in.B.average(), [&](auto lanes) {
-          return list_columns<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], plan.begin[T + 1] - plan.begin[T], next, ptr, col);
+        const std::int64_t n = plan.begin[T + 1] - plan.begin[T];
+        return with_lanes_for_list<Ex, KeyedSums<T, 1>>(n, in.B.average(), [&](auto lanes) {
+          return list_columns<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], n, next, ptr, col);
         });
       }));
     }
@@ -199,25 +201,26 @@ private:
   // row: the rows for table 0, then those for table 1, and so on
   template <class In> PetscErrorCode try_tables(Ex &ex, const In &in, const RowsOfTables &counts, const int *row, int *count)
   {
-    std::int64_t wanted = 0, bytes = 0;
+    std::int64_t begin[tables + 1] = {}, wanted = 0, bytes = 0;
     unsigned char *next = nexts_.data();
 
     PetscFunctionBegin;
-    for (int t = 0; t < tables; t++) wanted += counts.of[t] * bytes_of_row(t);
+    std::partial_sum(counts.of, counts.of + tables, begin + 1);
+    join_lists_of_few<Ex>(tables, begin);
+    for (int t = 0; t < tables; t++) wanted += (begin[t + 1] - begin[t]) * bytes_of_row(t);
     PetscCall(part_to_spare(ex, std::min(wanted, bytes_left_), &bytes));
     all_kept_ = all_kept_ && bytes == wanted;
     bytes_left_ -= bytes;
     PetscCall(for_sizes([&](auto size) {
       constexpr int T = decltype(size)::value;
-      const std::int64_t n = counts.of[T], first = std::min(n, bytes / bytes_of_row(T));
-      Kept kept = {T, row, {}};
+      const std::int64_t n = begin[T + 1] - begin[T], first = std::min(n, bytes / bytes_of_row(T));
+      Kept kept = {T, row + begin[T], {}};
       PetscFunctionBegin;
-      row += n;
       bytes -= first * bytes_of_row(T);
       const PetscErrorCode status = first > 0 ? kept.places.allocate(ex, first * slots_of(T)) : PETSC_SUCCESS;
       if (status != PETSC_ERR_MEM) PetscCall(status);
       all_kept_ = all_kept_ && !status;
-      PetscCall(with_lanes<KeyedSums<T, 1>>(in.B.average(), [&](auto lanes) {
+      PetscCall(with_lanes_for_list<Ex, KeyedSums<T, 1>>(n, in.B.average(), [&](auto lanes) {
         constexpr int L = decltype(lanes)::value;
         const std::int64_t k = kept.n();
         PetscFunctionBegin;

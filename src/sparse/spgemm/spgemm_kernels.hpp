@@ -190,7 +190,7 @@ PetscErrorCode sum_noted_rows(Ex &ex, const TwoFactors &in, const SpgemmPlan<Ex>
     }
     if (plan.one_each) return sum_single<32, RunSums<columns_of(T), 1>>(ex, in, plan.place.data(), row, n, C);
   }
-  return with_lanes<RunSums<columns_of(T), M>>(in.B.average(), [&](auto lanes) {
+  return with_lanes_for_list<Ex, RunSums<columns_of(T), M>>(n, in.B.average(), [&](auto lanes) {
     return sum_rows<decltype(lanes)::value, M, RunSums<columns_of(T), M>>(ex, in, places, row, n, C);
   });
 }
@@ -230,11 +230,11 @@ PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const S
     if constexpr (T > largest_with_sums(M))
       return PETSC_SUCCESS;
     else {
-      if constexpr (std::is_same_v<In, TwoFactors> && columns_of(T) <= most_places) {
+      if constexpr (std::is_same_v<In, TwoFactors> && T < noted_tables) {
         if (plan.noted()) return sum_noted_rows<T, M>(ex, in, plan, row, n, C);
       }
       if constexpr (Ex::one_by_one) return sum_rows<1, M, RunSums<columns_of(T), M>>(ex, in, AllByMarks{mark}, row, n, C);
-      return with_lanes<KeyedSums<T, M>>(in.B.average(), [&](auto lanes) {
+      return with_lanes_for_list<Ex, KeyedSums<T, M>>(n, in.B.average(), [&](auto lanes) {
         return sum_rows<decltype(lanes)::value, M, KeyedSums<T, M>>(ex, in, AllByColumn{}, row, n, C);
       });
     }
@@ -243,12 +243,16 @@ PetscErrorCode numeric(Ex &ex, const In &in, const SpgemmPlan<Ex> &plan, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Lists of few rows are joined; they then no longer ascend. Where places are noted, a row stays in a list that has them.
 template <class Ex> SpgemmPart all_of(const SpgemmPlan<Ex> &plan)
 {
   SpgemmPart part;
+  std::int64_t begin[tables + 2];
+  std::copy(std::begin(plan.begin), std::end(plan.begin), begin);
+  join_lists_of_few<Ex>(plan.noted() ? noted_tables : tables, begin);
   for (int t = 0; t <= tables; t++) {
-    part.begin_of[t] = plan.begin[t];
-    part.end_of[t] = plan.begin[t + 1];
+    part.begin_of[t] = begin[t];
+    part.end_of[t] = begin[t + 1];
   }
   part.end_window = plan.windows;
   return part;

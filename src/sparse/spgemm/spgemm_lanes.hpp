@@ -7,6 +7,8 @@ namespace amgkit::spgemm
 {
 constexpr int tables = SpgemmPlan<Host>::tables;
 constexpr int most_places = 256; // of a row, that a byte tells apart
+constexpr int noted_tables = 3;  // whose rows have no more columns
+static_assert(columns_of(noted_tables - 1) <= most_places && columns_of(noted_tables) > most_places);
 
 // Where the factors consist of blocks, the shapes whose values are summed by blocks, and the sizes of tables with their sums: 48 KiB of
 // scratch hold the largest of the largest blocks.
@@ -65,5 +67,33 @@ template <class Table, int Least = 4, class F> PetscErrorCode with_lanes(double 
     }
     return f(Lanes<32>{});
   }
+}
+
+// A kernel for fewer rows than fill a GPU takes as long as one of them. So a list of few rows goes with the next list that has any, and
+// each row of a list that is still one of few has a warp. On hosts fewer are few, so that tests see lists of both kinds.
+template <class Ex> constexpr std::int64_t few_teams = teams_are_threads ? 4 : 4096;
+// Tables of size t with one sum a column: as many as take 24 of the 30 MB of scratch of an H200.
+template <class Ex> constexpr std::int64_t few_with_table(int t)
+{
+  return std::min<std::int64_t>(few_teams<Ex>, (24 << 20) / (sizeof(KeyedSums<0, 1>) << (2 * t)));
+}
+
+// Of the first n lists, by size of table. begin[t]: where list t begins, which ends at begin[t + 1].
+template <class Ex> void join_lists_of_few(int n, std::int64_t *begin)
+{
+  for (int t = 0; t + 1 < n; t++) {
+    int larger = t + 1;
+    while (larger < n && begin[larger] == begin[larger + 1]) larger++;
+    if (larger < n && begin[t + 1] - begin[t] <= few_with_table<Ex>(larger)) std::fill(begin + t + 1, begin + larger + 1, begin[t]);
+  }
+}
+
+// f(lanes) for a list of n rows of C
+template <class Ex, class Table, class F> PetscErrorCode with_lanes_for_list(std::int64_t n, double average, F f)
+{
+  if constexpr (!teams_are_threads) {
+    if (n <= few_teams<Ex>) return f(Lanes<32>{});
+  }
+  return with_lanes<Table>(average, f);
 }
 } // namespace amgkit::spgemm

@@ -88,7 +88,7 @@ PetscErrorCode native_note_places(Ex &ex, CsrView<double> A, CsrView<double> B, 
     const int *row = plan.row.data() + plan.begin[T];
     const std::int64_t rows = plan.begin[T + 1] - plan.begin[T];
     if (plan.rows > 1) return spgemm::note_rows<32, block>(ex, left, right, run, row, rows, ptr, col, first, place);
-    if constexpr (scalar / 2 <= spgemm::most_places)
+    if constexpr (T < spgemm::noted_tables)
       return spgemm::note_rows<16, scalar>(ex, left, right, run, row, rows, ptr, col, first, place);
     else
       return PETSC_SUCCESS;

@@ -77,7 +77,7 @@ TYPED_TEST(SpgemmBlocks, BrokenBlocksAreSummedByRuns)
 
 TEST(SpgemmMemory, EveryAllocationMayFailWithBlocks)
 {
-  const Factors in = long_products()[4];
+  const Factors in = rows_for_all_tables();
   check_failing_allocations({in.name, blown_up(in.A, 2, 2), blown_up(in.B, 2, 2)}, {.run = 2, .rows = 2, .inner = 2});
 }
 } // namespace amgkit::test

@@ -1,4 +1,5 @@
 #include "sparse/rows/transpose.hpp"
+#include "sparse/spgemm/spgemm_lanes.hpp"
 #include "support/sparse_products.hpp"
 
 namespace amgkit::test
@@ -45,6 +46,46 @@ TYPED_TEST(Spgemm, EqualsItsDefinitionBitForBit)
 TYPED_TEST(Spgemm, RowsOfAllLengthsEqualTheirDefinitionBitForBit)
 {
   for (const Factors &in : long_products()) check_product(this->ex, in, {});
+}
+
+// Lists of few rows go with others. No list of this plan has few, on a GPU neither.
+TYPED_TEST(Spgemm, ListsOfManyRowsEqualTheirDefinitionBitForBit)
+{
+  const int n = 600;
+  const std::vector<int> about_tables = {16, 1, 64, 17, 256, 65, 512, 257};
+  std::vector<int> of_row;
+  std::vector<std::set<int>> permuted;
+  for (int i = 0; i < 4 * 4100; i++) of_row.push_back(about_tables[i % about_tables.size()]);
+  for (int j = 0; j < n; j++) permuted.push_back({7 * j % n});
+  const Factors in = {"many", rows_of_lengths(n, of_row), from_rows(n, permuted)};
+  check_product(this->ex, in, {});
+  check_product(this->ex, in, {.kept_bytes = 0});
+  check_product(this->ex, in_runs({in}, 3)[0], {.run = 3});
+}
+
+// begin[t] of five lists: four by size of table, and rows that are too long.
+TEST(SpgemmLists, FewRowsGoWithTheNextListThatHasAny)
+{
+  struct Case {
+    std::vector<std::int64_t> of, joined; // rows of each list
+    int lists = spgemm::tables;
+  };
+  ASSERT_EQ(spgemm::few_teams<Host>, 4);
+  for (const Case &c : std::vector<Case>{{{4, 9, 9, 9, 1}, {0, 13, 9, 9, 1}},
+                                         {{5, 9, 9, 9, 1}, {5, 9, 9, 9, 1}},
+                                         {{2, 2, 2, 9, 1}, {0, 0, 6, 9, 1}},
+                                         {{1, 2, 1, 9, 0}, {0, 0, 0, 13, 0}},
+                                         {{3, 0, 0, 9, 1}, {0, 0, 0, 12, 1}},
+                                         {{5, 0, 0, 1, 0}, {5, 0, 0, 1, 0}},
+                                         {{3, 0, 0, 0, 7}, {3, 0, 0, 0, 7}},
+                                         {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+                                         {{9, 1, 1, 9, 0}, {9, 0, 2, 9, 0}, spgemm::noted_tables}}) {
+    std::vector<std::int64_t> begin = {0}, joined;
+    for (const std::int64_t rows : c.of) begin.push_back(begin.back() + rows);
+    spgemm::join_lists_of_few<Host>(c.lists, begin.data());
+    for (std::size_t t = 0; t < c.of.size(); t++) joined.push_back(begin[t + 1] - begin[t]);
+    EXPECT_EQ(joined, c.joined);
+  }
 }
 
 // Which take another way once their places are noted.
@@ -312,6 +353,6 @@ TEST(SpgemmMemory, ColumnsAreKeptWhereThereIsRoom)
   EXPECT_EQ(allocations, (std::vector<std::int64_t>{without, without, without + 1, without + 1}));
 }
 
-TEST(SpgemmMemory, EveryAllocationMayFail) { check_failing_allocations(long_products()[4], {}); }
-TEST(SpgemmMemory, EveryAllocationMayFailWithRuns) { check_failing_allocations(in_runs(long_products(), 3)[4], {.run = 3}); }
+TEST(SpgemmMemory, EveryAllocationMayFail) { check_failing_allocations(rows_for_all_tables(), {}); }
+TEST(SpgemmMemory, EveryAllocationMayFailWithRuns) { check_failing_allocations(in_runs({rows_for_all_tables()}, 3)[0], {.run = 3}); }
 } // namespace amgkit::test
