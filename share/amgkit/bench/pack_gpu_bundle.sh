@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Packs a CUDA build into one archive that run_gpu_bundle.sh runs on a machine with nothing but CUDA and Open MPI.
 #
-#   pack_gpu_bundle.sh BUILD_DIR OUT_DIR        e.g.  share/amgkit/bench/pack_gpu_bundle.sh build/cuda .bundle
+#   pack_gpu_bundle.sh BUILD_DIR OUT_DIR [OTHER_LIBRARY]        e.g.  share/amgkit/bench/pack_gpu_bundle.sh build/cuda .bundle
 #
+# OTHER_LIBRARY is the libamgkit.so of another build, which the mode compare measures beside this one.
 # Makes OUT_DIR/bundle.tar.xz and OUT_DIR/run_gpu_bundle.sh (under 60 MB together). In the archive: libamgkit and the tests, the
 # benchmark and PETSc's examples of BUILD_DIR as far as they are built; libpetsc and what else they are linked to, except MPI,
 # CUDA and the system's own libraries; a UCX that knows CUDA, from the wheel libucx-cu13.
@@ -24,7 +25,8 @@ die() {
   exit 1
 }
 
-[ $# -eq 2 ] || die "usage: pack_gpu_bundle.sh BUILD_DIR OUT_DIR"
+[ $# -eq 2 ] || [ $# -eq 3 ] || die "usage: pack_gpu_bundle.sh BUILD_DIR OUT_DIR [OTHER_LIBRARY]"
+[ $# -eq 2 ] || [ -f "$3" ] || die "no file $3"
 [ -d "$1" ] || die "no directory $1: configure and build first (cmake --preset cuda && cmake --build --preset cuda)"
 build=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -115,7 +117,11 @@ add_programs "$build/tests/petsc/bin" "$root/petsc" '*_complex *_index_size *_ot
 add_programs "$build/share/amgkit/bench" "$root/bench"
 [ -x "$root/bench/amgkit_bench" ] || say "warning: no amgkit_bench in $build/share/amgkit/bench: the modes bench and scaling will fail"
 cp "$here"/../options/*.opts "$root/options/"
-cp "$here/gpu_aware_check.c" "$root/bench/"
+cp "$here/gpu_aware_check.c" "$here/regret.py" "$here/compare.py" "$root/bench/"
+if [ $# -eq 3 ]; then # PETSc wants this name
+  mkdir "$root/lib/other"
+  cp -L "$3" "$root/lib/other/libamgkit.so"
+fi
 petsc=$(find "$root/lib" -name 'libpetsc*.so.*' | head -n 1)
 [ -n "$petsc" ] || die "$plugin is not linked to a shared libpetsc"
 needed "$petsc" | grep -q '^libcudart' || say "warning: $(basename "$petsc") knows no CUDA: this bundle can only run host types"
@@ -124,7 +130,7 @@ add_ucx
 
 say "stripping"
 strip --strip-unneeded "$petsc"
-find "$root/lib" "$root/tests" "$root/petsc" "$root/bench" -type f ! -name '*.c' ! -name "$(basename "$petsc")" -exec strip --strip-debug {} +
+find "$root/lib" "$root/tests" "$root/petsc" "$root/bench" -type f ! -name '*.c' ! -name '*.py' ! -name "$(basename "$petsc")" -exec strip --strip-debug {} +
 {
   echo "commit $(git -C "$here" describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)"
   echo "packed $(date -u +%Y-%m-%dT%H:%MZ)"

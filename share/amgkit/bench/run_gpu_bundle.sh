@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a bundle of pack_gpu_bundle.sh on a GPU machine: CUDA, its driver and Open MPI 4.1 are all it needs there.
 #
-#   run_gpu_bundle.sh [tests | petsc | sanitize | kernels | bench | scaling | all]...      (default: tests)
+#   run_gpu_bundle.sh [tests | petsc | sanitize | kernels | bench | scaling | all | compare]...      (default: tests)
 #
 #   tests     every test program on 1 and 2 ranks
 #   petsc     PETSc's own examples through the plugin on 1 and 2 ranks
@@ -9,6 +9,7 @@
 #   kernels   amgkit_kernels on one GPU: products with the cycle's matrices in each storage
 #   bench     amgkit_bench on one GPU
 #   scaling   amgkit_bench on 1, 2, 4, 8 GPUs, as many as there are, with GPU-aware MPI through the bundle's UCX
+#   compare   the library beside the other one of the bundle, in turns: see compare.py
 #
 # Two ranks use two GPUs and GPU-aware MPI where there are two, else they share one GPU and messages go through the host.
 # Logs go to $OUT (default ./results), one file a mode; the table and what it was measured on also to $OUT/summary.txt. The modes bench and
@@ -22,11 +23,12 @@
 #   AMGKIT_TESTS            only test programs whose name matches this pattern ('*')
 #   AMGKIT_TEST_FILTER      gtest filter of mode tests ('*')
 #   AMGKIT_SANITIZE_FILTER  gtest filter of mode sanitize ('*Cuda*' and the tests of the PC, less those that repeat kernels many times)
-#   AMGKIT_RANKS            numbers of ranks of modes tests and petsc ('1 2')
+#   AMGKIT_RANKS            numbers of ranks of modes tests and petsc ('1 2'), and of compare ('1')
+#   AMGKIT_TURNS            runs of each library on each system in mode compare (3)
 #   AMGKIT_OPTIONS          options of the preconditioner ('-options_file amgmatching.opts')
 #   AMGKIT_PCS              a list for amgkit_bench -pcs instead of one run with AMGKIT_OPTIONS
 #   AMGKIT_KERNELS          options of amgkit_kernels in mode kernels ('-n7 256 -n27 160')
-#   AMGKIT_SYSTEMS          of mode bench, SYSTEM:N ('7:64 7:100 7:128 7:200 7:256 27:128 aniso:200 jump:100 jump:200')
+#   AMGKIT_SYSTEMS          of modes bench and compare, SYSTEM:N ('7:64 7:100 7:128 7:200 7:256 27:128 aniso:200 jump:100 jump:200')
 #   AMGKIT_SCALING_SYSTEMS  of mode scaling, SYSTEM:N or SYSTEM:N:weak with N a GPU ('7:200')
 #   AMGKIT_HOST_ONLY        1: run on a machine without a GPU, with host types, to try the script
 set -euo pipefail
@@ -48,9 +50,9 @@ die() {
 modes=()
 for mode in "${@:-tests}"; do
   case $mode in
-  tests | petsc | sanitize | kernels | bench | scaling) modes+=("$mode") ;;
+  tests | petsc | sanitize | kernels | bench | scaling | compare) modes+=("$mode") ;;
   all) modes+=(tests petsc sanitize kernels bench scaling) ;;
-  *) die "unknown mode '$mode': give tests, petsc, sanitize, kernels, bench, scaling or all" ;;
+  *) die "unknown mode '$mode': give tests, petsc, sanitize, kernels, bench, scaling, compare or all" ;;
   esac
 done
 
@@ -90,6 +92,7 @@ else
   mat_types=()
   dm_types=()
 fi
+read -r -a systems <<<"${AMGKIT_SYSTEMS:-7:64 7:100 7:128 7:200 7:256 27:128 aniso:200 jump:100 jump:200}"
 read -r -a pc_options <<<"${AMGKIT_OPTIONS:--options_file $root/options/amgmatching.opts}"
 
 # launch RANKS PROGRAM...: sets command to start it with host-staged messages, or GPU-aware where every rank has a GPU.
@@ -259,7 +262,7 @@ bench_command() {
 mode_bench() {
   local entry system n
   export PETSC_OPTIONS="-dll_append $root/lib/libamgkit.so"
-  for entry in ${AMGKIT_SYSTEMS:-7:64 7:100 7:128 7:200 7:256 27:128 aniso:200 jump:100 jump:200}; do
+  for entry in "${systems[@]}"; do
     IFS=: read -r system n <<<"$entry"
     bench_command "$system" "$n"
     launch 1 "${bench[@]}"
@@ -283,6 +286,19 @@ mode_scaling() {
   unset PETSC_OPTIONS
 }
 
+mode_compare() {
+  local ranks other=$root/lib/other/libamgkit.so of_types=()
+  [ -e "$other" ] || die "the bundle has no other library: name one to pack_gpu_bundle.sh"
+  if [ -n "${AMGKIT_PCS:-}" ]; then of_types=(--types "${AMGKIT_PCS//;/,}"); fi
+  for ranks in ${AMGKIT_RANKS:-1}; do
+    launch "$ranks"
+    command=(python3 "$root/bench/compare.py" --bench "$root/bench/amgkit_bench" --libraries "$other" "$root/lib/libamgkit.so" --launch "${command[*]@Q}"
+      --systems "${systems[@]}" --turns "${AMGKIT_TURNS:-3}" --limit "$timeout_s" --extra "${mat_types[*]}" --out "$out/compare.$ranks.md" "${of_types[@]}")
+    timeout_s=86400 run compare compare.py "$ranks"
+    if [ -e "$out/compare.$ranks.md" ]; then cat "$out/compare.$ranks.md"; fi
+  done
+}
+
 for mode in "${modes[@]}"; do
   say "$mode"
   case $mode in
@@ -298,6 +314,7 @@ for mode in "${modes[@]}"; do
   kernels) mode_kernels ;;
   bench) mode_bench ;;
   scaling) mode_scaling ;;
+  compare) mode_compare ;;
   esac
 done
 
