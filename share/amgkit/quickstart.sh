@@ -18,6 +18,7 @@ environment:
   PETSC_DIR, PETSC_ARCH       use this PETSc instead of installing one
   PETSC_EXAMPLES_DIR          the folder that holds PETSc'\''s src/ksp/ksp/tutorials, when it is not under PETSC_DIR
   AMGKIT_TEST_PROGRAMS        build and run only the test programs whose names match this regular expression
+  AMGKIT_WARNINGS_ARE_ERRORS  ON: a warning of a compiler ends the build; default: OFF
   AMGKIT_CUDA_ARCHITECTURES   compute capabilities to compile for, like "80;90"; default: those of the GPUs here
   CMAKE_BUILD_PARALLEL_LEVEL  compile jobs at a time'
 
@@ -223,7 +224,8 @@ choose_petsc() {
 
 configure() {
   local cached=build/$preset/CMakeCache.txt options=("-DPETSC_DIR=$PETSC_DIR" "-DPETSC_ARCH=$PETSC_ARCH") arch
-  options+=("-DAMGKIT_TEST_PROGRAMS=${AMGKIT_TEST_PROGRAMS:-.}") # stated each time, so that no earlier run narrows this one
+  # stated each time, so that no earlier run narrows this one
+  options+=("-DAMGKIT_TEST_PROGRAMS=${AMGKIT_TEST_PROGRAMS:-.}" "-DCMAKE_COMPILE_WARNING_AS_ERROR=${AMGKIT_WARNINGS_ARE_ERRORS:-OFF}")
   begin "configure: preset $preset, PETSc in $PETSC_DIR"
   if [[ -e $cached ]] && ! grep -qxE "PETSC_DIR:[A-Z]+=$PETSC_DIR" "$cached"; then options+=(--fresh); fi
   if [[ -n $PETSC_EXAMPLES_DIR ]]; then options+=("-DAMGKIT_PETSC_EXAMPLES_DIR=$PETSC_EXAMPLES_DIR"); fi

@@ -58,7 +58,7 @@ template <class Ex> PetscErrorCode part_to_spare(Ex &ex, std::int64_t bytes, std
 // *spare: whether all these bytes may be used so.
 template <class Ex> PetscErrorCode memory_to_spare(Ex &ex, std::size_t bytes, bool *spare)
 {
-  std::int64_t taken;
+  std::int64_t taken = 0;
 
   PetscFunctionBegin;
   PetscCall(part_to_spare(ex, static_cast<std::int64_t>(bytes), &taken));

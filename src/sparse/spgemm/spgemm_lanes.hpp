@@ -71,7 +71,7 @@ template <class Table, int Least = 4, class F> PetscErrorCode with_lanes(double 
 
 // A kernel for fewer rows than fill a GPU takes as long as one of them. So a list of few rows goes with the next list that has any, and
 // each row of a list that is still one of few has a warp. On hosts fewer are few, so that tests see lists of both kinds.
-template <class Ex> constexpr std::int64_t few_teams = teams_are_threads ? 4 : 4096;
+template <class Ex> constexpr std::int64_t few_teams = Ex::on_device ? 4096 : 4;
 // Tables of size t with one sum a column: as many as take 24 of the 30 MB of scratch of an H200.
 template <class Ex> constexpr std::int64_t few_with_table(int t)
 {
