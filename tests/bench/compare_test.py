@@ -4,7 +4,6 @@
 compare_test.py COMPARE BENCH LIBRARY FOLDER, which takes the copy and the tables
 """
 
-import importlib.util
 import math
 import os
 import shutil
@@ -12,12 +11,9 @@ import subprocess
 import sys
 
 compare_py, bench, library, folder = sys.argv[1:]
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(compare_py))  # it imports regret.py
-spec = importlib.util.spec_from_file_location("compare", compare_py)
-compare = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(compare)
-Measured = compare.parse.__globals__["Measured"]
+sys.path.insert(0, os.path.dirname(compare_py))
+import compare
+from regret import Measured
 
 
 def check(right, what):
