@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 
-from regret import geometric_mean, parse, row
+from regret import geometric_mean, options_of, parse, row
 
 NAME = "libamgkit.so"  # PETSc derives the name of the function that it calls from what is before the first dot
 TYPES = ["amgmatching", "amgsa", "amgclassical"]
@@ -27,8 +27,8 @@ TIMES = ["setup", "solve", "total"]
 
 def run(arguments, library, system):
     """{type: Measured} of one run."""
-    name, _, size = system.partition(":")
-    command = shlex.split(arguments.launch) + [arguments.bench, "-dll_append", library, "-system", name, "-n", size, "-repeat", str(arguments.repeat)]
+    name, _, n = system.partition(":")
+    command = shlex.split(arguments.launch) + [arguments.bench, "-dll_append", library, *options_of(name, n), "-repeat", str(arguments.repeat)]
     command += ["-memory", "0", *shlex.split(arguments.extra), "-pcs", ";".join(arguments.types)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=arguments.limit, check=False)
@@ -103,7 +103,7 @@ def command_line(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", required=True, help="the program amgkit_bench")
     parser.add_argument("--libraries", required=True, nargs=2, metavar=("OLD", "NEW"), help=f"two files named {NAME}")
-    parser.add_argument("--systems", nargs="+", default=["7:32", "27:32"], metavar="SYSTEM:N", help="of amgkit_bench; default: 7:32 27:32")
+    parser.add_argument("--systems", nargs="+", default=["7:32", "27:32"], metavar="SYSTEM:N", help="of amgkit_bench, also kuhn-shuffled:80; default: 7:32 27:32")
     parser.add_argument("--types", default=",".join(TYPES), help="default: all three")
     parser.add_argument("--turns", type=int, default=3, help="runs of each library on each system; default: 3")
     parser.add_argument("--repeat", type=int, default=5, help="best of so many setups and solves in a run; default: 5")

@@ -154,16 +154,21 @@ def full(type, options):
     return f"{type}:{shipped(type)} {' '.join(own)}".strip()
 
 
+def options_of(system, n):
+    """What the benchmark is told of a system with n points a side; "-shuffled" in its name numbers them at random."""
+    name, _, shuffled = system.partition("-")
+    return ["-system", name, "-n", str(n)] + (["-shuffle"] if shuffled else [])
+
+
 class Bench:
     """Runs the benchmark on one system."""
 
     def __init__(self, arguments, system, file=None):
         self.arguments, self.unused = arguments, set()
-        name, _, shuffled = system.partition("-")
         if file:
             self.system = ["-system", "file", "-f", file, "-spd"]
         else:
-            self.system = ["-system", name, "-n", str(SYSTEMS[system][SIZES.index(arguments.size)])] + (["-shuffle"] if shuffled else [])
+            self.system = options_of(system, SYSTEMS[system][SIZES.index(arguments.size)])
 
     def once(self, entries):
         a = self.arguments
