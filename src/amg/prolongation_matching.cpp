@@ -83,7 +83,7 @@ template <class Ex> struct Step {
   Csr<double, Ex> A;
   Array<unsigned char, Ex> slot; // as contract() gives it
   bool all_slots = false;
-  Array<double, Ex> diagonal, w, outside;
+  Array<double, Ex> diagonal, w, outside, smoothed;
 };
 
 // What a pairwise step matches by, one entry a row; w = nullptr: it is 1. Without a bound, its kappa is 0.
@@ -116,15 +116,16 @@ template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, RowData data
 }
 
 // A rank's block as a pairwise step sees it. offd: the couplings to other ranks in the first step, which leaves uncoupled nodes out and has
-// single ones join a pair; else nullptr. most: the share of the nodes that should be left at most.
+// single ones join a pair; else nullptr. If more than the share `most` of the nodes would be left, single_rows are conceded, and if more
+// than most_of_all, any_coupling.
 struct Block {
   CsrView<double> A;
   const CsrView<double> *offd;
   int block_size;
-  double most;
+  double most, most_of_all;
 };
 
-// Pairs of nodes. Where more than the block's share would be left, the step is made anew with the next concession, which *made notes and
+// Pairs of nodes. Where more than the block's shares would be left, the step is made anew with the next concession, which *made notes and
 // further steps keep. With any coupling, of all nodes that couple to others of this rank both ways at most half are left.
 template <class Ex>
 PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, const RowData &data, Aggregation<Ex> &pairs, Concession *made)
@@ -142,7 +143,8 @@ PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, con
       pairs = std::move(trial);
       *made = std::max(*made, allowed);
     }
-    if (pairs.coarse <= block.most * static_cast<double>(pairs.member.size())) break;
+    const double most = allowed == Concession::none ? block.most : block.most_of_all;
+    if (pairs.coarse <= most * static_cast<double>(pairs.member.size())) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -182,8 +184,11 @@ template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, con
     PetscCall(pair_weights(ex, step.pairs, data.w, step.p.data(), step.w.data()));
   }
   if (data.bound.kappa > 0) {
-    PetscCall(step.outside.allocate(ex, step.pairs.coarse));
-    PetscCall(sum_over_aggregates(ex, step.pairs, data.bound.outside, step.outside.data()));
+    const double *outside = data.bound.outside, *smoothed = data.bound.smoothed;
+    if (outside) PetscCall(step.outside.allocate(ex, step.pairs.coarse));
+    if (outside) PetscCall(sum_over_aggregates(ex, step.pairs, outside, nullptr, step.outside.data()));
+    PetscCall(step.smoothed.allocate(ex, step.pairs.coarse));
+    PetscCall(sum_over_aggregates(ex, step.pairs, smoothed ? smoothed : data.diagonal, smoothed ? nullptr : data.w, step.smoothed.data()));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,17 +230,19 @@ private:
     Array<double, Ex> outside;
     const PetscInt steps = parameters_.matching_steps;
     const double *w = this->ones_ ? nullptr : this->smooth_vector_.data();
-    PairBound bound = {fine.block_size == 1 ? parameters_.kappa : 0, parameters_.quality_aware == PETSC_TRUE, false, false, nullptr};
+    PairBound bound = {
+        fine.block_size == 1 ? parameters_.kappa : 0, parameters_.quality_aware == PETSC_TRUE, false, false, nullptr, nullptr};
 
     PetscFunctionBegin;
-    if (bound.kappa > 0) {
+    if (bound.kappa > 0 && fine.A.offd.nnz > 0) {
       PetscCall(outside.allocate(ex, fine.A.rows));
       PetscCall(couplings_outside(ex, fine.A.offd, w, outside.data()));
     }
     bound.outside = outside.data();
-    const double most = std::pow(3.0, -1.0 / std::max<double>(steps, 2)); // a level has a third of the rows at most; by one step 0.577
-    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size, most}, {diagonal, w, bound}, last, &total.made));
-    auto may_be_left = static_cast<double>(last.pairs.member.size()) * most;
+    // A level should have a third of the rows. Half of them are better than matches by any coupling. By one step 0.577 and 0.707.
+    const double exponent = 1 / std::max<double>(steps, 2), third = std::pow(1.0 / 3, exponent), half = std::pow(0.5, exponent);
+    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size, third, half}, {diagonal, w, bound}, last, &total.made));
+    auto a_third = static_cast<double>(last.pairs.member.size()) * third, a_half = static_cast<double>(last.pairs.member.size()) * half;
     if (steps > 1) PetscCall(contract_step(ex, fine.A.diag, last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
@@ -243,10 +250,12 @@ private:
     for (PetscInt s = 1; s < steps; s++) {
       Step<Ex> next;
       bound.outside = last.outside.data();
+      bound.smoothed = last.smoothed.data();
       const RowData data = {last.diagonal.data(), last.w.data(), bound};
-      may_be_left *= most;
-      const double share = may_be_left / std::max(last.A.rows, 1);
-      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size, share}, data, next, &total.made));
+      a_third *= third;
+      a_half *= half;
+      const double rows = std::max(last.A.rows, 1);
+      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size, a_third / rows, a_half / rows}, data, next, &total.made));
       if (s + 1 < steps) {
         PetscCall(contract_step(ex, last.A.view(), next));
       } else {

@@ -22,8 +22,8 @@ template <class Ex> PetscErrorCode aggregate_pairs(Ex &, int n, const int *mate,
 // p_v = sign(w_v). Where that is 0 / 0, and for vertices left out, p_v = 0.
 template <class Ex> PetscErrorCode pair_weights(Ex &, const Aggregation<Ex> &, const double *w, double *p, double *w_coarse);
 
-// coarse[c] = the sum of x over the rows of aggregate c
-template <class Ex> PetscErrorCode sum_over_aggregates(Ex &, const Aggregation<Ex> &, const double *x, double *coarse);
+// coarse[c] = the sum of w_i² x_i over the rows of aggregate c; w = nullptr: it is 1
+template <class Ex> PetscErrorCode sum_over_aggregates(Ex &, const Aggregation<Ex> &, const double *x, const double *w, double *coarse);
 
 // total <- step after total, where step leaves nothing out: rows of total's fine side to step's aggregates. p (weights of total's rows) <-
 // p_i * step_p[id(i)], unless p is nullptr.

@@ -103,12 +103,14 @@ template <class Ex> PetscErrorCode pair_weights(Ex &ex, const Aggregation<Ex> &s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode sum_over_aggregates(Ex &ex, const Aggregation<Ex> &step, const double *x, double *coarse)
+template <class Ex>
+PetscErrorCode sum_over_aggregates(Ex &ex, const Aggregation<Ex> &step, const double *x, const double *weights, double *coarse)
 {
+  const OrOnes<double> w = {weights};
   const int *ptr = step.ptr.data(), *member = step.member.data();
   return for_each(ex, step.coarse, [=] AMGKIT_FN(std::int64_t c) {
     double sum = 0;
-    for (int k = ptr[c]; k < ptr[c + 1]; k++) sum += x[member[k]];
+    for (int k = ptr[c]; k < ptr[c + 1]; k++) sum += w[member[k]] * x[member[k]] * w[member[k]];
     coarse[c] = sum;
   });
 }

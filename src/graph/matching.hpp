@@ -36,20 +36,26 @@ PetscErrorCode edge_weights(Ex &, CsrView<double> A, const double *a, const doub
 // The same edges as far as Notay's bound for them allows (Notay 2012, algorithm 4.2, with A w ~ 0 in place of row sums 0, and the rows'
 // sums alone where the source takes the mean with the columns'). With b_ij = w_i a_ij w_j,
 //   delta_i = sum_j b_ij,
-//   mu_ij = 2 b_ii b_jj / (b_ii + b_jj) / (-(b_ij + b_ji) / 2 + delta_i delta_j / (delta_i + delta_j)),
+//   mu_ij = 2 D_i D_j / (D_i + D_j) / (-(b_ij + b_ji) / 2 + delta_i delta_j / (delta_i + delta_j)),  D_i = b_ii,
 // an edge can match only where 0 < mu <= kappa and delta_i + delta_j >= 0: for symmetric A the two-grid method's condition number is then
 // at most kappa if all aggregates are pairs and no b_ij is positive.
 //
-// Positive b_ij count in delta_i as if they stood on the diagonal: but for its b_ii, mu is that of A_l, A plus the sum over b_ij > 0 of
+// Where i and j are aggregates, which former steps for the same level made, the level's smoother is that of the rows in them: D_i is then
+// the sum of their b_rr, and mu the quotient for vectors that are constant on each of the two. b_ii is only what couples i to others. With
+// it, two aggregates that hardly couple to anything would match however weak their own coupling is, and the smoother leaves their difference
+// as it is: an image of 40,000 pixels, coupled by 1e-6 to 1, took 300 iterations so, and takes 36.
+//
+// Positive b_ij count in delta_i as if they stood on the diagonal: but for its D_i, mu is that of A_l, A plus the sum over b_ij > 0 of
 // b_ij (e_i - e_j)(e_i - e_j)ᵀ, which has A's row sums and no positive couplings. For A the bound holds up to the largest quotient of
 // the energies of A_l and A. It would hold for A itself with delta_i = b_ii - sum |b_ij|, the row sums of A minus the sum of
 // b_ij (e_i + e_j)(e_i + e_j)ᵀ. But these are negative wherever A w = 0 and some b_ij > 0: of a mesh of tetrahedra no edge is left.
 struct PairBound {
   double kappa;
-  bool by_quality;       // the edges' weights are kappa / mu in place of |c| - 1: the smallest mu goes first, as in the source
-  bool positive;         // edges within the bound with |c| <= 1 can match after the others, small mu first; by_quality has them anyway
-  bool beyond;           // so can all other edges, after these, large c first
-  const double *outside; // one entry a row: the part of delta_i that A lacks, the sum of b_ij over columns of other ranks
+  bool by_quality;        // the edges' weights are kappa / mu in place of |c| - 1: the smallest mu goes first, as in the source
+  bool positive;          // edges within the bound with |c| <= 1 can match after the others, small mu first; by_quality has them anyway
+  bool beyond;            // so can all other edges, after these, large c first
+  const double *smoothed; // D_i, one entry a row, of b_ii's sign; nullptr: b_ii
+  const double *outside;  // one entry a row: the part of delta_i that A lacks, the sum of b_ij over columns of other ranks; nullptr: 0
 };
 template <class Ex>
 PetscErrorCode bounded_edge_weights(Ex &, CsrView<double> A, const double *a, const double *w, const PairBound &, EdgeWeights<Ex> &);

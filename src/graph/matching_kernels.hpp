@@ -31,8 +31,8 @@ AMGKIT_FN inline float last_beyond(double a_ij, double a_ii, double a_jj, double
 // w_i a w_j for both orders of i and j to the same bits
 AMGKIT_FN inline double scaled(OrOnes<double> w, double a, int i, int j) { return i < j ? w[i] * a * w[j] : w[j] * a * w[i]; }
 
-// kappa / mu, 0 when the pair must not be matched; all in units of sqrt(b_ii b_jj). v = -(b_ij + b_ji) / 2, delta_i in units of b_ii,
-// root_i = sqrt(b_ii). Single precision will do for a bound.
+// kappa / mu, 0 when the pair must not be matched; all in units of sqrt(D_i D_j). v = -(b_ij + b_ji) / 2, delta_i in units of D_i,
+// root_i = sqrt(D_i). Single precision will do for a bound.
 AMGKIT_FN inline float quality(float kappa, float v, double root_i, double root_j, float delta_i, float delta_j)
 {
   const auto r = static_cast<float>(root_i < root_j ? root_i / root_j : root_j / root_i);
@@ -209,17 +209,21 @@ PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const do
 
 namespace
 {
-// root[i] = sqrt |b_ii|, delta[i] = delta_i / b_ii. Sums in order: their last bits decide edges.
+// root[i] = sqrt |D_i|, delta[i] = delta_i / D_i. Sums in order: their last bits decide edges.
 template <class Ex>
-PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, OrOnes<double> w, const double *outside, double *root, float *delta)
+PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, OrOnes<double> w, const PairBound &bound, double *root, float *delta)
 {
-  constexpr double noise = 1e-14; // of a sum that should be 0, beside b_ii
+  const double *outside = bound.outside, *smoothed = bound.smoothed;
+  // Of a sum that should be 0, beside D_i. A coarse b_ii is what large entries of finer rows leave when they cancel, and so is this sum: a
+  // part of the domain whose coefficient is 1e9 has rounding errors of 1e-7 of what couples it to the rest. mu hardly sees a delta of 1e-6.
+  constexpr double noise = 1e-6;
   const auto row = [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const double b_ii = w[i] * a[i] * w[i];
-    const double sum = w[i] * team.ordered_sum(A.ptr[i], A.ptr[i + 1], [=](int k) { return A.val[k] * w[A.col[k]]; }) + outside[i];
+    const double D_i = smoothed ? smoothed[i] : w[i] * a[i] * w[i];
+    const double sum =
+        w[i] * team.ordered_sum(A.ptr[i], A.ptr[i + 1], [=](int k) { return A.val[k] * w[A.col[k]]; }) + (outside ? outside[i] : 0);
     team.once([&] {
-      root[i] = sqrt(fabs(b_ii));
-      delta[i] = fabs(sum) < noise * fabs(b_ii) || b_ii == 0 ? 0 : static_cast<float>(sum / b_ii);
+      root[i] = sqrt(fabs(D_i));
+      delta[i] = fabs(sum) < noise * fabs(D_i) || D_i == 0 ? 0 : static_cast<float>(sum / D_i);
     });
   };
   return A.average() <= 12 ? for_rows<1>(ex, A.rows, row) : for_rows<4>(ex, A.rows, row);
@@ -238,14 +242,15 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
   PetscCall(allocate_each(ex, A.rows, roots, deltas));
   const auto kappa = static_cast<float>(bound.kappa);
   const bool by_quality = bound.by_quality, positive = bound.positive, beyond = bound.beyond;
+  const double *smoothed = bound.smoothed;
   float *delta = deltas.data();
   double *root = roots.data();
-  PetscCall(dominances(ex, A, a, w, bound.outside, root, delta));
+  PetscCall(dominances(ex, A, a, w, bound, root, delta));
   const auto weigh = [=] AMGKIT_FN(int i, int j, double upper, double lower) {
-    const double sign = a[i] < 0 ? -1 : 1, b_ii = sign * w[i] * a[i] * w[i];
-    const double b_jj = sign * w[j] * a[j] * w[j], v = -0.5 * sign * scaled(w, upper + lower, i, j);
-    // where both rows dominate, mu <= 2 min(b_ii, b_jj) / v: most edges need no more than this
-    const bool surely = v > 0 && delta[i] >= 0 && delta[j] >= 0 && 2 * (b_ii < b_jj ? b_ii : b_jj) <= kappa * v;
+    const double sign = a[i] < 0 ? -1 : 1, D_i = sign * (smoothed ? smoothed[i] : w[i] * a[i] * w[i]);
+    const double D_j = sign * (smoothed ? smoothed[j] : w[j] * a[j] * w[j]), v = -0.5 * sign * scaled(w, upper + lower, i, j);
+    // where both rows dominate, mu <= 2 min(D_i, D_j) / v: most edges need no more than this
+    const bool surely = v > 0 && delta[i] >= 0 && delta[j] >= 0 && 2 * (D_i < D_j ? D_i : D_j) <= kappa * v;
     float result = 0;
     if (by_quality || positive || !surely) {
       const double unit = root[i] * root[j];

@@ -46,10 +46,28 @@ int concessions(const std::vector<LevelStatistics> &levels)
   return sum;
 }
 
-void expect_thirds(const std::vector<LevelStatistics> &levels, const std::string &name)
+// Each level has at most one row in `share` of the one above.
+void expect_coarse(const std::vector<LevelStatistics> &levels, int share, const std::string &name)
 {
   EXPECT_LE(levels.back().rows, 20 * size_of_world()) << name;
-  for (std::size_t l = 1; l < levels.size(); l++) EXPECT_LE(3 * levels[l].rows, levels[l - 1].rows + 3 * size_of_world()) << name;
+  for (std::size_t l = 1; l < levels.size(); l++) EXPECT_LE(share * levels[l].rows, levels[l - 1].rows + share * size_of_world()) << name;
+}
+
+// m x m squares of 2 x 2 cells each, cells of a square coupled by 1, of others by eps
+HostCsr squares(int m, double eps)
+{
+  const int n = 2 * m;
+  std::map<std::pair<int, int>, double> edges;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      const int place = (i / 2 * m + j / 2) * 4 + i % 2 * 2 + j % 2; // square after square
+      if (i % 2 == 0) edges[{place, place + 2}] = 1;
+      if (j % 2 == 0) edges[{place, place + 1}] = 1;
+      if (i % 2 == 1 && i + 1 < n) edges[{place, place + 4 * m - 2}] = eps;
+      if (j % 2 == 1 && j + 1 < n) edges[{place, place + 3}] = eps;
+    }
+  }
+  return from_edges(n * n, edges, 0.01 * eps);
 }
 } // namespace
 
@@ -66,7 +84,7 @@ TYPED_TEST(ConcessionTest, NothingStalls)
         matching.matching_steps = steps;
         matching.kappa = kappa;
         OK(levels_of(this->ex, A, matching, levels));
-        expect_thirds(levels, name);
+        expect_coarse(levels, 2, name);
         made += concessions(levels);
       }
     }
@@ -83,7 +101,7 @@ TYPED_TEST(ConcessionTest, BoundGivesWay)
     matching.kappa = 8;
     matching.quality_aware = by_quality;
     OK(levels_of(this->ex, grid27(12), matching, levels));
-    expect_thirds(levels, "27");
+    expect_coarse(levels, 3, "27");
     EXPECT_EQ(levels[0].any_coupling, size_of_world());
     EXPECT_EQ(levels[0].single_rows, 0);
   }
@@ -102,6 +120,19 @@ TYPED_TEST(ConcessionTest, NoneWhereItIsNotNeeded)
         EXPECT_EQ(concessions(levels), 0) << A.rows << " " << steps;
       }
     }
+  }
+}
+
+// The smoother of a level would keep apart what further steps for it would join.
+TYPED_TEST(ConcessionTest, WeaklyCoupledAggregatesStayApart)
+{
+  for (const double eps : {1e-3, 1e-8}) {
+    const int m = 16 * size_of_world(); // squares lie on one rank
+    std::vector<LevelStatistics> levels;
+    OK(levels_of(this->ex, squares(m, eps), {}, levels));
+    EXPECT_EQ(levels[1].rows, m * m);
+    EXPECT_LE(4 * levels[2].rows, m * m);
+    EXPECT_EQ(concessions(levels), 0);
   }
 }
 

@@ -14,19 +14,20 @@ TYPED_TEST_SUITE(Bound, Spaces, SpaceName);
 
 namespace
 {
-// mu_ij by the formula of the header, infinite where the pair must not match
-double mu(const HostCsr &A, const std::vector<double> &w, int i, int j)
+// mu_ij by the formula of the header, infinite where the pair must not match; D: empty where it is b_ii
+double mu(const HostCsr &A, const std::vector<double> &w, int i, int j, const std::vector<double> &D = {})
 {
   const double sign = A.at(i, i) < 0 ? -1 : 1;
   auto b = [&](int r, int c) { return sign * w[r] * A.at(r, c) * w[c]; };
+  auto smoothed = [&](int r) { return D.empty() ? b(r, r) : sign * D[r]; };
   auto delta = [&](int r) {
     double sum = 0;
     for (int c = 0; c < A.cols; c++) sum += b(r, c);
-    return std::abs(sum) < 1e-13 * b(r, r) ? 0 : sum;
+    return std::abs(sum) < 1e-6 * smoothed(r) ? 0 : sum;
   };
   const double d_i = delta(i), d_j = delta(j), both = d_i + d_j, v = -0.5 * (b(i, j) + b(j, i));
   const double below = v + (both > 0 ? d_i * d_j / both : 0);
-  return both >= 0 && below > 0 ? 2 * b(i, i) * b(j, j) / (b(i, i) + b(j, j)) / below : HUGE_VAL;
+  return both >= 0 && below > 0 ? 2 * smoothed(i) * smoothed(j) / (smoothed(i) + smoothed(j)) / below : HUGE_VAL;
 }
 
 // Which edges match after the others
@@ -35,21 +36,21 @@ enum class Last { none, positive, beyond };
 // kappa = 0: without a bound
 template <class Ex>
 PetscErrorCode weights(Ex &ex, const HostCsr &A, const std::vector<double> &w, double kappa, bool by_quality, std::vector<float> &out,
-                       Last last = Last::none)
+                       Last last = Last::none, const std::vector<double> &D = {})
 {
-  const PairBound bound = {kappa, by_quality, last != Last::none, last == Last::beyond, nullptr};
   Csr<double, Ex> M;
   EdgeWeights<Ex> edges;
-  Array<double, Ex> a, v, none;
+  Array<double, Ex> a, v, smoothed, none;
 
   PetscFunctionBegin;
   PetscCall(upload(ex, A, M));
   PetscCall(upload(ex, A.diagonal(), a));
   PetscCall(upload(ex, w, v));
   PetscCall(upload(ex, std::vector<double>(A.rows, 0), none));
+  if (!D.empty()) PetscCall(upload(ex, D, smoothed));
+  const PairBound bound = {kappa, by_quality, last != Last::none, last == Last::beyond, smoothed.data(), none.data()};
   if (kappa > 0)
-    PetscCall(
-        bounded_edge_weights(ex, M.view(), a.data(), v.data(), {kappa, by_quality, bound.positive, bound.beyond, none.data()}, edges));
+    PetscCall(bounded_edge_weights(ex, M.view(), a.data(), v.data(), bound, edges));
   else
     PetscCall(edge_weights(ex, M.view(), a.data(), v.data(), edges, bound.beyond));
   PetscCall(download(ex, edges.weight.data(), edges.weight.size(), out));
@@ -111,6 +112,48 @@ TYPED_TEST(Bound, KeepsTheEdgesWithinIt)
         }
       }
     }
+  }
+}
+
+// Of aggregates: D, larger than b_ii, in place of it, for the bound alone.
+TYPED_TEST(Bound, OfAggregatesIsThatOfTheirRows)
+{
+  int within = 0, not_any_more = 0;
+  for (const auto &[name, A] : gallery()) {
+    const double kappa = 20;
+    std::vector<float> plain, kept, quality;
+    std::vector<double> D = A.diagonal();
+    for (std::size_t i = 0; i < D.size(); i++) D[i] *= std::pow(4, i % 3); // with exact roots
+    OK(weights(this->ex, A, ones(A), kappa, false, plain));
+    OK(weights(this->ex, A, ones(A), kappa, false, kept, Last::none, D));
+    OK(weights(this->ex, A, ones(A), kappa, true, quality, Last::none, D));
+    for (int i = 0; i < A.rows; i++) {
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+        const int j = A.col[k];
+        if (i == j || A.at(j, i) == 0) continue;
+        const double bound = mu(A, ones(A), i, j, D);
+        if (std::abs(bound / kappa - 1) < 1e-5 || std::abs(mu(A, ones(A), i, j) / kappa - 1) < 1e-5) continue; // the rounding decides
+        EXPECT_NEAR(quality[k], bound <= kappa ? kappa / bound : 0, 1e-4 * (1 + kappa / bound)) << name << " " << i << " " << j;
+        if (plain[k] == 0) continue;
+        EXPECT_EQ(kept[k], bound <= kappa ? plain[k] : 0) << name << " " << i << " " << j;
+        within += bound <= kappa;
+        not_any_more += bound > kappa;
+      }
+    }
+  }
+  EXPECT_GT(within, 100);
+  EXPECT_GT(not_any_more, 100);
+}
+
+// What is left of a row's sum is nothing beside what cancels in it.
+TYPED_TEST(Bound, RoundingOfSumsDecidesNothing)
+{
+  for (const double sum : {-1e-7, 0.0, 1e-7}) {
+    const HostCsr A = make_csr(2, 2, {{{0, 0}, 1 + sum}, {{0, 1}, -1}, {{1, 0}, -1}, {{1, 1}, 1 - sum / 2}});
+    std::vector<float> got;
+    OK(weights(this->ex, A, ones(A), 10, true, got));
+    EXPECT_NEAR(got[1], 10, 1e-5) << sum;
+    EXPECT_EQ(got[1], got[2]);
   }
 }
 
