@@ -28,6 +28,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const
   if (size > 1 && !gather_) {
     gather_ = std::make_unique<Redistribution<Ex>>();
     PetscCall(gather_->create(ex, A, 1));
+    if (smooth_.count > 1) PetscCall(gather_->move_vectors(ex, smooth_.count, smooth_.parts));
   }
   if (gather_) PetscCall(gather_->move_matrix(ex, A, &moved));
   PetscCall(attempt(A.comm, [&] { return fill_dense(ex, gather_ ? moved : A); }));
@@ -50,9 +51,9 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_dense(Ex &ex, const 
 
   PetscFunctionBegin;
   PetscCall(gather_matrix(ex, A));
-  if (gather_) PetscCall(gather_vector<double>(ex, smooth_vector_.data(), A.rows));
-  const double *smooth_vector = gather_ ? b_.data() : smooth_vector_.data();
-  PetscCall(attempt(A.comm, [&] { return gathered_ > 0 ? dense_.prepare(ex, smooth_vector, &singular, &regularised) : PETSC_SUCCESS; }));
+  if (gather_) PetscCall(gather_vector<double>(ex, smooth_.sum.data(), A.rows));
+  const NullVectors candidates = {gather_ ? b_.data() : smooth_.sum.data(), smooth_.count, smooth_.parts.data()};
+  PetscCall(attempt(A.comm, [&] { return gathered_ > 0 ? dense_.prepare(ex, candidates, &singular, &regularised) : PETSC_SUCCESS; }));
   std::array<int, 2> any = {singular, regularised};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, A.comm));
   kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised : Kind::direct;
@@ -69,13 +70,13 @@ PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, DistMatrix<Ex> &A, Smoother<Ex> 
   kind_ = parameters.coarse_solver == CoarseKind::smoother ? Kind::smoother : is_dense(parameters, A) ? Kind::direct : Kind::large;
   n_ = static_cast<int>(A.global_rows());
   gathered_ = A.range.rank == 0 && kind_ == Kind::direct ? n_ : 0;
-  if (kind_ == Kind::smoother) smooth_vector_.release();
+  if (kind_ == Kind::smoother) smooth_ = {};
   if (kind_ == Kind::direct && n_ > 0) PetscCall(create_dense(ex, A));
   if (is_direct()) PetscFunctionReturn(PETSC_SUCCESS);
   if (kind_ != Kind::smoother) {
-    int known = smooth_vector_.size() == A.rows; // not where coarsening has ended without a next level
+    int known = smooth_.sum.size() == A.rows; // not where coarsening has ended without a next level
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, A.comm));
-    PetscCall(smoother.prepare_to_solve(ex, A, parameters, known ? &smooth_vector_ : nullptr, &solves));
+    PetscCall(smoother.prepare_to_solve(ex, A, parameters, known ? &smooth_.sum : nullptr, &solves));
   }
   if (!solves) PetscCall(smoother.prepare(ex, A, parameters, HUGE_VAL, symmetric));
   sweeps_ = solves ? 1 : parameters.coarse_sweeps;

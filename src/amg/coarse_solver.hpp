@@ -17,8 +17,8 @@ public:
   CoarseSolver &operator=(CoarseSolver &&) = delete;
   ~CoarseSolver() = default;
 
-  // Before the first create(): w of Prolongation, of this rank's rows.
-  void set_smooth_vector(Array<double, Ex> &&w) { smooth_vector_ = std::move(w); }
+  // Before the first create(): of this rank's rows.
+  void set_smooth_vectors(SmoothVectors<Ex> &&vectors) { smooth_ = std::move(vectors); }
   // Why coarsening has ended, if not because the level is small: for description().
   void set_reason(const char *reason) { reason_ = reason; }
   // Collective, and again for new values of the same level. Gathers the matrix to rank 0 and factors or inverts it there, when the
@@ -36,7 +36,7 @@ public:
   {
     return parameters.coarse_solver == CoarseKind::dense && A.global_rows() <= parameters.dense_limit<Ex>();
   }
-  std::size_t bytes() const { return smooth_vector_.bytes() + dense_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0); }
+  std::size_t bytes() const { return smooth_.bytes() + dense_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0); }
   // Whether the level should have been solved as a dense matrix, and has too many rows.
   bool too_large() const { return kind_ == Kind::large; }
   // For the view: "dense inverse", "dense factorization", "a polynomial of degree 35, as ...", "20 sweeps of the smoother", ...
@@ -57,8 +57,8 @@ private:
   int n_ = 0, gathered_ = 0;         // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
   // To rank 0, where the level has not moved there: the finest one, or one at which coarsening ended early.
   std::unique_ptr<Redistribution<Ex>> gather_;
-  Array<double, Ex> smooth_vector_; // of this rank's rows, where the matrix is solved
-  DenseSolver<Ex> dense_;           // on rank 0
-  Array<double, Ex> b_, x_;         // gathered
+  SmoothVectors<Ex> smooth_; // of this rank's rows, where the matrix is solved; with a gather, parts are on rank 0
+  DenseSolver<Ex> dense_;    // on rank 0
+  Array<double, Ex> b_, x_;  // gathered
 };
 } // namespace amgkit

@@ -55,7 +55,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build(Ex &ex, Mat A, const Amg
   PetscCall(check_type_and_size(A));
   PetscCall(build_finest(setup, A));
   PetscCall(build_coarser(setup));
-  coarse_solver.set_smooth_vector(prolongation.take_smooth_vector());
+  coarse_solver.set_smooth_vectors(prolongation.take_smooth_vectors());
   setup.coarsest = {};
   PetscCall(count());
   PetscCall(attempt(this->comm(), [&] {
@@ -191,11 +191,11 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
     auto coarse = std::make_unique<Level<Ex>>();
     std::optional<LogLevel> logged(fine.number);
     LevelSetup<Ex> of_coarse;
-    Array<double, Ex> smooth; // the smooth vector of fine, where a dense solver may take it
+    SmoothVectors<Ex> smooth; // of fine, where a dense solver may take it
     int ranks;
     coarse->number = fine.number + 1;
     if (CoarseSolver<Ex>::is_dense(parameters, fine.A))
-      PetscCall(attempt(fine.A.comm, [&] { return setup.prolongation.copy_smooth_vector(setup.ex, smooth); }));
+      PetscCall(attempt(fine.A.comm, [&] { return setup.prolongation.copy_smooth_vectors(setup.ex, smooth); }));
     PetscCall(setup.prolongation.build(setup.ex, fine, setup.coarsest, *coarse, of_coarse));
     setup.coarsest = {};
     const auto rows = static_cast<double>(coarse->A.global_rows());
@@ -206,7 +206,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_coarser(Setup &setup)
                                : stalls  ? "the next level would keep more than 80 % of them"
                                          : "the next level would have a diagonal with both signs, or entries that are not finite");
       fine.transfer.reset();
-      setup.prolongation.give_back_smooth_vector(std::move(smooth)); // in place of that of the level that there is not
+      setup.prolongation.give_back_smooth_vectors(std::move(smooth)); // in place of those of the level that there is not
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(attempt(fine.A.comm, [&] { return fold_if_large(setup.ex, parameters, fine); }));

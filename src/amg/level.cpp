@@ -47,11 +47,11 @@ template <class Ex> PetscErrorCode Prolongation<Ex>::look_at_finest(Ex &ex, Mat 
   });
 }
 
-template <class Ex> PetscErrorCode Prolongation<Ex>::copy_smooth_vector(Ex &ex, Array<double, Ex> &copy) const
+template <class Ex> PetscErrorCode Prolongation<Ex>::copy_vectors(Ex &ex, const Array<double, Ex> &from, Array<double, Ex> &to)
 {
   PetscFunctionBegin;
-  PetscCall(copy.allocate(ex, smooth_vector_.size()));
-  PetscCall(memory_copy(ex, copy.data(), smooth_vector_.data(), copy.bytes()));
+  PetscCall(to.allocate(ex, from.size()));
+  PetscCall(memory_copy(ex, to.data(), from.data(), to.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

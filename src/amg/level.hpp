@@ -99,6 +99,15 @@ template <class Ex> struct Level {
   PetscErrorCode analyse(Ex &, const AmgParameters &, Array<double, Ex> &diagonal);
 };
 
+// Vectors of a level's rows that smoothing leaves as they are. If the coarsest matrix is singular, it is so along these.
+template <class Ex> struct SmoothVectors {
+  Array<double, Ex> sum;   // w, w = P w of the coarser level
+  int count = 0;           // of the vectors whose sum it is, where these are known; else 0
+  Array<double, Ex> parts; // these, side by side
+
+  std::size_t bytes() const { return sum.bytes() + parts.bytes(); }
+};
+
 // How a method coarsens: the one thing in which the multigrid types differ. An object of one setup, which holds what the method alone knows
 // of the level to be coarsened next.
 template <class Ex> class Prolongation {
@@ -120,18 +129,18 @@ public:
   virtual PetscErrorCode build(Ex &, Level<Ex> &fine, LevelSetup<Ex> &of_fine, Level<Ex> &coarse, LevelSetup<Ex> &of_coarse) = 0;
   // Collective: the level that it knows goes this way; ranks that are no heads know of no rows then.
   virtual PetscErrorCode move(Ex &ex, Redistribution<Ex> &way) { return way.move_vector(ex, smooth_vector_); }
-  // w, of the coarsest level so far: a vector that smoothing leaves as it is, w = P w of the coarser level. If the coarsest matrix is
-  // singular, it is so along w.
-  Array<double, Ex> take_smooth_vector() { return std::move(smooth_vector_); }
+  // Of the coarsest level so far.
+  virtual SmoothVectors<Ex> take_smooth_vectors() { return {std::move(smooth_vector_), 0, {}}; }
   // Local: for a level that stays the coarsest one, should build() find no next one.
-  PetscErrorCode copy_smooth_vector(Ex &, Array<double, Ex> &copy) const;
-  void give_back_smooth_vector(Array<double, Ex> &&w) { smooth_vector_ = std::move(w); }
+  virtual PetscErrorCode copy_smooth_vectors(Ex &ex, SmoothVectors<Ex> &copy) const { return copy_vectors(ex, smooth_vector_, copy.sum); }
+  virtual void give_back_smooth_vectors(SmoothVectors<Ex> &&vectors) { smooth_vector_ = std::move(vectors.sum); }
 
 protected:
   // Collective: what the method needs of A, the finest level's matrix, and of what the user says of it; here smooth_vector_ alone.
   virtual PetscErrorCode look_at_finest(Ex &, Mat A, const Level<Ex> &finest, const LevelSetup<Ex> &);
   // m vectors side by side
   static PetscErrorCode bring_in_order(Ex &, const int *order, int m, Array<double, Ex> &vectors);
+  static PetscErrorCode copy_vectors(Ex &, const Array<double, Ex> &from, Array<double, Ex> &to);
   Array<double, Ex> smooth_vector_;
   bool ones_ = false; // whether it is known to be 1, on all ranks
   bool in_single_ = false;

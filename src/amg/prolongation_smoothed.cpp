@@ -128,6 +128,30 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  SmoothVectors<Ex> take_smooth_vectors() override
+  {
+    SmoothVectors<Ex> vectors = Prolongation<Ex>::take_smooth_vectors();
+    vectors.count = near_null_.m;
+    vectors.parts = std::move(near_null_.B);
+    return vectors;
+  }
+
+  PetscErrorCode copy_smooth_vectors(Ex &ex, SmoothVectors<Ex> &copy) const override
+  {
+    PetscFunctionBegin;
+    PetscCall(Prolongation<Ex>::copy_smooth_vectors(ex, copy));
+    PetscCall(this->copy_vectors(ex, near_null_.B, copy.parts));
+    copy.count = near_null_.m;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  void give_back_smooth_vectors(SmoothVectors<Ex> &&vectors) override
+  {
+    near_null_.m = vectors.count;
+    near_null_.B = std::move(vectors.parts);
+    Prolongation<Ex>::give_back_smooth_vectors(std::move(vectors));
+  }
+
   PetscErrorCode move(Ex &ex, Redistribution<Ex> &way) override
   {
     PetscFunctionBegin;
@@ -200,7 +224,10 @@ private:
   PetscErrorCode interpolate(Ex &ex, Level<Ex> &fine, const LevelSetup<Ex> &of_fine, Aggregated<Ex> &level, SmoothedTransfer<Ex> &transfer)
   {
     const int bs = fine.block_size;
-    const StrongNodes<Ex> strong = {bs > 1 ? &level.blocks : &fine.A, parameters_.lump_weak ? &level.strength : nullptr, bs};
+    // On coarse levels the R of aggregates; on the finest one a vector, as bs of more have no blocks B_I that are upper triangular.
+    const bool by_near_null = near_null_.m == bs && !near_null_.constant && (bs == 1 || fine.number > 0);
+    const StrongNodes<Ex> strong = {bs > 1 ? &level.blocks : &fine.A, parameters_.lump_weak ? &level.strength : nullptr, bs,
+                                    by_near_null ? &near_null_.B : nullptr};
     const FilterRule filter_rule = this->filter_rule(fine);
     SmoothingRule rule;
     double rho = 0;

@@ -1,6 +1,7 @@
 #include "graph/smoothed_prolongator.hpp"
 
 #include "dist/attempt.hpp"
+#include "sparse/rows/multivector.hpp"
 #include "sparse/rows/rearrange.hpp"
 #include "sparse/rows/rows.hpp"
 
@@ -119,13 +120,37 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::choose(Ex &ex, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Collective: B, for this setup's values and later ones.
+template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::keep_near_null(Ex &ex, DistMatrix<Ex> &A, const StrongNodes<Ex> &strong)
+{
+  const auto ghosts = static_cast<std::int64_t>(A.ghosts.size());
+  Array<double, Ex> x;
+
+  PetscFunctionBegin;
+  if (!strong.near_null || !strong.marks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(near_null_.allocate(ex, std::int64_t{A.rows} * bs_));
+    PetscCall(ghost_near_null_.allocate(ex, ghosts * bs_));
+    if (A.halo.active()) PetscCall(x.allocate(ex, A.rows));
+    PetscCall(memory_copy(ex, near_null_.data(), strong.near_null->data(), near_null_.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  for (int k = 0; k < bs_ && A.halo.active(); k++) {
+    PetscCall(get_vector(ex, A.rows, bs_, k, near_null_.data(), x.data()));
+    PetscCall(A.halo.exchange(ex, static_cast<const double *>(x.data())));
+    PetscCall(set_vector(ex, ghosts, A.halo.template ghost<double>(), bs_, k, ghost_near_null_.data()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Local: S's values; with `columns` also its columns, unless S shares A's pattern.
 template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::fill(Ex &ex, const DistMatrix<Ex> &A, double rho, bool columns)
 {
   PetscFunctionBegin;
   if (S_.val.size() == 0) PetscCall(S_.val.allocate(ex, as_A_ ? A.diag.nnz : S_.col.size()));
-  PetscCall(smoothing_entries(ex, rows_of(A), diagonal_.data(), lumping_, bs_, rho > 0 ? omega_ / rho : 0, S_of(A),
-                              columns && !as_A_ ? S_.col.data() : nullptr, S_.val.data()));
+  PetscCall(smoothing_entries(ex, rows_of(A), diagonal_.data(), lumping_, {near_null_.data(), ghost_near_null_.data()}, bs_,
+                              rho > 0 ? omega_ / rho : 0, S_of(A), columns && !as_A_ ? S_.col.data() : nullptr, S_.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,6 +170,7 @@ PetscErrorCode SmoothedProlongator<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const 
   }
   T_ = std::move(T);
   between_.resize(steps - 1);
+  PetscCall(keep_near_null(ex, A, strong));
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     PetscCall(choose(ex, A, strong));
@@ -178,7 +204,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::update(Ex &ex, DistM
 
 template <class Ex> std::size_t SmoothedProlongator<Ex>::bytes() const
 {
-  std::size_t sum = diagonal_.bytes() + lumping_.bytes() + S_.bytes() + T_.bytes();
+  std::size_t sum = diagonal_.bytes() + lumping_.bytes() + near_null_.bytes() + ghost_near_null_.bytes() + S_.bytes() + T_.bytes();
   for (const auto &step : step_) sum += step->bytes();
   for (const auto &P : between_) sum += P.bytes();
   return sum;

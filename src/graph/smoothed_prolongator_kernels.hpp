@@ -71,19 +71,36 @@ namespace
 struct SmoothedRow {
   SplitRows A;
   const unsigned char *kind, *ghost_kind;
+  NearNullValues B;
   int i, node, bs, own_entry; // own_entry: of a_ii, -1 without one
   SplitRow row;
   double factor, a_ii;
 
-  AMGKIT_FN SmoothedRow(const SplitRows &rows, const int *diagonal, const unsigned char *kinds, const unsigned char *ghost_kinds, int block,
-                        double scale, int number)
-      : A(rows), kind(kinds), ghost_kind(ghost_kinds), i(number), node(number / block * block), bs(block), own_entry(diagonal[number]),
-        row(rows.diag, rows.offd, rows.ghosts_before, number), factor(scale), a_ii(own_entry < 0 ? 0 : rows.diag.val[own_entry])
+  AMGKIT_FN SmoothedRow(const SplitRows &rows, const int *diagonal, const unsigned char *kinds, const unsigned char *ghost_kinds,
+                        const NearNullValues &near_null, int block, double scale, int number)
+      : A(rows), kind(kinds), ghost_kind(ghost_kinds), B(near_null), i(number), node(number / block * block), bs(block),
+        own_entry(diagonal[number]), row(rows.diag, rows.offd, rows.ghosts_before, number), factor(scale),
+        a_ii(own_entry < 0 ? 0 : rows.diag.val[own_entry])
   {}
   AMGKIT_FN double entry(int t) const
   {
     const SplitRow::Place e = row.at(t);
     return e.ghost ? A.offd.val[e.k] : A.diag.val[e.k];
+  }
+  // a_ij b_jk, for the t-th entry, a_ij
+  AMGKIT_FN double times_near_null(int t, int k) const
+  {
+    const SplitRow::Place e = row.at(t);
+    return entry(t) * (e.ghost ? B.ghost[std::int64_t{A.offd.col[e.k]} * bs + k] : B.own[std::int64_t{A.diag.col[e.k]} * bs + k]);
+  }
+  // w <- w B_I^-1, B_I upper triangular; 0 where its diagonal is
+  AMGKIT_FN void solve_near_null(double *w) const
+  {
+    const double *block = B.own + std::int64_t{node} * bs;
+    for (int k = 0; k < bs; k++) {
+      for (int l = 0; l < k; l++) w[k] -= w[l] * block[l * bs + k];
+      w[k] = block[k * bs + k] != 0 ? w[k] / block[k * bs + k] : 0;
+    }
   }
   AMGKIT_FN bool stays(int t) const { return kind_of(t) == entry_stays; }
   AMGKIT_FN int kind_of(int t) const
@@ -118,16 +135,17 @@ struct SmoothedRow {
 
 // Of short rows without components, and on a plain host of any: a lane a row.
 template <class Ex>
-PetscErrorCode scalar_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, double factor,
-                              const CsrView<double> &S, int *col, double *val)
+PetscErrorCode scalar_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, const NearNullValues &near_null,
+                              double factor, const CsrView<double> &S, int *col, double *val)
 {
+  const NearNullValues B = near_null;
   const unsigned char *kind = lumping.diag.data(), *ghost_kind = lumping.offd.data();
   const bool lumped = lumping.bytes() > 0;
   const int *ptr = S.ptr;
   return for_each(ex, S.rows, [=] AMGKIT_FN(std::int64_t i) {
-    const SmoothedRow in(A, diagonal, kind, ghost_kind, 1, factor, static_cast<int>(i));
+    const SmoothedRow in(A, diagonal, kind, ghost_kind, B, 1, factor, static_cast<int>(i));
     int k = ptr[i], self = k;
-    double sum = 0;
+    double sum = 0, weak = 0;
     if (in.own_entry < 0) {
       in.write_identity(k, col, val);
       return;
@@ -135,13 +153,17 @@ PetscErrorCode scalar_entries(Ex &ex, const SplitRows &A, const int *diagonal, c
     for (int t = 0; t < in.row.length(); t++) {
       const SplitRow::Place e = in.row.at(t);
       const bool own = !e.ghost && e.k == in.own_entry, stays = !lumped || in.stays(t);
-      if (own || !stays) sum += in.entry(t);
+      if (own || (!stays && !B.own)) sum += in.entry(t);
+      if (!stays && B.own) weak += in.times_near_null(t, 0);
       if (own) self = k;
       if (!own && stays) val[k] = in.value(false, in.entry(t));
       if (stays && col) col[k] = in.column(t);
       k += stays;
     }
     val[self] = in.value(true, sum);
+    if (!B.own) return;
+    in.solve_near_null(&weak);
+    val[self] += in.value(false, weak);
   });
 }
 
@@ -155,13 +177,14 @@ template <int Most> struct ComponentSums {
 
 // S's entries are those of A that stay, in their order, and those of the row's own node are sums; Most: at least bs.
 template <int Lanes, int Most, class Ex>
-PetscErrorCode lumped_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, int bs, double factor,
-                              const CsrView<double> &S, int *write_col, double *val)
+PetscErrorCode lumped_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, const NearNullValues &near_null,
+                              int bs, double factor, const CsrView<double> &S, int *write_col, double *val)
 {
+  const NearNullValues B = near_null;
   const unsigned char *kind = lumping.diag.data(), *ghost_kind = lumping.offd.data();
   const int *ptr = S.ptr, *col = write_col ? write_col : S.col, before = A.ghosts_before;
   return for_rows_with<Lanes, ComponentSums<Most>>(ex, S.rows, [=] AMGKIT_FN(auto team, std::int64_t r, auto &sums) {
-    const SmoothedRow in(A, diagonal, kind, ghost_kind, bs, factor, static_cast<int>(r));
+    const SmoothedRow in(A, diagonal, kind, ghost_kind, B, bs, factor, static_cast<int>(r));
     const int begin = ptr[r], end = ptr[r + 1], length = in.row.length();
     if (in.own_entry < 0) {
       team.once([&] { in.write_identity(begin, write_col, val); });
@@ -179,20 +202,25 @@ PetscErrorCode lumped_entries(Ex &ex, const SplitRows &A, const int *diagonal, c
           if (write_col) write_col[begin + n] = in.column(t);
         });
     if (staying == length) return;
+    const bool given = B.own != nullptr;
     team.sum_in_order(
-        1,
+        given ? bs : 1,
         [&](int) {
           return Segment{0, length};
         },
-        [&](int, int t) {
-          return Term{in.component(t), in.entry(t)};
+        [&](int k, int t) {
+          return given ? Term{in.stays(t) ? -1 : k, in.times_near_null(t, k)} : Term{in.component(t), in.entry(t)};
         },
         bs, sums.of);
     team.sync();
+    if (given) {
+      team.once([&] { in.solve_near_null(sums.of); });
+      team.sync();
+    }
     const int first = lower_bound(col, begin, end, before + in.node), last = lower_bound(col, first, end, before + in.node + bs);
     for (int k : team.share(first, last)) { // a sum of one entry is this
       const int c = col[k] - before - in.node;
-      val[k] = in.value(in.node + c == in.i, sums.of[c]);
+      val[k] = given ? val[k] + in.value(false, sums.of[c]) : in.value(in.node + c == in.i, sums.of[c]);
     }
   });
 }
@@ -204,7 +232,7 @@ PetscErrorCode entries_as_in_A(Ex &ex, const SplitRows &A, const int *diagonal, 
 {
   const int *ptr = S.ptr;
   return for_written_rows(ex, S.rows, S.average(), [=] AMGKIT_FN(auto team, std::int64_t r) {
-    const SmoothedRow in(A, diagonal, nullptr, nullptr, bs, factor, static_cast<int>(r));
+    const SmoothedRow in(A, diagonal, nullptr, nullptr, {}, bs, factor, static_cast<int>(r));
     const int begin = ptr[r];
     if (in.own_entry < 0) {
       team.once([&] { in.write_identity(begin, col, val); });
@@ -220,15 +248,15 @@ PetscErrorCode entries_as_in_A(Ex &ex, const SplitRows &A, const int *diagonal, 
 } // namespace
 
 template <class Ex>
-PetscErrorCode smoothing_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, int bs, double factor,
-                                 CsrView<double> S, int *col, double *val)
+PetscErrorCode smoothing_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, const NearNullValues &B,
+                                 int bs, double factor, CsrView<double> S, int *col, double *val)
 {
   const double average = A.diag.average() + A.offd.average(); // entries of A a row, those that do not stay too
-  if (bs == 1 && (Ex::one_by_one || average <= 12)) return scalar_entries(ex, A, diagonal, lumping, factor, S, col, val);
+  if (bs == 1 && (Ex::one_by_one || average <= 12)) return scalar_entries(ex, A, diagonal, lumping, B, factor, S, col, val);
   if (lumping.bytes() > 0) {
-    if (bs > 8) return lumped_entries<32, 128>(ex, A, diagonal, lumping, bs, factor, S, col, val);
-    if (average <= 32) return lumped_entries<4, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
-    return lumped_entries<16, 8>(ex, A, diagonal, lumping, bs, factor, S, col, val);
+    if (bs > 8) return lumped_entries<32, 128>(ex, A, diagonal, lumping, B, bs, factor, S, col, val);
+    if (average <= 32) return lumped_entries<4, 8>(ex, A, diagonal, lumping, B, bs, factor, S, col, val);
+    return lumped_entries<16, 8>(ex, A, diagonal, lumping, B, bs, factor, S, col, val);
   }
   return entries_as_in_A(ex, A, diagonal, bs, factor, S, col, val);
 }

@@ -29,10 +29,17 @@ template <class Ex> struct Smoothed {
   CoarseBlocks<Ex> P;
 
   Smoothed(const AggregatedProblem &from, Split rows, Split points) : problem(from, rows, points) {}
-  PetscErrorCode smooth(Ex &ex, bool filtered, const SmoothingRule &rule)
+  // near_null: of all rows; empty: translations
+  PetscErrorCode smooth(Ex &ex, bool filtered, const SmoothingRule &rule, const std::vector<double> &near_null = {})
   {
-    const StrongNodes<Ex> strong = {&problem.nodes.A, filtered ? &problem.strong : nullptr, problem.bs};
-    return smoothed.create(ex, problem.fine.A, strong, rho, rule, std::move(problem.T), P);
+    const auto first = near_null.begin() + (near_null.empty() ? 0 : problem.fine.first_row() * problem.bs);
+    Array<double, Ex> b;
+
+    PetscFunctionBegin;
+    if (!near_null.empty()) PetscCall(upload(ex, std::vector<double>(first, first + problem.fine.A.rows * problem.bs), b));
+    const StrongNodes<Ex> strong = {&problem.nodes.A, filtered ? &problem.strong : nullptr, problem.bs, near_null.empty() ? nullptr : &b};
+    PetscCall(smoothed.create(ex, problem.fine.A, strong, rho, rule, std::move(problem.T), P));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
@@ -98,6 +105,43 @@ AggregatedProblem translations(int bs)
   const HostCsr matrix = make_csr(graph.rows * bs, graph.rows * bs, A);
   return {{"translations", matrix, make_csr(graph.rows * bs, aggregates * bs, T)}, bs, bs, nodes_of(matrix, bs), B_c};
 }
+
+// B_I = d_I (1 + c_I e_0 e_(bs-1)^T)
+struct NearNullBlock {
+  double d, c;
+  NearNullBlock(int I, int bs) : d((I % 4 == 3 ? -1 : 1) * std::pow(2, I % 7 - 3)), c(bs > 1 ? I % 5 - 2 : 0) {}
+};
+std::vector<double> near_null_of(const AggregatedProblem &problem)
+{
+  const int bs = problem.bs;
+  std::vector<double> B;
+  for (int i = 0; i < problem.matrices.A.rows; i++) {
+    const NearNullBlock block(i / bs, bs);
+    for (int k = 0; k < bs; k++) B.push_back(block.d * ((i % bs == k ? 1 : 0) + (i % bs == 0 && k == bs - 1 ? block.c : 0)));
+  }
+  return B;
+}
+// translations() with A_IJ B_J^-1 in place of A_IJ, and B_I T_I in place of T_I
+AggregatedProblem turned(AggregatedProblem problem)
+{
+  const int bs = problem.bs;
+  Entries A, T;
+  for (const auto &[where, a] : entries_of(problem.matrices.A)) {
+    const auto [i, j] = where;
+    const NearNullBlock block(j / bs, bs);
+    A[{i, j}] += a / block.d;
+    if (j % bs == 0 && bs > 1) A[{i, j + bs - 1}] -= block.c * a / block.d;
+  }
+  for (const auto &[where, t] : entries_of(problem.matrices.P)) {
+    const auto [i, j] = where;
+    const NearNullBlock block(i / bs, bs);
+    T[{i, j}] += block.d * t;
+    if (i % bs == bs - 1 && bs > 1) T[{i - bs + 1, j}] += block.c * block.d * t;
+  }
+  problem.matrices.A = make_csr(problem.matrices.A.rows, problem.matrices.A.cols, A);
+  problem.matrices.P = make_csr(problem.matrices.P.rows, problem.matrices.P.cols, T);
+  return problem;
+}
 } // namespace
 
 TYPED_TEST(SmoothedProlongatorTest, IsTheTextbooks)
@@ -146,6 +190,39 @@ TYPED_TEST(SmoothedProlongatorTest, TranslationsAreInterpolated)
         for (const auto &[where, value] : B) ASSERT_NEAR(value, where.first % bs == where.second ? 1 : 0, 1e-13) << "bs " << bs;
       }
     }
+  }
+}
+
+// A B = 0 and B = T B_c, where B_I is d_I (1 + c_I e_0 e_(bs-1)^T), d_I of both signs: P B_c = B, whatever is weak, and after an update.
+// With translations in place of B it is not.
+TYPED_TEST(SmoothedProlongatorTest, NearNullSpaceIsInterpolated)
+{
+  for (const int bs : {1, 3, 9}) {
+    const AggregatedProblem problem = turned(translations(bs));
+    const std::vector<double> B = near_null_of(problem);
+    for_splits([&](Split rows, Split points) {
+      for (const bool given : {true, false}) {
+        Smoothed<TypeParam> s(problem, rows, points);
+        double largest = 0;
+        const auto look = [&] {
+          Entries P;
+          OK(s.problem.entries_of(this->ex, s.P, P));
+          const Entries got = times(P, problem.B_c, bs);
+          ASSERT_EQ(got.size(), B.size());
+          for (const auto &[where, value] : got)
+            largest = std::max(largest, std::abs(value - B[static_cast<std::size_t>(where.first) * bs + where.second]));
+        };
+        OK(s.problem.create(this->ex));
+        OK(s.smooth(this->ex, true, rule_of(2), given ? B : std::vector<double>{}));
+        look();
+        OK(s.smoothed.update(this->ex, s.problem.fine.A, rho, s.P));
+        look();
+        if (given)
+          EXPECT_LT(largest, 1e-11);
+        else
+          EXPECT_GT(largest, 0.1);
+      }
+    });
   }
 }
 

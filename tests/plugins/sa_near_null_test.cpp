@@ -9,6 +9,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <map>
 
 namespace amgkit::test
 {
@@ -291,6 +292,29 @@ TEST_F(NearNullSpace, FreeBodiesWithTheirNullSpaceAttached)
         EXPECT_LE(solution.iterations, 40) << name;
         RecordProperty(name, static_cast<int>(solution.iterations));
       }
+    }
+  }
+}
+
+// Squares of 16 x 16 cells, each joined to the next by one coupling: a small error of what coarse levels take for constant joins them, too.
+TEST_F(NearNullSpace, PartsThatHardlyCouple)
+{
+  constexpr int side = 16, cells = side * side, parts = 25;
+  for (const Use &use : uses()) {
+    for (const double eps : {1e-2, 1e-4}) {
+      std::map<std::pair<int, int>, double> edges;
+      for (int i = 0; i < parts * cells; i++) {
+        if (i % side + 1 < side) edges[{i, i + 1}] = 1;
+        if (i % cells + side < cells) edges[{i, i + side}] = 1;
+        if (i % cells == 0 && i > 0) edges[{i - 1, i}] = eps;
+      }
+      HostCsr problem = from_edges(parts * cells, edges, 0);
+      problem.val[0] += 1; // a_00
+      OwnedMat A;
+      Solution solution;
+      make_matrix(problem, 1, use.on_device, A.out());
+      solve(A, use.option + std::string(" -pc_amgsa_coarse_eq_limit 30"), solution);
+      EXPECT_LE(solution.iterations, 25) << use.name << " " << eps;
     }
   }
 }

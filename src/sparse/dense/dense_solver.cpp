@@ -1,5 +1,7 @@
 #include "sparse/dense/dense_solver.hpp"
 
+#include "sparse/rows/multivector.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -30,11 +32,43 @@ template <class Ex> PetscErrorCode DenseSolver<Ex>::factor_or_invert(Ex &ex, boo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+// Whether A z = 0 but for rounding, eps and that of the products before
+bool is_null(const DenseNorms &of) { return of.vector > 0 && of.image <= 1e-13 * of.matrix * of.vector; }
+} // namespace
+
+// For the parts of z, before A changes along z; norm: |A|
+template <class Ex> PetscErrorCode DenseSolver<Ex>::regularise(Ex &ex, double norm, const NullVectors &z)
+{
+  struct Part {
+    int k;
+    double size;
+  };
+  std::vector<Part> null;
+  Array<double, Ex> x;
+
+  PetscFunctionBegin;
+  if (z.count > 1) PetscCall(x.allocate(ex, n_));
+  for (int k = 0; k < z.count && z.count > 1; k++) { // of A as it is
+    DenseNorms of;
+    PetscCall(get_vector(ex, n_, z.count, k, z.parts, x.data()));
+    PetscCall(dense_norms(ex, n_, A_.data(), x.data(), &of));
+    if (is_null(of)) null.push_back({k, of.vector});
+  }
+  for (const Part &part : null) {
+    PetscCall(get_vector(ex, n_, z.count, part.k, z.parts, x.data()));
+    PetscCall(dense_add_outer(ex, n_, norm / (part.size * part.size * n_), x.data(), A_.data()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // A matrix that is not symmetric is solved as (D A)⁻¹ D, the rows of D A being of one size: equations in units of their own make A neither
 // singular nor its pivots bad ones.
-template <class Ex> PetscErrorCode DenseSolver<Ex>::prepare(Ex &ex, const double *z, bool *singular, bool *regularised)
+template <class Ex> PetscErrorCode DenseSolver<Ex>::prepare(Ex &ex, const NullVectors &null, bool *singular, bool *regularised)
 {
-  constexpr double eps = std::numeric_limits<double>::epsilon(), zero = 1e-13; // zero: eps and the rounding of the products before
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  const double *z = null.sum;
   DenseNorms of;
   double inverse_norm = 0;
 
@@ -47,7 +81,8 @@ template <class Ex> PetscErrorCode DenseSolver<Ex>::prepare(Ex &ex, const double
     PetscCall(dense_scale_rows(ex, n_, A_.data(), scale_.data()));
     PetscCall(dense_norms(ex, n_, A_.data(), z, &of));
   }
-  *regularised = of.vector > 0 && of.image <= zero * of.matrix * of.vector;
+  *regularised = is_null(of);
+  if (*regularised) PetscCall(regularise(ex, of.matrix, null));
   if (*regularised) PetscCall(dense_add_outer(ex, n_, of.matrix / (of.vector * of.vector * n_), z, A_.data()));
   PetscCall(factor_or_invert(ex, symmetric, z, &inverse_norm));
   *singular = !(inverse_norm < HUGE_VAL) || !(of.matrix * inverse_norm < 1 / eps); // no product with infinity, which may trap

@@ -2,8 +2,17 @@
 #pragma once
 #include "sparse/dense/dense.hpp"
 
+#include <vector>
+
 namespace amgkit
 {
+// z, and the vectors whose sum it is, side by side; count <= 1: there are no others
+struct NullVectors {
+  const double *sum = nullptr;
+  int count = 0;
+  const double *parts = nullptr;
+};
+
 // A CPU keeps factors of A. They take a sixth (Cholesky's) or a third (LU's) of the inverse's operations, and a solve reads as many
 // numbers. On a GPU a triangular solve is a sequence of small steps, so there it is the inverse; also in the debug space, which has the
 // GPU's methods.
@@ -16,10 +25,11 @@ public:
   PetscErrorCode allocate(Ex &, int n);
   // A by rows, to be filled before prepare().
   double *matrix() { return A_.data(); }
-  // Where A z = 0, A + |A| z zᵀ / (n |z|²) takes its place, and *regularised: it solves A x = b for every b without a part along z.
-  // *singular: the condition number of the matrix, with rows of one size unless it is symmetric, is 1/eps or more. Norms are maximum norms;
-  // with factors that of the inverse is estimated. Waits.
-  PetscErrorCode prepare(Ex &, const double *z, bool *singular, bool *regularised);
+  // Where A z = 0, A + |A| z zᵀ / (n |z|²) takes its place, and *regularised: it solves A x = b for every b without a part along z. The
+  // same then for those parts of z along which A is singular, too: a body that nobody holds has six motions. *singular: the condition
+  // number of the matrix, with rows of one size unless it is symmetric, is 1/eps or more. Norms are maximum norms; with factors that of the
+  // inverse is estimated. Waits.
+  PetscErrorCode prepare(Ex &, const NullVectors &z, bool *singular, bool *regularised);
   // x = A⁻¹ b, x not b; V float or double. Nothing before allocate().
   template <class V> PetscErrorCode solve(Ex &, const V *b, V *x);
   // x = A⁻ᵀ b
@@ -28,6 +38,7 @@ public:
   void release();
 
 private:
+  PetscErrorCode regularise(Ex &, double norm, const NullVectors &z);
   PetscErrorCode factor_or_invert(Ex &, bool symmetric, const double *z, double *inverse_norm);
 
   int n_ = 0;

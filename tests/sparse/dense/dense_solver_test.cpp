@@ -41,14 +41,17 @@ Matrix random_matrix(int n, bool symmetric, double shift)
 struct Outcome {
   bool singular = false, regularised = false;
 };
-template <class Ex> Outcome prepare(Ex &ex, const Matrix &A, const std::vector<double> &z, DenseSolver<Ex> &solver)
+template <class Ex>
+Outcome prepare(Ex &ex, const Matrix &A, const std::vector<double> &z, DenseSolver<Ex> &solver, const std::vector<double> &parts = {})
 {
+  const int count = static_cast<int>(parts.size()) / A.n;
   Outcome outcome = {true, true};
-  Array<double, Ex> vector;
+  Array<double, Ex> vector, others;
   EXPECT_EQ(solver.allocate(ex, A.n), PETSC_SUCCESS);
   EXPECT_EQ(memory_from_host(ex, solver.matrix(), A.a.data(), A.a.size() * sizeof(double)), PETSC_SUCCESS);
   EXPECT_EQ(upload(ex, z, vector), PETSC_SUCCESS);
-  EXPECT_EQ(solver.prepare(ex, vector.data(), &outcome.singular, &outcome.regularised), PETSC_SUCCESS);
+  EXPECT_EQ(upload(ex, parts, others), PETSC_SUCCESS);
+  EXPECT_EQ(solver.prepare(ex, {vector.data(), count, others.data()}, &outcome.singular, &outcome.regularised), PETSC_SUCCESS);
   return outcome;
 }
 std::vector<double> ones(int n) { return std::vector<double>(n, 1.0); }
@@ -130,6 +133,40 @@ TYPED_TEST(DenseSolverTest, IsRegularAlongTheVectorOfANullSpace)
   const Outcome without = prepare(this->ex, A, other, solver);
   EXPECT_TRUE(without.singular);
   EXPECT_FALSE(without.regularised);
+}
+
+// Three closed chains: the constants of all three are its null space. One of four parts of z is in it only together with another.
+TYPED_TEST(DenseSolverTest, IsRegularAlongThePartsOfTheVector)
+{
+  constexpr int n = 30, count = 4;
+  Matrix A = {n, std::vector<double>(std::size_t{n} * n)};
+  std::vector<double> parts(std::size_t{n} * count);
+  for (int i = 0; i < n; i++) {
+    const int chain = i / 10, j = chain * 10 + (i + 1) % 10;
+    A.at(i, i) += 2;
+    A.at(j, j) += 2;
+    A.at(i, j) -= 2;
+    A.at(j, i) -= 2;
+    const int part = chain == 2 && i % 2 == 0 ? 3 : chain;
+    parts[static_cast<std::size_t>(i) * count + part] = 1;
+  }
+  DenseSolver<TypeParam> solver;
+  EXPECT_TRUE(prepare(this->ex, A, ones(n), solver).singular);
+  const Outcome outcome = prepare(this->ex, A, ones(n), solver, parts); // along z and two of its parts, thus along all three chains
+  EXPECT_TRUE(outcome.regularised);
+  EXPECT_FALSE(outcome.singular);
+  std::vector<double> b(n);
+  for (int i = 0; i < n; i += 10) {
+    b[i] = 1;
+    b[i + 5] = -1;
+  }
+  auto B = this->to_space(b), X = this->to_space(std::vector<double>(n, NAN));
+  OK(solver.solve(this->ex, B.data(), X.data()));
+  const auto back = A.times(this->to_host(X), false);
+  for (int i = 0; i < n; i++) EXPECT_NEAR(back[i], b[i], 1e-12);
+  Matrix held = A; // by its first chain: A z is not 0, and nothing changes
+  held.at(0, 0) += 1;
+  EXPECT_FALSE(prepare(this->ex, held, ones(n), solver, parts).regularised);
 }
 
 // Against the norm of the inverse itself.
