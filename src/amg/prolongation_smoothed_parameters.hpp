@@ -40,14 +40,14 @@ struct SmoothedParameters {
         {"agg_nsmooths", IntegerRange{&agg_nsmooths, 0, 10}, "Number of smoothing steps for the prolongator; 0 means plain aggregation", "",
          "PETSc PCGAMG"},
         {"lump_weak", Flag{&lump_weak}, "Smooth the prolongator with a matrix whose weak couplings are lumped into the diagonal",
-         "Weak couplings below lump_below times the threshold are lumped, block by block. If false, the prolongator is smoothed with the "
-         "matrix itself.",
+         "Weak couplings below lump_below times the threshold are lumped, block by block. A soft node keeps its large couplings to much "
+         "stiffer ones. If false, the prolongator is smoothed with the matrix itself.",
          "Vanek, Mandel, Brezina 1996"},
         {"lump_below", RealRange{&lump_below, -1, 1},
          "Lump weak couplings below this share of the threshold; a negative value lets AMGKit choose",
          "Weak couplings above this share do not form aggregates, but still take part in smoothing the prolongator. A negative value means "
-         "0.2 on a finest level with more than one group of tied rows per thousand rows, and 1 elsewhere. With 1, all weak couplings are "
-         "lumped. If tied rows are not smoothed together, AMGKit does not look for them and chooses 1."},
+         "0.2 on a finest level with more than one group of tied rows per thousand rows, and 1 elsewhere. If tied rows are not smoothed "
+         "together, AMGKit does not look for them and chooses 1."},
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
          "Drop blocks of the prolongator below this share of their node's largest; negative: AMGKit chooses",
          "The other blocks are corrected so that the near-null space is represented as before. AMGKit chooses 0.1 if this drops at least "

@@ -3,12 +3,15 @@
 //   relative:  d_i = m_i = max_{k != i} |a_ik|, which does not depend on the size of the diagonal;
 //   symmetric: d_i = |a_ii|, so that a_ij^2 > theta^2 |a_ii a_jj| (Vaněk, Mandel, Brezina 1996).
 // theta = 0 keeps all that is not 0, but those. Weak couplings above a second, smaller theta are marked as such. Both sides are the same
-// bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are symmetric. Entries of any size may stand beside
-// each other: d_i d_j neither overflows nor underflows.
+// bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are symmetric, but for those of `soft`. Entries
+// of any size may stand beside each other: d_i d_j neither overflows nor underflows.
 //
 // What is strong by this, but at most `least` times the larger one of d_i and d_j, is marked as kept: it couples a node to one that is much
 // stiffer, up to 1 / theta^2 times. A soft node that has such couplings to two stiff parts would join them in one aggregate, though a
 // smooth error differs between them.
+//
+// Where d_i < soft d_j, what is not strong by the mean of both, but larger than theta d_i, is marked as kept in row i: a soft node
+// beside a stiff one follows it as it follows a boundary value, though the stiff one does not see it. These marks are not symmetric.
 //
 // With cancel_positive and theta > 0, rows whose positive couplings cancel negative ones (positive_couplings.hpp) have, for relative, m_i
 // of their negative couplings alone. Between two such rows no positive coupling is strong, and no
@@ -26,6 +29,7 @@ struct SymmetricRule {
   double strong = 0, kept = 0;  // the two theta, kept <= strong
   bool cancel_positive = false; // for matrices whose near-null space is the constant vector
   double least = 0;
+  double soft = 0;
 };
 
 // Collective. The marks are 0 or a CouplingMark: weak_coupling where |a_ij| > 0 is no larger than any theta above; 0 where it is above

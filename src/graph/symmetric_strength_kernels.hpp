@@ -59,7 +59,7 @@ PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t row
   const CsrView<double> A = block.A;
   const double *d = block.d, *column_d = block.column_d, *w = block.w, *column_w = block.column_w;
   const bool own = block.own;
-  const double strong = rule.strong, kept = rule.kept, least = rule.least;
+  const double strong = rule.strong, kept = rule.kept, least = rule.least, soft = rule.soft;
   return for_rows(ex, rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
     const std::int64_t i = row ? row[t] : t;
     const Segment entries = entries_of(A, i);
@@ -69,7 +69,8 @@ PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t row
       const bool counts = !(own && j == i) && (mean == 0 || a <= comparable * mean);
       const bool cancelled = w && is_cancelled(A.val[k], w[i], column_w[j]);
       const bool is_strong = a > strong * mean && !cancelled, is_edge = is_strong && a > least * d[i] && a > least * column_d[j];
-      const bool is_kept = is_strong || (kept < strong && a > kept * mean);
+      const bool is_kept =
+          is_strong || (kept < strong && a > kept * mean) || (a > strong * d[i] && d[i] < soft * column_d[j] && !cancelled);
       const bool is_weak = a > 0 && !cancelled;
       mark[k] = !counts ? 0 : is_edge ? strong_coupling : is_kept ? kept_coupling : is_weak ? weak_coupling : 0;
     }

@@ -169,6 +169,35 @@ HostCsr scaled(const HostCsr &A, int most)
 }
 } // namespace
 
+// What is large beside the row's own scale is kept, in this row alone, if the other row is much stiffer. It is no edge.
+TYPED_TEST(SymmetricStrength, SoftRowsKeepStiffOnes)
+{
+  const double theta = 0.5, soft = 1.0 / 6;
+  int kept = 0, one_sided = 0;
+  std::vector<Named> matrices = gallery();
+  matrices.push_back({"scaled", scaled(random_entries(150, 1200, 31, true), 4)});
+  for (const auto &[name, A] : matrices) {
+    for (const StrengthKind kind : kinds) {
+      const std::vector<double> d = scales_of(A, kind);
+      Marks marks, expected;
+      marks_everywhere(this->ex, A, {kind, theta, theta}, expected);
+      marks_everywhere(this->ex, A, {kind, theta, theta, false, 0, soft}, marks);
+      for (int i = 0; i < A.rows; i++) {
+        for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+          const double a = std::abs(A.val[k]), mean = std::sqrt(d[i] * d[A.col[k]]);
+          if (A.col[k] == i || expected[k] != 0 || a <= theta * d[i] || a > comparable * mean || d[i] >= soft * d[A.col[k]]) continue;
+          expected[k] = kept_coupling;
+          kept++;
+          one_sided += a <= theta * d[A.col[k]];
+        }
+      }
+      EXPECT_EQ(marks, expected) << name;
+    }
+  }
+  EXPECT_GT(kept, 100);
+  EXPECT_GT(one_sided, 100);
+}
+
 // Weak couplings above a second threshold have a mark of their own, and are no edges.
 TYPED_TEST(SymmetricStrength, KeptCouplingsAreNoEdges)
 {
