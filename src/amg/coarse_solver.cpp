@@ -1,6 +1,7 @@
 #include "amg/coarse_solver.hpp"
 
 #include "dist/attempt.hpp"
+#include "sparse/rows/multivector.hpp"
 
 #include <array>
 
@@ -35,6 +36,19 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Local, once
+template <class Ex> PetscErrorCode CoarseSolver<Ex>::separate_parts(Ex &ex)
+{
+  const int m = smooth_.count;
+
+  PetscFunctionBegin;
+  if (smooth_.parts.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (m > 1) PetscCall(parts_.allocate(ex, smooth_.parts.size()));
+  for (int k = 0; k < m && m > 1; k++) PetscCall(get_vector(ex, n_, m, k, smooth_.parts.data(), parts_.data() + std::int64_t{n_} * k));
+  smooth_.parts.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // b_ <- the vector's entries of all ranks, on rank 0; n of them are this rank's
 template <class Ex> template <class V> PetscErrorCode CoarseSolver<Ex>::gather_vector(Ex &ex, const V *owned, std::int64_t n)
 {
@@ -52,8 +66,14 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_dense(Ex &ex, const 
   PetscFunctionBegin;
   PetscCall(gather_matrix(ex, A));
   if (gather_) PetscCall(gather_vector<double>(ex, smooth_.sum.data(), A.rows));
-  const NullVectors candidates = {gather_ ? b_.data() : smooth_.sum.data(), smooth_.count, smooth_.parts.data()};
-  PetscCall(attempt(A.comm, [&] { return gathered_ > 0 ? dense_.prepare(ex, candidates, &singular, &regularised) : PETSC_SUCCESS; }));
+  PetscCall(attempt(A.comm, [&] {
+    PetscFunctionBegin;
+    if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(separate_parts(ex));
+    const NullVectors z = {gather_ ? b_.data() : smooth_.sum.data(), parts_.size() > 0 ? smooth_.count : 0, parts_.data()};
+    PetscCall(dense_.prepare(ex, z, &singular, &regularised));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   std::array<int, 2> any = {singular, regularised};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX, A.comm));
   kind_ = any[0] ? Kind::singular : any[1] ? Kind::regularised : Kind::direct;

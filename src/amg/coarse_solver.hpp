@@ -36,7 +36,10 @@ public:
   {
     return parameters.coarse_solver == CoarseKind::dense && A.global_rows() <= parameters.dense_limit<Ex>();
   }
-  std::size_t bytes() const { return smooth_.bytes() + dense_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0); }
+  std::size_t bytes() const
+  {
+    return smooth_.bytes() + parts_.bytes() + dense_.bytes() + b_.bytes() + x_.bytes() + (gather_ ? gather_->bytes() : 0);
+  }
   // Whether the level should have been solved as a dense matrix, and has too many rows.
   bool too_large() const { return kind_ == Kind::large; }
   // For the view: "dense inverse", "dense factorization", "a polynomial of degree 35, as ...", "20 sweeps of the smoother", ...
@@ -45,6 +48,7 @@ public:
 private:
   bool is_direct() const { return kind_ == Kind::direct || kind_ == Kind::regularised; }
   PetscErrorCode create_dense(Ex &, const DistMatrix<Ex> &A);
+  PetscErrorCode separate_parts(Ex &);
   PetscErrorCode gather_matrix(Ex &, const DistMatrix<Ex> &);
   PetscErrorCode fill_dense(Ex &, const DistMatrix<Ex> &whole);
   template <class V> PetscErrorCode gather_vector(Ex &, const V *owned, std::int64_t n);
@@ -57,7 +61,8 @@ private:
   int n_ = 0, gathered_ = 0;         // rows of the level; of those, on this rank after the gather: n on rank 0, else 0
   // To rank 0, where the level has not moved there: the finest one, or one at which coarsening ended early.
   std::unique_ptr<Redistribution<Ex>> gather_;
-  SmoothVectors<Ex> smooth_; // of this rank's rows, where the matrix is solved; with a gather, parts are on rank 0
+  SmoothVectors<Ex> smooth_; // of this rank's rows, where the matrix is solved
+  Array<double, Ex> parts_;  // gathered, and one after the other, if there are several
   DenseSolver<Ex> dense_;    // on rank 0
   Array<double, Ex> b_, x_;  // gathered
 };

@@ -42,8 +42,8 @@ PetscErrorCode edge_weights(Ex &, CsrView<double> A, const double *a, const doub
 //
 // Where i and j are aggregates, which former steps for the same level made, the level's smoother is that of the rows in them: D_i is then
 // the sum of their b_rr, and mu the quotient for vectors that are constant on each of the two. b_ii is only what couples i to others. With
-// it, two aggregates that hardly couple to anything would match however weak their own coupling is, and the smoother leaves their difference
-// as it is: an image of 40,000 pixels, coupled by 1e-6 to 1, took 300 iterations so, and takes 36.
+// it, two aggregates that hardly couple to anything would match however weak their own coupling is, and the smoother leaves their
+// difference as it is: an image of 40,000 pixels, coupled by 1e-6 to 1, took 300 iterations so, and takes 36.
 //
 // Positive b_ij count in delta_i as if they stood on the diagonal: but for its D_i, mu is that of A_l, A plus the sum over b_ij > 0 of
 // b_ij (e_i - e_j)(e_i - e_j)ᵀ, which has A's row sums and no positive couplings. For A the bound holds up to the largest quotient of

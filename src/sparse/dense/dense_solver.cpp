@@ -1,7 +1,5 @@
 #include "sparse/dense/dense_solver.hpp"
 
-#include "sparse/rows/multivector.hpp"
-
 #include <cmath>
 #include <limits>
 
@@ -41,25 +39,16 @@ bool is_null(const DenseNorms &of) { return of.vector > 0 && of.image <= 1e-13 *
 // For the parts of z, before A changes along z; norm: |A|
 template <class Ex> PetscErrorCode DenseSolver<Ex>::regularise(Ex &ex, double norm, const NullVectors &z)
 {
-  struct Part {
-    int k;
-    double size;
-  };
-  std::vector<Part> null;
-  Array<double, Ex> x;
+  std::vector<double> size; // 0: not in the null space
 
   PetscFunctionBegin;
-  if (z.count > 1) PetscCall(x.allocate(ex, n_));
-  for (int k = 0; k < z.count && z.count > 1; k++) { // of A as it is
+  for (int k = 0; k < z.count; k++) { // of A as it is
     DenseNorms of;
-    PetscCall(get_vector(ex, n_, z.count, k, z.parts, x.data()));
-    PetscCall(dense_norms(ex, n_, A_.data(), x.data(), &of));
-    if (is_null(of)) null.push_back({k, of.vector});
+    PetscCall(dense_norms(ex, n_, A_.data(), z.part(n_, k), &of));
+    size.push_back(is_null(of) ? of.vector : 0);
   }
-  for (const Part &part : null) {
-    PetscCall(get_vector(ex, n_, z.count, part.k, z.parts, x.data()));
-    PetscCall(dense_add_outer(ex, n_, norm / (part.size * part.size * n_), x.data(), A_.data()));
-  }
+  for (int k = 0; k < z.count; k++)
+    if (size[k] > 0) PetscCall(dense_add_outer(ex, n_, norm / (size[k] * size[k] * n_), z.part(n_, k), A_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

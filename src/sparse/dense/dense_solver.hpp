@@ -6,11 +6,13 @@
 
 namespace amgkit
 {
-// z, and the vectors whose sum it is, side by side; count <= 1: there are no others
+// z, and the vectors whose sum it is, one after the other; count = 0: they are not known
 struct NullVectors {
   const double *sum = nullptr;
   int count = 0;
   const double *parts = nullptr;
+
+  const double *part(int n, int k) const { return parts + static_cast<std::size_t>(n) * k; }
 };
 
 // A CPU keeps factors of A. They take a sixth (Cholesky's) or a third (LU's) of the inverse's operations, and a solve reads as many

@@ -138,9 +138,9 @@ TYPED_TEST(DenseSolverTest, IsRegularAlongTheVectorOfANullSpace)
 // Three closed chains: the constants of all three are its null space. One of four parts of z is in it only together with another.
 TYPED_TEST(DenseSolverTest, IsRegularAlongThePartsOfTheVector)
 {
-  constexpr int n = 30, count = 4;
+  constexpr int n = 30;
   Matrix A = {n, std::vector<double>(std::size_t{n} * n)};
-  std::vector<double> parts(std::size_t{n} * count);
+  std::vector<double> parts(std::size_t{n} * 4);
   for (int i = 0; i < n; i++) {
     const int chain = i / 10, j = chain * 10 + (i + 1) % 10;
     A.at(i, i) += 2;
@@ -148,7 +148,7 @@ TYPED_TEST(DenseSolverTest, IsRegularAlongThePartsOfTheVector)
     A.at(i, j) -= 2;
     A.at(j, i) -= 2;
     const int part = chain == 2 && i % 2 == 0 ? 3 : chain;
-    parts[static_cast<std::size_t>(i) * count + part] = 1;
+    parts[static_cast<std::size_t>(part) * n + i] = 1;
   }
   DenseSolver<TypeParam> solver;
   EXPECT_TRUE(prepare(this->ex, A, ones(n), solver).singular);
