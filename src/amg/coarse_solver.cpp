@@ -36,7 +36,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local, once
+// Local: parts_ <- the gathered parts, one after the other. Does so once.
 template <class Ex> PetscErrorCode CoarseSolver<Ex>::separate_parts(Ex &ex)
 {
   const int m = smooth_.count;
@@ -68,6 +68,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::create_dense(Ex &ex, const 
   if (gather_) PetscCall(gather_vector<double>(ex, smooth_.sum.data(), A.rows));
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
+    if (gathered_ == 0) smooth_.parts.release();
     if (gathered_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(separate_parts(ex));
     const NullVectors z = {gather_ ? b_.data() : smooth_.sum.data(), parts_.size() > 0 ? smooth_.count : 0, parts_.data()};
@@ -91,6 +92,7 @@ PetscErrorCode CoarseSolver<Ex>::create(Ex &ex, DistMatrix<Ex> &A, Smoother<Ex> 
   n_ = static_cast<int>(A.global_rows());
   gathered_ = A.range.rank == 0 && kind_ == Kind::direct ? n_ : 0;
   if (kind_ == Kind::smoother) smooth_ = {};
+  if (kind_ == Kind::large) smooth_.parts.release();
   if (kind_ == Kind::direct && n_ > 0) PetscCall(create_dense(ex, A));
   if (is_direct()) PetscFunctionReturn(PETSC_SUCCESS);
   if (kind_ != Kind::smoother) {

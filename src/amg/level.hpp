@@ -99,10 +99,10 @@ template <class Ex> struct Level {
   PetscErrorCode analyse(Ex &, const AmgParameters &, Array<double, Ex> &diagonal);
 };
 
-// Vectors of a level's rows that smoothing leaves as they are. If the coarsest matrix is singular, it is so along these.
+// Vectors of a level's rows that smoothing leaves as they are. If the coarsest matrix is singular, it most likely is so along these.
 template <class Ex> struct SmoothVectors {
-  Array<double, Ex> sum;   // w, w = P w of the coarser level
-  int count = 0;           // of the vectors whose sum it is, where these are known; else 0
+  Array<double, Ex> sum;   // w, which is P times the coarser level's w
+  int count = 0;           // of the vectors that w is the sum of; 0: they are not known
   Array<double, Ex> parts; // these, side by side
 
   std::size_t bytes() const { return sum.bytes() + parts.bytes(); }

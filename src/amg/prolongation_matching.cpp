@@ -116,13 +116,14 @@ template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, RowData data
 }
 
 // A rank's block as a pairwise step sees it. offd: the couplings to other ranks in the first step, which leaves uncoupled nodes out and has
-// single ones join a pair; else nullptr. If more than the share `most` of the nodes would be left, single_rows are conceded, and if more
-// than most_of_all, any_coupling.
+// single ones join a pair; else nullptr. If more than the share `third` of the nodes would be left, single_rows are conceded, and if more
+// than `half`, any_coupling: the names are those of the shares of a whole level. again: another step for the level follows.
 struct Block {
   CsrView<double> A;
   const CsrView<double> *offd;
   int block_size;
-  double most, most_of_all;
+  double third, half;
+  bool again;
 };
 
 // Pairs of nodes. Where more than the block's shares would be left, the step is made anew with the next concession, which *made notes and
@@ -143,7 +144,7 @@ PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, con
       pairs = std::move(trial);
       *made = std::max(*made, allowed);
     }
-    const double most = allowed == Concession::none ? block.most : block.most_of_all;
+    const double most = allowed == Concession::none ? block.third : block.half;
     if (pairs.coarse <= most * static_cast<double>(pairs.member.size())) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,7 +184,7 @@ template <class Ex> PetscErrorCode pairwise_step(Ex &ex, const Block &block, con
     PetscCall(step.w.allocate(ex, step.pairs.coarse));
     PetscCall(pair_weights(ex, step.pairs, data.w, step.p.data(), step.w.data()));
   }
-  if (data.bound.kappa > 0) {
+  if (block.again && data.bound.kappa > 0) {
     const double *outside = data.bound.outside, *smoothed = data.bound.smoothed;
     if (outside) PetscCall(step.outside.allocate(ex, step.pairs.coarse));
     if (outside) PetscCall(sum_over_aggregates(ex, step.pairs, outside, nullptr, step.outside.data()));
@@ -239,9 +240,10 @@ private:
       PetscCall(couplings_outside(ex, fine.A.offd, w, outside.data()));
     }
     bound.outside = outside.data();
-    // A level should have a third of the rows. Half of them are better than matches by any coupling. By one step 0.577 and 0.707.
+    // A level should have a third of the rows. Half of them are still better than matches by any coupling. By one step 0.577 and 0.707.
     const double exponent = 1 / std::max<double>(steps, 2), third = std::pow(1.0 / 3, exponent), half = std::pow(0.5, exponent);
-    PetscCall(pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size, third, half}, {diagonal, w, bound}, last, &total.made));
+    PetscCall(
+        pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size, third, half, steps > 1}, {diagonal, w, bound}, last, &total.made));
     auto a_third = static_cast<double>(last.pairs.member.size()) * third, a_half = static_cast<double>(last.pairs.member.size()) * half;
     if (steps > 1) PetscCall(contract_step(ex, fine.A.diag, last));
     total.aggregation = std::move(last.pairs);
@@ -255,7 +257,8 @@ private:
       a_third *= third;
       a_half *= half;
       const double rows = std::max(last.A.rows, 1);
-      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size, a_third / rows, a_half / rows}, data, next, &total.made));
+      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size, a_third / rows, a_half / rows, s + 1 < steps}, data, next,
+                              &total.made));
       if (s + 1 < steps) {
         PetscCall(contract_step(ex, last.A.view(), next));
       } else {

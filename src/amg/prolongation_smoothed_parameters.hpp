@@ -40,8 +40,8 @@ struct SmoothedParameters {
         {"agg_nsmooths", IntegerRange{&agg_nsmooths, 0, 10}, "Number of smoothing steps for the prolongator; 0 means plain aggregation", "",
          "PETSc PCGAMG"},
         {"lump_weak", Flag{&lump_weak}, "Smooth the prolongator with a matrix whose weak couplings are lumped into the diagonal",
-         "Weak couplings below lump_below times the threshold are lumped, block by block. A soft node keeps its large couplings to much "
-         "stiffer ones. If false, the prolongator is smoothed with the matrix itself.",
+         "Weak couplings below lump_below times the threshold are lumped, block by block. On coarse levels, a soft node keeps its large "
+         "couplings to much stiffer ones. If false, the prolongator is smoothed with the matrix itself.",
          "Vanek, Mandel, Brezina 1996"},
         {"lump_below", RealRange{&lump_below, -1, 1},
          "Lump weak couplings below this share of the threshold; a negative value lets AMGKit choose",

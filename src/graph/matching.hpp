@@ -38,7 +38,7 @@ PetscErrorCode edge_weights(Ex &, CsrView<double> A, const double *a, const doub
 //   delta_i = sum_j b_ij,
 //   mu_ij = 2 D_i D_j / (D_i + D_j) / (-(b_ij + b_ji) / 2 + delta_i delta_j / (delta_i + delta_j)),  D_i = b_ii,
 // an edge can match only where 0 < mu <= kappa and delta_i + delta_j >= 0: for symmetric A the two-grid method's condition number is then
-// at most kappa if all aggregates are pairs and no b_ij is positive.
+// at most kappa if all aggregates are pairs and no b_ij is positive. A delta_i below 1e-3 D_i in size counts as 0.
 //
 // Where i and j are aggregates, which former steps for the same level made, the level's smoother is that of the rows in them: D_i is then
 // the sum of their b_rr, and mu the quotient for vectors that are constant on each of the two. b_ii is only what couples i to others. With
@@ -54,7 +54,7 @@ struct PairBound {
   bool by_quality;        // the edges' weights are kappa / mu in place of |c| - 1: the smallest mu goes first, as in the source
   bool positive;          // edges within the bound with |c| <= 1 can match after the others, small mu first; by_quality has them anyway
   bool beyond;            // so can all other edges, after these, large c first
-  const double *smoothed; // D_i, one entry a row, of b_ii's sign; nullptr: b_ii
+  const double *smoothed; // D_i, one entry a row; nullptr: b_ii
   const double *outside;  // one entry a row: the part of delta_i that A lacks, the sum of b_ij over columns of other ranks; nullptr: 0
 };
 template <class Ex>

@@ -214,9 +214,10 @@ template <class Ex>
 PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, OrOnes<double> w, const PairBound &bound, double *root, float *delta)
 {
   const double *outside = bound.outside, *smoothed = bound.smoothed;
-  // Of a sum that should be 0, beside D_i. A coarse b_ii is what large entries of finer rows leave when they cancel, and so is this sum: a
-  // part of the domain whose coefficient is 1e9 has rounding errors of 1e-7 of what couples it to the rest. mu hardly sees a delta of 1e-6.
-  constexpr double noise = 1e-6;
+  // A sum of this size beside D_i counts as 0. Rounding would need 1e-7 where the coefficient jumps by 1e9, as coarse sums are what is left
+  // of large entries that cancel. Elements of higher order need 1e-3: beside a boundary, in directions in which they are long, the sums of
+  // their rows are slightly negative, and no pair would be allowed there. Where D_i and D_j are alike, mu moves by 3 % at kappa = 60.
+  constexpr double noise = 1e-3;
   const auto row = [=] AMGKIT_FN(auto team, std::int64_t i) {
     const double D_i = smoothed ? smoothed[i] : w[i] * a[i] * w[i];
     const double sum =
@@ -247,8 +248,8 @@ PetscErrorCode bounded_edge_weights(Ex &ex, CsrView<double> A, const double *a, 
   double *root = roots.data();
   PetscCall(dominances(ex, A, a, w, bound, root, delta));
   const auto weigh = [=] AMGKIT_FN(int i, int j, double upper, double lower) {
-    const double sign = a[i] < 0 ? -1 : 1, D_i = sign * (smoothed ? smoothed[i] : w[i] * a[i] * w[i]);
-    const double D_j = sign * (smoothed ? smoothed[j] : w[j] * a[j] * w[j]), v = -0.5 * sign * scaled(w, upper + lower, i, j);
+    const double given_i = smoothed ? smoothed[i] : w[i] * a[i] * w[i], given_j = smoothed ? smoothed[j] : w[j] * a[j] * w[j];
+    const double sign = given_i < 0 ? -1 : 1, D_i = sign * given_i, D_j = sign * given_j, v = -0.5 * sign * scaled(w, upper + lower, i, j);
     // where both rows dominate, mu <= 2 min(D_i, D_j) / v: most edges need no more than this
     const bool surely = v > 0 && delta[i] >= 0 && delta[j] >= 0 && 2 * (D_i < D_j ? D_i : D_j) <= kappa * v;
     float result = 0;

@@ -174,6 +174,8 @@ PetscErrorCode SmoothedProlongator<Ex>::create(Ex &ex, DistMatrix<Ex> &A, const 
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     PetscCall(choose(ex, A, strong));
+    if (lumping_.bytes() == 0) near_null_ = {};
+    if (lumping_.bytes() == 0) ghost_near_null_ = {};
     PetscCall(fill(ex, A, rho, true));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));

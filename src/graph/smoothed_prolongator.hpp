@@ -3,10 +3,10 @@
 // A_f is A, or A with its weak blocks lumped: each entry of a block that couples the nodes I and J weakly is added to the diagonal block,
 //   a_(Ip)(Iq) += a_(Ip)(Jq),  p and q the components,
 // or dropped if a_(Ip)(Iq) is not stored. So A_f does to translations what A does, unless entries were dropped. Diagonal blocks are strong.
-// Given bs vectors B, a block of bs rows for each node, A_II += A_IJ B_J B_I^-1 instead, so that A_f B = A B. The near-null space of a
-// coarse level is no translation: B_I is the R of an aggregate, and for bs = 1 the root of its size. Parts of a system that are hardly
-// coupled need it exactly: 100 squares of 20 x 20 cells, coupled by 1e-4 of what couples cells, take 16 iterations in place of 240. D^-1 is
-// 0 where a_ii is 0: P's row is T's then. A row that does not store a_ii has T's pattern, too.
+// Given bs vectors B, a block of bs rows for each node, A_II += A_IJ B_J B_I^-1 instead, so that A_f B = A B, unless entries were dropped
+// or B_I is singular. The near-null space of a coarse level is no translation: B_I is the R of an aggregate, and for bs = 1 the root of its
+// size. Parts of a system that are hardly coupled need it exactly: 100 squares of 20 x 20 cells, coupled by 1e-4 of what couples cells,
+// take 16 iterations in place of 240. D^-1 is 0 where a_ii is 0: P's row is T's then. A row that does not store a_ii has T's pattern, too.
 //
 // P's pattern is that of the product, entries that are 0 by chance included. T's rows have their entries in whole runs of columns
 // m I, ..., m I + m - 1, and so have P's. All sums are taken in the order of the global indices: the same bits in every space, by native

@@ -10,8 +10,9 @@
 // stiffer, up to 1 / theta^2 times. A soft node that has such couplings to two stiff parts would join them in one aggregate, though a
 // smooth error differs between them.
 //
-// Where d_i < soft d_j, what is not strong by the mean of both, but larger than theta d_i, is marked as kept in row i: a soft node
-// beside a stiff one follows it as it follows a boundary value, though the stiff one does not see it. These marks are not symmetric.
+// Where d_i < soft d_j, what is not strong by the mean of both, but larger than theta d_i, and not cancelled, is marked as kept in row i: a
+// soft node beside a stiff one follows it as it follows a boundary value, though the stiff one does not see it. These marks are not
+// symmetric.
 //
 // With cancel_positive and theta > 0, rows whose positive couplings cancel negative ones (positive_couplings.hpp) have, for relative, m_i
 // of their negative couplings alone. Between two such rows no positive coupling is strong, and no
@@ -29,7 +30,7 @@ struct SymmetricRule {
   double strong = 0, kept = 0;  // the two theta, kept <= strong
   bool cancel_positive = false; // for matrices whose near-null space is the constant vector
   double least = 0;
-  double soft = 0;
+  double soft = 0; // 0: no such couplings
 };
 
 // Collective. The marks are 0 or a CouplingMark: weak_coupling where |a_ij| > 0 is no larger than any theta above; 0 where it is above

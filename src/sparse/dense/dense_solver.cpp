@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace amgkit
 {
@@ -54,10 +55,10 @@ template <class Ex> PetscErrorCode DenseSolver<Ex>::regularise(Ex &ex, double no
 
 // A matrix that is not symmetric is solved as (D A)⁻¹ D, the rows of D A being of one size: equations in units of their own make A neither
 // singular nor its pivots bad ones.
-template <class Ex> PetscErrorCode DenseSolver<Ex>::prepare(Ex &ex, const NullVectors &null, bool *singular, bool *regularised)
+template <class Ex> PetscErrorCode DenseSolver<Ex>::prepare(Ex &ex, const NullVectors &vectors, bool *singular, bool *regularised)
 {
   constexpr double eps = std::numeric_limits<double>::epsilon();
-  const double *z = null.sum;
+  const double *z = vectors.sum;
   DenseNorms of;
   double inverse_norm = 0;
 
@@ -71,7 +72,7 @@ template <class Ex> PetscErrorCode DenseSolver<Ex>::prepare(Ex &ex, const NullVe
     PetscCall(dense_norms(ex, n_, A_.data(), z, &of));
   }
   *regularised = is_null(of);
-  if (*regularised) PetscCall(regularise(ex, of.matrix, null));
+  if (*regularised) PetscCall(regularise(ex, of.matrix, vectors));
   if (*regularised) PetscCall(dense_add_outer(ex, n_, of.matrix / (of.vector * of.vector * n_), z, A_.data()));
   PetscCall(factor_or_invert(ex, symmetric, z, &inverse_norm));
   *singular = !(inverse_norm < HUGE_VAL) || !(of.matrix * inverse_norm < 1 / eps); // no product with infinity, which may trap

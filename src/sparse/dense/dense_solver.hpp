@@ -2,8 +2,6 @@
 #pragma once
 #include "sparse/dense/dense.hpp"
 
-#include <vector>
-
 namespace amgkit
 {
 // z, and the vectors whose sum it is, one after the other; count = 0: they are not known
@@ -31,7 +29,7 @@ public:
   // same then for those parts of z along which A is singular, too: a body that nobody holds has six motions. *singular: the condition
   // number of the matrix, with rows of one size unless it is symmetric, is 1/eps or more. Norms are maximum norms; with factors that of the
   // inverse is estimated. Waits.
-  PetscErrorCode prepare(Ex &, const NullVectors &z, bool *singular, bool *regularised);
+  PetscErrorCode prepare(Ex &, const NullVectors &, bool *singular, bool *regularised);
   // x = A⁻¹ b, x not b; V float or double. Nothing before allocate().
   template <class V> PetscErrorCode solve(Ex &, const V *b, V *x);
   // x = A⁻ᵀ b
@@ -40,7 +38,7 @@ public:
   void release();
 
 private:
-  PetscErrorCode regularise(Ex &, double norm, const NullVectors &z);
+  PetscErrorCode regularise(Ex &, double norm, const NullVectors &);
   PetscErrorCode factor_or_invert(Ex &, bool symmetric, const double *z, double *inverse_norm);
 
   int n_ = 0;

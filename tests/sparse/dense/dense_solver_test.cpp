@@ -164,9 +164,11 @@ TYPED_TEST(DenseSolverTest, IsRegularAlongThePartsOfTheVector)
   OK(solver.solve(this->ex, B.data(), X.data()));
   const auto back = A.times(this->to_host(X), false);
   for (int i = 0; i < n; i++) EXPECT_NEAR(back[i], b[i], 1e-12);
-  Matrix held = A; // by its first chain: A z is not 0, and nothing changes
+  Matrix held = A; // by its first chain: A z is not 0, and nothing changes, so that A is as singular as before
   held.at(0, 0) += 1;
-  EXPECT_FALSE(prepare(this->ex, held, ones(n), solver, parts).regularised);
+  const Outcome unchanged = prepare(this->ex, held, ones(n), solver, parts);
+  EXPECT_FALSE(unchanged.regularised);
+  EXPECT_TRUE(unchanged.singular);
 }
 
 // Against the norm of the inverse itself.
