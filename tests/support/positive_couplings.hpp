@@ -63,7 +63,7 @@ struct OppositeCouplings {
     for (const double size : sizes) negative += size;
     positive *= 1.000001;
     alone *= 1.000001;
-    if (std::min(positive, alone) <= negative / 4 || std::max(positive, alone) >= negative) return -1;
+    if (std::min(positive, alone) <= negative / 6 || std::max(positive, alone) >= negative) return -1;
     std::sort(sizes.begin(), sizes.end());
     const auto last = std::upper_bound(sizes.begin(), sizes.end(), weak);
     double smaller = std::accumulate(sizes.begin(), last, 0.0);
