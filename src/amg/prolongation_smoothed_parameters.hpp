@@ -30,7 +30,7 @@ struct SmoothedParameters {
          "The option strength_type chooses what is compared with it."},
         {"threshold_scale", RealRange{&threshold_scale, 0, 1}, "Factor by which the threshold is multiplied on each coarser level", "",
          "Vanek, Mandel, Brezina 1996"},
-        cancel_positive_parameter(&cancel_positive,
+        cancel_positive_parameter(&cancel_positive, "N / 6",
                                   "This applies only to matrices of block size 1, and only if no near-null vectors are attached."),
         {"mis_k", IntegerRange{&mis_k, 1, 4}, "Roots of aggregates lie more than this many couplings apart",
          "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates.",

@@ -5,14 +5,17 @@
 // in the plane +8 and +2: this is the stiffness matrix of the upright direction times the mass matrix of the plane. With the mass lumped,
 // the two of -16 alone are left, which become -36: the positive couplings cancel the smallest negative ones.
 //
-// Let P be the sum of row i's positive couplings and N that of the absolute values of its negative ones. If N / 6 < P < N, negative
+// Let P be the sum of row i's positive couplings and N that of the absolute values of its negative ones. If N / q < P < N, negative
 // couplings are weak from the smallest on. Sizes within a tenth go together: they are cancelled if the smaller ones and half of theirs sum
-// to at most P. The largest never are. A row with P >= N is far from one of an M-matrix, and its signs say nothing. With P <= N / 6, as in
-// most rows of well-shaped meshes and coarse levels, the couplings cancelled are small, and nothing is gained. Rows of long elements beside
-// a boundary that these meet at their short sides have P = N / 5: with N / 4 their lines were aggregated with the next ones.
+// to at most P. The largest never are. A row with P >= N is far from one of an M-matrix, and its signs say nothing. With P <= N / q, as in
+// most rows of well-shaped meshes and coarse levels, the couplings cancelled are small, and nothing is gained.
+//
+// q = 6 for amgsa: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, and their lines would be
+// aggregated with the next ones. q = 4 for amgclassical: with 6, more rows of quadratic tetrahedra are judged by signs, which become coarse
+// points of their own. Setup and solve took a sixth longer then, for as many iterations.
 //
 // Convection gives positive couplings, too, downstream, where the opposite entry is negative: a coupling a_ij counts in P as
-// (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the a_ij themselves must be between N / 6 and N,
+// (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the a_ij themselves must be between N / q and N,
 // too: rows where it is not need no look at other rows.
 #pragma once
 #include "sparse/rows/search.hpp"
@@ -55,6 +58,7 @@ template <class Each> struct Cancellation {
   const RowCouplings &row;
   const CsrView<double> &A;
   Each each;
+  int q;
 
   // The largest size that is weak, where those up to `weak` are so anyway and are cancelled first; -1: the row is not judged so.
   template <class Team> AMGKIT_FN double largest_size(const Team &team, int i, double weak) const
@@ -81,7 +85,7 @@ template <class Each> struct Cancellation {
   }
 
 private:
-  AMGKIT_FN bool may(double positive) const { return positive > row.negative_sum() / 6 && positive < row.negative_sum(); }
+  AMGKIT_FN bool may(double positive) const { return positive > row.negative_sum() / q && positive < row.negative_sum(); }
   template <class Team> AMGKIT_FN double positive_sum(const Team &team, int i) const
   {
     double sum = 0;

@@ -36,7 +36,7 @@ Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs,
     }
     if (max_row_sum < 1 && std::abs(sum) > max_row_sum * std::abs(A.at(i, i))) continue;
     double weak = -theta * least;
-    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak));
+    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak, 4));
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) marks[k] = A.col[k] != i && A.col[k] % bs == i % bs && -sign * A.val[k] > weak;
   }
   return marks;

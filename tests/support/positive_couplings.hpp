@@ -51,7 +51,7 @@ struct OppositeCouplings {
     there.push_back(a_ii < 0 ? -a_ji : a_ji);
   }
   // The size up to which negative couplings are weak, where those up to `weak` are so anyway; -1: the row is not judged by signs.
-  double largest_cancelled(double weak) const
+  double largest_cancelled(double weak, int q) const
   {
     double positive = 0, negative = 0, alone = 0; // alone: positive couplings whatever the opposite ones are
     std::vector<double> sizes;
@@ -63,7 +63,7 @@ struct OppositeCouplings {
     for (const double size : sizes) negative += size;
     positive *= 1.000001;
     alone *= 1.000001;
-    if (std::min(positive, alone) <= negative / 6 || std::max(positive, alone) >= negative) return -1;
+    if (std::min(positive, alone) <= negative / q || std::max(positive, alone) >= negative) return -1;
     std::sort(sizes.begin(), sizes.end());
     const auto last = std::upper_bound(sizes.begin(), sizes.end(), weak);
     double smaller = std::accumulate(sizes.begin(), last, 0.0);
