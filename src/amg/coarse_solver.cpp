@@ -29,7 +29,7 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::gather_matrix(Ex &ex, const
   if (size > 1 && !gather_) {
     gather_ = std::make_unique<Redistribution<Ex>>();
     PetscCall(gather_->create(ex, A, 1));
-    if (smooth_.count > 1) PetscCall(gather_->move_vectors(ex, smooth_.count, smooth_.parts));
+    if (smooth_.count > 0) PetscCall(gather_->move_vectors(ex, smooth_.count, smooth_.parts));
   }
   if (gather_) PetscCall(gather_->move_matrix(ex, A, &moved));
   PetscCall(attempt(A.comm, [&] { return fill_dense(ex, gather_ ? moved : A); }));
@@ -43,8 +43,8 @@ template <class Ex> PetscErrorCode CoarseSolver<Ex>::separate_parts(Ex &ex)
 
   PetscFunctionBegin;
   if (smooth_.parts.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m > 1) PetscCall(parts_.allocate(ex, smooth_.parts.size()));
-  for (int k = 0; k < m && m > 1; k++) PetscCall(get_vector(ex, n_, m, k, smooth_.parts.data(), parts_.data() + std::int64_t{n_} * k));
+  PetscCall(parts_.allocate(ex, smooth_.parts.size()));
+  for (int k = 0; k < m; k++) PetscCall(get_vector(ex, n_, m, k, smooth_.parts.data(), parts_.data() + std::int64_t{n_} * k));
   smooth_.parts.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

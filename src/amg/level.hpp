@@ -102,7 +102,7 @@ template <class Ex> struct Level {
 // Vectors of a level's rows that smoothing leaves as they are. If the coarsest matrix is singular, it most likely is so along these.
 template <class Ex> struct SmoothVectors {
   Array<double, Ex> sum;   // w, which is P times the coarser level's w
-  int count = 0;           // of the vectors that w is the sum of; 0: they are not known
+  int count = 0;           // of the vectors that w is the sum of, if there are several; 0: there are not, or they are not known
   Array<double, Ex> parts; // these, side by side
 
   std::size_t bytes() const { return sum.bytes() + parts.bytes(); }

@@ -131,6 +131,7 @@ public:
   SmoothVectors<Ex> take_smooth_vectors() override
   {
     SmoothVectors<Ex> vectors = Prolongation<Ex>::take_smooth_vectors();
+    if (near_null_.m <= 1) return vectors; // it is the sum
     vectors.count = near_null_.m;
     vectors.parts = std::move(near_null_.B);
     return vectors;
@@ -140,6 +141,7 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(Prolongation<Ex>::copy_smooth_vectors(ex, copy));
+    if (near_null_.m <= 1) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(this->copy_vectors(ex, near_null_.B, copy.parts));
     copy.count = near_null_.m;
     PetscFunctionReturn(PETSC_SUCCESS);
