@@ -41,6 +41,7 @@ struct FcgSolve {
   bool reordered;        // whether that solver has vectors of floats in another order
   bool first = true;     // whether there is no direction yet
   bool applied = false;  // whether w = B r is there already
+  int changes = 0;       // the preconditioner's, before that application
   PetscReal updated = 0; // the norm after the last update
   PetscReal norm = 0;    // after the last step,
   PetscReal fell = 0.1;  // and what it was in terms of the norm before; a guess before the first
@@ -212,13 +213,17 @@ PetscErrorCode only_constants(KSP ksp, Vec w, bool *only)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// w = B r
-PetscErrorCode precondition(KSP ksp, const FcgSolve &solve)
+// w = B r. Where the preconditioner has become another, the directions begin anew: with a fixed B each is orthogonal to all before, but
+// only if the first one is B r.
+PetscErrorCode precondition(KSP ksp, FcgSolve &solve)
 {
-  Preconditioner *solver;
+  Preconditioner *solver = solver_of(ksp->pc);
+  const int changes = solver ? solver->changes() : solve.changes;
   bool only;
 
   PetscFunctionBegin;
+  solve.first = solve.first || changes != solve.changes;
+  solve.changes = changes;
   PetscCall(only_constants(ksp, solve.v.w, &only));
   if (!solve.v.w_in_single && only) {
     PetscCall(PCApply(ksp->pc, solve.v.r, solve.v.w));

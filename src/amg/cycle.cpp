@@ -134,7 +134,8 @@ template <class Ex> PetscErrorCode Cycle<Ex>::prepare_single(Ex &ex, bool *fits)
 template <class Ex> CycleChoice Cycle<Ex>::choose(bool flexible, bool of_floats) const
 {
   const auto kind = parameters_.cycle_type;
-  const CycleKind twice = flexible ? CycleKind::k : CycleKind::w, automatic = kcycle_levels() > 0 ? twice : CycleKind::v;
+  const bool steady = on_trial() && trial_.steady();
+  const CycleKind twice = flexible && !steady ? CycleKind::k : CycleKind::w, automatic = kcycle_levels() > 0 ? twice : CycleKind::v;
   return {kind == CycleKind::automatic ? automatic : kind, flexible && single_ && (of_floats || rounding_pays_)};
 }
 

@@ -46,26 +46,48 @@ int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vect
 
 namespace
 {
-// Steps 6 to 9, 10 to 13 and 14 to 17 are looked at: the first ones are faster than later ones, and a comparison must come early to pay.
-constexpr int passed_over = 5, window = 4, last_step = passed_over + 3 * window;
+constexpr int passed_over = 5; // the first steps are faster than later ones
 } // namespace
 
 void VisitsOnTrial::begin_solve()
 {
   if (phase_ == Phase::compare) phase_ = Phase::watch;
+  late_ = false;
   steps_ = 0;
-  log_left_ = 0;
+  log_left_ = log_left_of_more_ = log_left_in_all_ = 0;
 }
 
 void VisitsOnTrial::observe(double factor)
 {
-  constexpr double slow = 0.55;
-  if (phase_ != Phase::watch || steps_ == last_step || !(factor > 0) || !std::isfinite(factor)) return;
+  if (!(factor > 0) || !std::isfinite(factor)) return;
+  log_left_in_all_ += std::log(factor);
   if (steps_++ < passed_over) return;
-  log_left_ += std::log(factor);
+  watch_for_slow(std::log(factor));
+  watch_for_very_slow(std::log(factor));
+}
+
+// Steps 6 to 9, 10 to 13 and 14 to 17 are looked at: a comparison must come early to pay.
+void VisitsOnTrial::watch_for_slow(double log_factor)
+{
+  constexpr double slow = 0.55;
+  constexpr int window = 4, last_step = passed_over + 3 * window;
+  if (phase_ != Phase::watch || steady_ || late_ || steps_ > last_step) return;
+  log_left_ += log_factor;
   if ((steps_ - passed_over) % window != 0) return;
   if (log_left_ > window * std::log(slow)) phase_ = Phase::compare;
   log_left_ = 0;
+}
+
+// Steps 6 to 21, 22 to 37 and so on, as long as six digits have not been reached. A comparison that has begun comes first.
+void VisitsOnTrial::watch_for_very_slow(double log_factor)
+{
+  constexpr double very_slow = 0.92, late = 1e-6;
+  constexpr int window = 16;
+  log_left_of_more_ += log_factor;
+  if ((steps_ - passed_over) % window != 0) return;
+  const bool found = log_left_of_more_ > window * std::log(very_slow) && log_left_in_all_ > std::log(late);
+  steady_ = steady_ || (found && phase_ != Phase::compare);
+  log_left_of_more_ = 0;
 }
 
 double VisitsOnTrial::mean() const { return comparisons_ > 0 ? std::exp(log_shares_ / comparisons_) : 0; }
@@ -79,7 +101,7 @@ void VisitsOnTrial::compare(double share)
   if (phase_ != Phase::compare) return;
   if (!(share > 0) || !std::isfinite(share)) { // no more in this solve
     phase_ = Phase::watch;
-    steps_ = last_step;
+    late_ = true;
     return;
   }
   comparisons_++;

@@ -34,6 +34,12 @@ int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vect
 // on the same r. A step along x = B r reduces the square of the error's energy norm by (x·r)² / (x·A x). With GCR it reduces the square of
 // the residual's norm by (A x·r)² / (A x·A x). A solve is slow if four steps leave more than 0.55 of the residual's norm on average; eight
 // digits then take 31 steps or more.
+//
+// In a very slow solve the k-cycle itself may be to blame. Where B A has a few small eigenvalues, conjugate gradients remove them after
+// some steps, and become fast. But that takes the same B in all steps, as each direction is made orthogonal to the one before alone, and a
+// k-cycle changes from step to step. On a mesh with nearly flat elements at its boundary it left 2e-6 after 300 steps, where a w-cycle took
+// 103 for 1e-8. So if 16 steps leave more than 0.92 on average, and eight digits take more than 220, a w-cycle takes its place. Late steps
+// that no longer reduce anything say nothing.
 class VisitsOnTrial {
 public:
   // relative_cost: of an iteration, in terms of one with a v-cycle
@@ -48,16 +54,23 @@ public:
   void compare(double share);
   // Whether a v-cycle has taken the place of these visits.
   bool rejected() const { return phase_ == Phase::rejected; }
+  // Whether a w-cycle has, which is the same in all steps.
+  bool steady() const { return steady_ && !rejected(); }
+  // Another number when the cycle has become another.
+  int changes() const { return rejected() ? 2 : steady() ? 1 : 0; }
   // The geometric mean of the shares; 0 before the decision.
   double share() const { return phase_ == Phase::kept || phase_ == Phase::rejected ? mean() : 0; }
 
 private:
   enum class Phase { watch, compare, kept, rejected };
+  void watch_for_slow(double log_factor);
+  void watch_for_very_slow(double log_factor);
   double mean() const;
 
   double relative_cost_;
   Phase phase_ = Phase::watch;
+  bool steady_ = false, late_ = false; // late: not to be compared in this solve
   int steps_ = 0, comparisons_ = 0;
-  double log_left_ = 0, log_shares_ = 0;
+  double log_left_ = 0, log_left_of_more_ = 0, log_left_in_all_ = 0, log_shares_ = 0;
 };
 } // namespace amgkit

@@ -56,6 +56,7 @@ public:
   {
     if (flexible_) solver_->cycle.observe(factor);
   }
+  int changes() const override { return flexible_ ? solver_->cycle.changes() : 0; }
   bool linear() const override { return parameters_.cycle_type != CycleKind::k; }
 
   PetscErrorCode apply(Vec x, Vec y) override

@@ -54,6 +54,7 @@ template <class Ex> std::string why_kcycle_levels(const Cycle<Ex> &cycle, std::s
                   share);
     why += text.data();
   }
+  if (cycle.trial().steady()) why += "; in a very slow solve, a w-cycle took the place of the k-cycle";
   return why;
 }
 } // namespace

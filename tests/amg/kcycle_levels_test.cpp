@@ -64,7 +64,7 @@ template <class Observer> void observe(Observer &observer, double factor, int st
 {
   for (int step = 0; step < steps; step++) observer.observe(factor);
 }
-template <class Observer> void make_slow(Observer &observer) { observe(observer, 0.9, 9); }
+template <class Observer> void make_slow(Observer &observer) { observe(observer, 0.8, 9); }
 VisitsOnTrial in_a_slow_solve(double relative_cost)
 {
   VisitsOnTrial trial(relative_cost);
@@ -127,7 +127,7 @@ TEST(VisitsOnTrial, AreKeptWhereAVCycleTakesLess)
     EXPECT_EQ(trial.rejected(), c.rejected) << product;
     EXPECT_NEAR(trial.share(), std::pow(product, 1.0 / static_cast<double>(c.shares.size())), 1e-12);
     trial.begin_solve();
-    observe(trial, 0.9, 40); // has been decided
+    observe(trial, 0.8, 40); // has been decided
     EXPECT_FALSE(trial.comparing());
     EXPECT_EQ(trial.rejected(), c.rejected);
   }
@@ -140,7 +140,7 @@ TEST(VisitsOnTrial, AreNotComparedByWhatIsNoNumber)
     VisitsOnTrial trial = in_a_slow_solve(1.5);
     trial.compare(0.97);
     trial.compare(share);
-    observe(trial, 0.9, 40);
+    observe(trial, 0.8, 40);
     EXPECT_FALSE(trial.comparing());
     EXPECT_FALSE(trial.rejected());
     EXPECT_EQ(trial.share(), 0);
@@ -149,6 +149,51 @@ TEST(VisitsOnTrial, AreNotComparedByWhatIsNoNumber)
     trial.compare(0.97);
     EXPECT_TRUE(trial.rejected());
   }
+}
+
+TEST(VisitsOnTrial, AreSteadyAfterAVerySlowSolve)
+{
+  VisitsOnTrial trial(1.5);
+  observe(trial, 0.99, 5); // first steps do not count
+  observe(trial, 0.54, 4);
+  observe(trial, 0.99, 12); // of steps 6 to 21 some are faster
+  EXPECT_FALSE(trial.steady());
+  observe(trial, 0.93, 15);
+  EXPECT_FALSE(trial.steady());
+  EXPECT_EQ(trial.changes(), 0);
+  trial.begin_solve();
+  observe(trial, 0.93, 20);
+  EXPECT_TRUE(trial.comparing()); // which comes first
+  trial.compare(0.7);
+  EXPECT_FALSE(trial.steady());
+  trial.observe(0.93);
+  EXPECT_TRUE(trial.steady());
+  EXPECT_FALSE(trial.rejected());
+  EXPECT_EQ(trial.changes(), 1);
+  trial.begin_solve();
+  observe(trial, 0.2, 40); // has been decided
+  EXPECT_TRUE(trial.steady());
+}
+
+TEST(VisitsOnTrial, AreNotSteadyByStepsAtTheLimitOfPrecision)
+{
+  VisitsOnTrial trial(1.5);
+  observe(trial, 0.3, 13); // 2e-7
+  observe(trial, 0.999, 60);
+  EXPECT_FALSE(trial.steady());
+}
+
+// A v-cycle is steady anyway.
+TEST(VisitsOnTrial, AreNotSteadyWhereAVCycleIsTaken)
+{
+  VisitsOnTrial trial(1.5);
+  observe(trial, 0.95, 9);
+  trial.compare(0.99);
+  trial.compare(0.99);
+  observe(trial, 0.95, 40);
+  EXPECT_TRUE(trial.rejected());
+  EXPECT_FALSE(trial.steady());
+  EXPECT_EQ(trial.changes(), 2);
 }
 
 TEST(WorthwhileKCycleLevels, FactorsAreContinuedUpwards)

@@ -206,25 +206,6 @@ TEST_F(FlexibleCG, MayBeNested)
   }
 }
 
-// A solve whose steps leave much compares its k-cycle with a v-cycle.
-TEST_F(FlexibleCG, TellsThePreconditionerOfItsSteps)
-{
-  const std::string slow = "-ksp_type amgfcg -pc_type amgmatching -pc_amgmatching_coarse_eq_limit 20 -pc_amgmatching_smoother jacobi "
-                           "-pc_amgmatching_jacobi_omega 0.05 -ksp_rtol 1e-12 ";
-  for (const char *norm : {"unpreconditioned", "natural"}) {
-    for (const char *cycle : {"auto", "k"}) {
-      solve(slow + "-pc_amgmatching_cycle_type " + cycle + " -ksp_norm_type " + norm);
-      ASSERT_GE(solution.iterations, 24);
-      const std::string view = view_of(ksp);
-      EXPECT_NE(view.find("by choice: a v-cycle reduces a residual by the factor"), std::string::npos);
-      EXPECT_EQ(view.find("; in a slow solve, a step with a v-cycle removed") != std::string::npos,
-                std::string(norm) + cycle == "unpreconditionedauto")
-          << norm << cycle << view;
-      OK(KSPReset(ksp));
-    }
-  }
-}
-
 // A Laplacian without a boundary and its constant null space: the answer has no part of it.
 TEST_F(FlexibleCG, SolvesASingularSystemWithItsNullSpace)
 {
