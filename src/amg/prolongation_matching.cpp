@@ -4,6 +4,7 @@
 #include "dist/attempt.hpp"
 #include "dist/galerkin.hpp"
 #include "graph/aggregate.hpp"
+#include "graph/lumped_couplings.hpp"
 #include "graph/matching.hpp"
 #include "graph/nodes.hpp"
 #include "sparse/formats/spmv.hpp"
@@ -221,6 +222,11 @@ public:
     fine.transfer = std::move(transfer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode move(Ex &ex, Redistribution<Ex> &way) override
+  {
+    positive_ = true; // other ranks' rows come
+    return Prolongation<Ex>::move(ex, way);
+  }
 
 private:
   // Local: all steps on the rank's own block. The coarse block's values are contracted from the fine one in one go, not from the last
@@ -228,7 +234,9 @@ private:
   PetscErrorCode coarsen(Ex &ex, Level<Ex> &fine, const double *diagonal, AggregationTransfer<Ex> &total, Level<Ex> &coarse)
   {
     Step<Ex> last;
-    Array<double, Ex> outside;
+    CsrView<double> A = fine.A.diag;
+    Array<double, Ex> outside, values;
+    PositiveCouplings found;
     const PetscInt steps = parameters_.matching_steps;
     const double *w = this->ones_ ? nullptr : this->smooth_vector_.data();
     PairBound bound = {
@@ -240,12 +248,13 @@ private:
       PetscCall(couplings_outside(ex, fine.A.offd, w, outside.data()));
     }
     bound.outside = outside.data();
+    if (parameters_.cancel_positive && fine.block_size == 1) PetscCall(look(ex, A, diagonal, w, &found));
+    if (found.cancel) PetscCall(lump(ex, diagonal, w, found.symmetric, values, &A));
     // A level should have a third of the rows. Half of them are still better than matches by any coupling. By one step 0.577 and 0.707.
     const double exponent = 1 / std::max<double>(steps, 2), third = std::pow(1.0 / 3, exponent), half = std::pow(0.5, exponent);
-    PetscCall(
-        pairwise_step(ex, {fine.A.diag, &fine.A.offd, fine.block_size, third, half, steps > 1}, {diagonal, w, bound}, last, &total.made));
+    PetscCall(pairwise_step(ex, {A, &fine.A.offd, fine.block_size, third, half, steps > 1}, {diagonal, w, bound}, last, &total.made));
     auto a_third = static_cast<double>(last.pairs.member.size()) * third, a_half = static_cast<double>(last.pairs.member.size()) * half;
-    if (steps > 1) PetscCall(contract_step(ex, fine.A.diag, last));
+    if (steps > 1) PetscCall(contract_step(ex, A, last));
     total.aggregation = std::move(last.pairs);
     total.p = std::move(last.p);
     total.slot = std::move(last.slot);
@@ -254,17 +263,18 @@ private:
       bound.outside = last.outside.data();
       bound.smoothed = last.smoothed.data();
       const RowData data = {last.diagonal.data(), last.w.data(), bound};
+      A = last.A.view();
+      if (found.cancel) PetscCall(lump(ex, data.diagonal, data.w, found.symmetric, last.A.val, &A));
       a_third *= third;
       a_half *= half;
       const double rows = std::max(last.A.rows, 1);
-      PetscCall(pairwise_step(ex, {last.A.view(), nullptr, fine.block_size, a_third / rows, a_half / rows, s + 1 < steps}, data, next,
-                              &total.made));
+      PetscCall(pairwise_step(ex, {A, nullptr, fine.block_size, a_third / rows, a_half / rows, s + 1 < steps}, data, next, &total.made));
       if (s + 1 < steps) {
-        PetscCall(contract_step(ex, last.A.view(), next));
+        PetscCall(contract_step(ex, A, next));
       } else {
         const LogPhase logged(Phase::rap);
-        PetscCall(contract_pattern(ex, last.A.view(), next.pairs, next.pairs.id.data(), next.pairs.coarse, coarse.A.own_diag, next.slot,
-                                   &next.all_slots));
+        PetscCall(
+            contract_pattern(ex, A, next.pairs, next.pairs.id.data(), next.pairs.coarse, coarse.A.own_diag, next.slot, &next.all_slots));
       }
       PetscCall(append(ex, fine.A.diag, last, next, total));
       last = std::move(next);
@@ -277,6 +287,29 @@ private:
       PetscCall(this->smooth_vector_.allocate(ex, total.aggregation.coarse));
       PetscCall(fill(ex, total.aggregation.coarse, 1, this->smooth_vector_.data()));
     }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode look(Ex &ex, CsrView<double> A, const double *a, const double *w, PositiveCouplings *found)
+  {
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::strength);
+    if (positive_) PetscCall(look_at_couplings(ex, A, a, w, found));
+    positive_ = found->any;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // *A <- A without the couplings that cancel one another, for the decisions of a step and those after it. Its values are in `values`,
+  // which may be A's own.
+  static PetscErrorCode lump(Ex &ex, const double *a, const double *w, bool symmetric, Array<double, Ex> &values, CsrView<double> *A)
+  {
+    Array<double, Ex> limit;
+
+    PetscFunctionBegin;
+    const LogPhase logged(Phase::strength);
+    PetscCall(limit.allocate(ex, A->rows));
+    PetscCall(cancelled_couplings(ex, *A, a, w, symmetric, limit.data()));
+    if (values.size() == 0) PetscCall(values.allocate(ex, A->nnz));
+    PetscCall(lump_cancelled(ex, *A, a, w, limit.data(), values.data()));
+    A->val = values.data();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // total <- the steps up to last and then next, which has all slots only where last has them, too
@@ -304,6 +337,7 @@ private:
   }
 
   MatchingParameters parameters_;
+  bool positive_ = true; // whether this rank's block on the level before may have had positive couplings
 };
 } // namespace
 

@@ -1,6 +1,6 @@
 // The parameters of amgmatching alone.
 #pragma once
-#include "base/parameters.hpp"
+#include "amg/cancel_positive_parameter.hpp"
 
 namespace amgkit
 {
@@ -8,6 +8,7 @@ struct MatchingParameters {
   PetscInt matching_steps = 3;
   PetscBool quality_aware = PETSC_FALSE;
   PetscReal kappa = 60;
+  PetscBool cancel_positive = PETSC_TRUE;
 
   ParameterList list()
   {
@@ -21,6 +22,7 @@ struct MatchingParameters {
          "For an inner pair of a 7-point grid the bound is 6, of a 27-point grid 26. With block sizes above 1 there is no bound. "
          "It gives way where too many rows would be left; -ksp_view names such levels.",
          "Notay 2012, who takes 8, and 10 for matrices that are not symmetric"},
+        cancel_positive_parameter(&cancel_positive, "N / 6", "With block sizes above 1 the option has no effect."),
         {"quality_aware", Flag{&quality_aware}, "Match pairs with a small bound first, instead of those with a large weight",
          "This needs kappa > 0.", "Notay 2012"},
     };

@@ -54,32 +54,40 @@ struct RowCouplings {
 };
 
 // What cancels in row i. each(f) calls f(a_ij, k) for the lane's couplings, and may call it for a_ii. k: the place in A, -1 of a ghost's.
+// All may be those of W A W for a diagonal matrix W.
 template <class Each> struct Cancellation {
   const RowCouplings &row;
   const CsrView<double> &A;
   Each each;
   int q;
+  bool symmetric = false; // no a_ji differs in sign from a_ij: none is looked at
 
   // The largest size that is weak, where those up to `weak` are so anyway and are cancelled first; -1: the row is not judged so.
   template <class Team> AMGKIT_FN double largest_size(const Team &team, int i, double weak) const
   {
     constexpr double same_size = 1.1, rounding = 1 + 1e-6; // so that rounding does not change what rows of one stencil get
     if (!may(row.positive_sum() * rounding)) return -1;
-    const double positive = positive_sum(team, i) * rounding;
+    const double positive = (symmetric ? row.positive_sum() : positive_sum(team, i)) * rounding;
     if (!may(positive)) return -1;
-    double sum = 0;
-    each([&](double a_ij, int) { sum += row.size(a_ij) > 0 && row.size(a_ij) <= weak ? row.size(a_ij) : 0; });
-    sum = team.sum(sum);
-    while (sum <= positive) {
-      double next = HUGE_VAL, of_next = 0;
-      each([&](double a_ij, int) { next = row.size(a_ij) > weak && row.size(a_ij) < next ? row.size(a_ij) : next; });
-      next = team.combine(next, Min{}) * same_size;
-      if (!(next < row.largest_negative())) break;
-      each([&](double a_ij, int) { of_next += row.size(a_ij) > weak && row.size(a_ij) <= next ? row.size(a_ij) : 0; });
-      of_next = team.sum(of_next);
+    // the sum of the sizes in (above, to], and the smallest size beyond
+    const auto take = [&](double above, double to, double *beyond) {
+      double sum = 0, least = HUGE_VAL;
+      each([&](double a_ij, int) {
+        const double size = row.size(a_ij);
+        sum += size > above && size <= to ? size : 0;
+        least = size > to && size < least ? size : least;
+      });
+      *beyond = team.combine(least, Min{});
+      return team.sum(sum);
+    };
+    double next, sum = take(0, weak, &next);
+    while (sum <= positive && next * same_size < row.largest_negative()) {
+      double after;
+      const double of_next = take(weak, next * same_size, &after);
       if (!(sum + of_next / 2 <= positive)) break;
       sum += of_next;
-      weak = next;
+      weak = next * same_size;
+      next = after;
     }
     return weak;
   }
@@ -92,7 +100,7 @@ private:
     each([&](double a_ij, int k) {
       if (!(row.size(a_ij) < 0) || (k >= 0 && A.col[k] == i)) return;
       const int mirror = k < 0 ? -1 : mirror_of(A, i, k);
-      const double a_ji = k < 0 ? a_ij : mirror < 0 ? 0 : A.val[mirror], both = -row.size(a_ij + a_ji) / 2;
+      const double a_ji = k < 0 ? a_ij : mirror < 0 ? 0 : A.val[mirror] * (a_ij / A.val[k]), both = -row.size(a_ij + a_ji) / 2;
       sum += both > 0 ? both : 0;
     });
     return team.sum(sum);
