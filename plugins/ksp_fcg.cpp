@@ -41,7 +41,7 @@ struct FcgSolve {
   bool reordered;        // whether that solver has vectors of floats in another order
   bool first = true;     // whether there is no direction yet
   bool applied = false;  // whether w = B r is there already
-  int changes = 0;       // the preconditioner's, before that application
+  int version = 0;       // the preconditioner's, of the last application
   PetscReal updated = 0; // the norm after the last update
   PetscReal norm = 0;    // after the last step,
   PetscReal fell = 0.1;  // and what it was in terms of the norm before; a guess before the first
@@ -213,17 +213,13 @@ PetscErrorCode only_constants(KSP ksp, Vec w, bool *only)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// w = B r. Where the preconditioner has become another, the directions begin anew: with a fixed B each is orthogonal to all before, but
-// only if the first one is B r.
-PetscErrorCode precondition(KSP ksp, FcgSolve &solve)
+// w = B r
+PetscErrorCode apply_preconditioner(KSP ksp, const FcgSolve &solve)
 {
-  Preconditioner *solver = solver_of(ksp->pc);
-  const int changes = solver ? solver->changes() : solve.changes;
+  Preconditioner *solver;
   bool only;
 
   PetscFunctionBegin;
-  solve.first = solve.first || changes != solve.changes;
-  solve.changes = changes;
   PetscCall(only_constants(ksp, solve.v.w, &only));
   if (!solve.v.w_in_single && only) {
     PetscCall(PCApply(ksp->pc, solve.v.r, solve.v.w));
@@ -239,6 +235,19 @@ PetscErrorCode precondition(KSP ksp, FcgSolve &solve)
   PetscCall(PetscLogEventBegin(PC_Apply, ksp->pc, nullptr, nullptr, nullptr));
   PetscCall(solve.steps.apply(*solver, solve.v));
   PetscCall(PetscLogEventEnd(PC_Apply, ksp->pc, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The same. If the cycle has changed, the directions begin anew with B r: with a fixed B, conjugate gradients make each direction
+// orthogonal to all before only if the first one is B r.
+PetscErrorCode precondition(KSP ksp, FcgSolve &solve)
+{
+  PetscFunctionBegin;
+  PetscCall(apply_preconditioner(ksp, solve));
+  const Preconditioner *solver = solver_of(ksp->pc);
+  const int version = solver ? solver->version() : solve.version;
+  solve.first = solve.first || version != solve.version;
+  solve.version = version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -260,13 +260,13 @@ PetscErrorCode ConsolidatedSolver::apply_on_heads(bool transposed, Vec x, Vec y)
     };
     PetscCall(outcome_of(work, &code, &message));
     word.number = static_cast<int>(code);
-    if (const Preconditioner *on_head = solver()) word.more = on_head->changes();
+    if (const Preconditioner *on_head = solver()) word.more = on_head->version();
     PetscCall(system.groups.tell(word));
   } else {
     PetscCall(outcome_of([&] { return system.vectors.put({x, nullptr}); }, &code, &message));
     PetscCall(system.groups.hear(&word));
   }
-  changes_ = word.more;
+  version_ = word.more;
   PetscCall(attempt(system.groups.all(), [&]() -> PetscErrorCode {
     const PetscErrorCode got = word.number == 0 ? system.vectors.get(1, y) : PETSC_SUCCESS;
     PetscCheck(code == PETSC_SUCCESS || code == PETSC_ERR_MEM, PETSC_COMM_SELF, code, "%s", message.c_str());

@@ -33,7 +33,7 @@ public:
   bool reaches(Mat, bool /* transposed */) const override { return true; }
   void set_flexible(bool) override;
   void observe(double factor) override;
-  int changes() const override { return changes_; } // as of the last application: a member does not see what the heads observe
+  int version() const override { return version_; }
   bool linear() const override { return linear_; }
   PetscErrorCode apply(Vec x, Vec y) override;
   PetscErrorCode apply_transpose(Vec x, Vec y) override;
@@ -68,7 +68,7 @@ private:
   SetupFault fault_;
   std::string space_;
   bool linear_ = true, reads_matrix_ = false, transpose_reads_matrix_ = false;
-  int changes_ = 0;
+  int version_ = 0;
 };
 
 // Collective: *solver for pc->pmat, before its setup, if the options and the machine call for one; else nothing, and why not where the

@@ -4,11 +4,13 @@
 
 namespace amgkit
 {
-inline Parameter cancel_positive_parameter(PetscBool *cancel, const std::string &least, const std::string &where)
+// become: what becomes of couplings that are cancelled
+inline Parameter cancel_positive_parameter(PetscBool *cancel, const std::string &least, const std::string &where,
+                                           const std::string &become = "count as weak")
 {
   return {"cancel_positive", Flag{cancel}, "Let positive couplings cancel the smallest negative couplings of their row",
           "A coupling is positive if it has the sign of the diagonal entry, as many have in flat finite elements. Let P be the sum of a "
           "row's positive couplings, and N the sum of the absolute values of its negative ones. If P is between " +
-              least + " and N, the smallest negative couplings count as weak, up to a sum of about P. " + where};
+              least + " and N, the smallest negative couplings " + become + ", up to a sum of about P. " + where};
 }
 } // namespace amgkit

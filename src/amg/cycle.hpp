@@ -70,8 +70,8 @@ public:
     if (on_trial()) trial_.observe(factor);
   }
   const VisitsOnTrial &trial() const { return trial_; }
-  // Another number when choose(true, ...) has become another cycle by that.
-  int changes() const { return on_trial() ? trial_.changes() : 0; }
+  // Another number for each cycle that choose(true, ...) may have become, by what observe() was told or by a comparison.
+  int version() const { return on_trial() ? trial_.version() : 0; }
   // Local. What a rank does without the others' hosts, on the levels that it holds alone or whose ranks have GPUs that are peers, and where
   // it has at most rows_recorded rows, or on the coarsest, is recorded as one launch on a GPU, but for v-cycles with more than
   // entries_recorded entries on the levels above. recorded(): whether that

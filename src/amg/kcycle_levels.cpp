@@ -54,16 +54,17 @@ void VisitsOnTrial::begin_solve()
   if (phase_ == Phase::compare) phase_ = Phase::watch;
   late_ = false;
   steps_ = 0;
-  log_left_ = log_left_of_more_ = log_left_in_all_ = 0;
+  log_left_ = log_left_of_16_ = log_left_in_all_ = 0;
 }
 
 void VisitsOnTrial::observe(double factor)
 {
   if (!(factor > 0) || !std::isfinite(factor)) return;
-  log_left_in_all_ += std::log(factor);
+  const double log_factor = std::log(factor);
+  log_left_in_all_ += log_factor;
   if (steps_++ < passed_over) return;
-  watch_for_slow(std::log(factor));
-  watch_for_very_slow(std::log(factor));
+  watch_for_slow(log_factor);
+  watch_for_very_slow(log_factor);
 }
 
 // Steps 6 to 9, 10 to 13 and 14 to 17 are looked at: a comparison must come early to pay.
@@ -83,11 +84,11 @@ void VisitsOnTrial::watch_for_very_slow(double log_factor)
 {
   constexpr double very_slow = 0.92, late = 1e-6;
   constexpr int window = 16;
-  log_left_of_more_ += log_factor;
+  log_left_of_16_ += log_factor;
   if ((steps_ - passed_over) % window != 0) return;
-  const bool found = log_left_of_more_ > window * std::log(very_slow) && log_left_in_all_ > std::log(late);
+  const bool found = log_left_of_16_ > window * std::log(very_slow) && log_left_in_all_ > std::log(late);
   steady_ = steady_ || (found && phase_ != Phase::compare);
-  log_left_of_more_ = 0;
+  log_left_of_16_ = 0;
 }
 
 double VisitsOnTrial::mean() const { return comparisons_ > 0 ? std::exp(log_shares_ / comparisons_) : 0; }

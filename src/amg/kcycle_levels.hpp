@@ -35,11 +35,11 @@ int worthwhile_kcycle_levels(const std::vector<VisitCost> &cost, const std::vect
 // the residual's norm by (A x·r)² / (A x·A x). A solve is slow if four steps leave more than 0.55 of the residual's norm on average; eight
 // digits then take 31 steps or more.
 //
-// In a very slow solve the k-cycle itself may be to blame. Where B A has a few small eigenvalues, conjugate gradients remove them after
-// some steps, and become fast. But that takes the same B in all steps, as each direction is made orthogonal to the one before alone, and a
-// k-cycle changes from step to step. On a mesh with nearly flat elements at its boundary it left 2e-6 after 300 steps, where a w-cycle took
-// 103 for 1e-8. So if 16 steps leave more than 0.92 on average, and eight digits take more than 220, a w-cycle takes its place. Late steps
-// that no longer reduce anything say nothing.
+// In a very slow solve the k-cycle itself may be to blame. Where B A has a few small eigenvalues, conjugate gradients remove their errors
+// in some steps, and then become fast. This needs the same B in all steps, because each direction is made orthogonal only to the one
+// before. A k-cycle changes from step to step: on a mesh with nearly flat elements at its boundary it left 2e-6 after 300 steps, where a
+// w-cycle reached 1e-8 in 103. So if 16 steps leave more than 0.92 on average (eight digits would take more than 220 steps), a w-cycle
+// takes its place. Steps after the sixth digit are not looked at: rounding may be what stops them.
 class VisitsOnTrial {
 public:
   // relative_cost: of an iteration, in terms of one with a v-cycle
@@ -56,8 +56,8 @@ public:
   bool rejected() const { return phase_ == Phase::rejected; }
   // Whether a w-cycle has, which is the same in all steps.
   bool steady() const { return steady_ && !rejected(); }
-  // Another number when the cycle has become another.
-  int changes() const { return rejected() ? 2 : steady() ? 1 : 0; }
+  // Another number for each cycle that these visits may have become.
+  int version() const { return rejected() ? 2 : steady() ? 1 : 0; }
   // The geometric mean of the shares; 0 before the decision.
   double share() const { return phase_ == Phase::kept || phase_ == Phase::rejected ? mean() : 0; }
 
@@ -71,6 +71,6 @@ private:
   Phase phase_ = Phase::watch;
   bool steady_ = false, late_ = false; // late: not to be compared in this solve
   int steps_ = 0, comparisons_ = 0;
-  double log_left_ = 0, log_left_of_more_ = 0, log_left_in_all_ = 0, log_shares_ = 0;
+  double log_left_ = 0, log_left_of_16_ = 0, log_left_in_all_ = 0, log_shares_ = 0;
 };
 } // namespace amgkit

@@ -56,13 +56,14 @@ public:
   {
     if (flexible_) solver_->cycle.observe(factor);
   }
-  int changes() const override { return flexible_ ? solver_->cycle.changes() : 0; }
+  int version() const override { return applied_; }
   bool linear() const override { return parameters_.cycle_type != CycleKind::k; }
 
   PetscErrorCode apply(Vec x, Vec y) override
   {
     Cycle<Ex> &cycle = solver_->cycle;
     stepped_ = nullptr;
+    applied_ = cycle.version();
     return with_ordered(false, x, y,
                         [&](const double *b, double *u) { return cycle.apply(this->ex, cycle.choose(flexible_, false), b, u); });
   }
@@ -108,6 +109,7 @@ public:
     Cycle<Ex> &cycle = solver_->cycle;
     const Guess guess = stepped && stepped_ == x ? Guess::first_step : Guess::zero;
     stepped_ = nullptr;
+    applied_ = cycle.version();
     return this->with_matrix([&](DistMatrix<Ex> &) { return cycle.apply(this->ex, cycle.choose(flexible_, true), guess, b, x); });
   }
 
@@ -213,6 +215,7 @@ private:
   const Method &method_;
   std::unique_ptr<Solver> solver_;
   bool flexible_ = false;
+  int applied_ = 0;                   // the cycle's version in the last application
   const float *stepped_ = nullptr;    // whose first step is in the cycle's memory or there; until the next application
   std::optional<bool> exact_, rests_; // of the finest matrix's own columns: whether they are floats, or kept with their rests; nothing:
                                       // nobody has asked

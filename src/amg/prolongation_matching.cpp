@@ -87,7 +87,8 @@ template <class Ex> struct Step {
   Array<double, Ex> diagonal, w, outside, smoothed;
 };
 
-// What a pairwise step matches by, one entry a row; w = nullptr: it is 1. Without a bound, its kappa is 0.
+// What a pairwise step matches by, one entry a row; w = nullptr: it is 1. Without a bound, its kappa is 0. diagonal: before this step has
+// lumped what cancels.
 struct RowData {
   const double *diagonal, *w;
   PairBound bound;
@@ -116,11 +117,12 @@ template <class Ex> PetscErrorCode match(Ex &ex, CsrView<double> A, RowData data
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A rank's block as a pairwise step sees it. offd: the couplings to other ranks in the first step, which leaves uncoupled nodes out and has
-// single ones join a pair; else nullptr. If more than the share `third` of the nodes would be left, single_rows are conceded, and if more
-// than `half`, any_coupling: the names are those of the shares of a whole level. again: another step for the level follows.
+// A rank's block as a pairwise step sees it. whole: before anything was lumped, in the first step. offd: the couplings to other ranks in
+// the first step, which leaves uncoupled nodes out and has single ones join a pair; else nullptr. If more than the share `third` of the
+// nodes would be left, single_rows are conceded, and if more than `half`, any_coupling: the names are those of the shares of a whole level.
+// again: another step for the level follows.
 struct Block {
-  CsrView<double> A;
+  CsrView<double> A, whole;
   const CsrView<double> *offd;
   int block_size;
   double third, half;
@@ -138,7 +140,8 @@ PetscErrorCode pair_nodes(Ex &ex, const Block &block, CsrView<double> nodes, con
     Array<int, Ex> mate;
     Aggregation<Ex> trial;
     PetscCall(match(ex, nodes, data, block.offd != nullptr, allowed, mate));
-    if (block.offd) PetscCall(leave_out_uncoupled(ex, nodes, *block.offd, block.block_size, mate.data()));
+    if (block.offd)
+      PetscCall(leave_out_uncoupled(ex, block.block_size == 1 ? block.whole : nodes, *block.offd, block.block_size, mate.data()));
     const LogPhase logged(Phase::interp);
     PetscCall(aggregate_pairs(ex, nodes.rows, mate.data(), trial, !block.offd));
     if (pairs.fine == 0 || trial.coarse < pairs.coarse) {
@@ -236,7 +239,7 @@ private:
     Step<Ex> last;
     CsrView<double> A = fine.A.diag;
     Array<double, Ex> outside, values;
-    PositiveCouplings found;
+    CouplingSurvey found;
     const PetscInt steps = parameters_.matching_steps;
     const double *w = this->ones_ ? nullptr : this->smooth_vector_.data();
     PairBound bound = {
@@ -252,7 +255,8 @@ private:
     if (found.cancel) PetscCall(lump(ex, diagonal, w, found.symmetric, values, &A));
     // A level should have a third of the rows. Half of them are still better than matches by any coupling. By one step 0.577 and 0.707.
     const double exponent = 1 / std::max<double>(steps, 2), third = std::pow(1.0 / 3, exponent), half = std::pow(0.5, exponent);
-    PetscCall(pairwise_step(ex, {A, &fine.A.offd, fine.block_size, third, half, steps > 1}, {diagonal, w, bound}, last, &total.made));
+    PetscCall(pairwise_step(ex, {A, fine.A.diag, &fine.A.offd, fine.block_size, third, half, steps > 1}, {diagonal, w, bound}, last,
+                            &total.made));
     auto a_third = static_cast<double>(last.pairs.member.size()) * third, a_half = static_cast<double>(last.pairs.member.size()) * half;
     if (steps > 1) PetscCall(contract_step(ex, A, last));
     total.aggregation = std::move(last.pairs);
@@ -268,7 +272,8 @@ private:
       a_third *= third;
       a_half *= half;
       const double rows = std::max(last.A.rows, 1);
-      PetscCall(pairwise_step(ex, {A, nullptr, fine.block_size, a_third / rows, a_half / rows, s + 1 < steps}, data, next, &total.made));
+      PetscCall(
+          pairwise_step(ex, {A, {}, nullptr, fine.block_size, a_third / rows, a_half / rows, s + 1 < steps}, data, next, &total.made));
       if (s + 1 < steps) {
         PetscCall(contract_step(ex, A, next));
       } else {
@@ -289,11 +294,11 @@ private:
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode look(Ex &ex, CsrView<double> A, const double *a, const double *w, PositiveCouplings *found)
+  PetscErrorCode look(Ex &ex, CsrView<double> A, const double *a, const double *w, CouplingSurvey *found)
   {
     PetscFunctionBegin;
     const LogPhase logged(Phase::strength);
-    if (positive_) PetscCall(look_at_couplings(ex, A, a, w, found));
+    if (positive_) PetscCall(survey_couplings(ex, A, a, w, found));
     positive_ = found->any;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

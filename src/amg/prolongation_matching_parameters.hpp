@@ -22,7 +22,11 @@ struct MatchingParameters {
          "For an inner pair of a 7-point grid the bound is 6, of a 27-point grid 26. With block sizes above 1 there is no bound. "
          "It gives way where too many rows would be left; -ksp_view names such levels.",
          "Notay 2012, who takes 8, and 10 for matrices that are not symmetric"},
-        cancel_positive_parameter(&cancel_positive, "N / 6", "With block sizes above 1 the option has no effect."),
+        cancel_positive_parameter(
+            &cancel_positive, "N / 6",
+            "A coupling is left out only if both rows cancel it. Positive couplings between such rows are left out, too. "
+            "With block sizes above 1 the option has no effect.",
+            "are left out when rows are matched"),
         {"quality_aware", Flag{&quality_aware}, "Match pairs with a small bound first, instead of those with a large weight",
          "This needs kappa > 0.", "Notay 2012"},
     };

@@ -51,9 +51,9 @@ public:
   // A step of a flexible method that ends by this norm has left such a part of the residual's norm; the same on all ranks. From one step to
   // the next the preconditioner may change by that.
   virtual void observe(double /* factor */) {}
-  // Another number before an application that is of another method than the one before, by what was observed: a direction that is made
-  // orthogonal to former ones then keeps the method from being one with a fixed B. The same on all ranks.
-  virtual int changes() const { return 0; }
+  // Another number if the last application used another cycle than the one before. Flexible methods then drop their directions: one that is
+  // made orthogonal to former ones would not be a direction of the new cycle's method. The same on all ranks.
+  virtual int version() const { return 0; }
   // Whether it is the same matrix B from one application to the next, without set_flexible(true).
   virtual bool linear() const { return true; }
   // y = B x

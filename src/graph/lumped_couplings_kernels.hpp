@@ -12,10 +12,16 @@ struct ScaledRows {
   const double *a;
   OrOnes<double> w;
 
+  // b_ij, the same bits for (i, j) and (j, i) where A is symmetric
+  AMGKIT_FN double entry(int i, int k) const
+  {
+    const int j = A.col[k];
+    return i < j ? w[i] * A.val[k] * w[j] : w[j] * A.val[k] * w[i];
+  }
   // f(b_ij, k) for the lane's entries of row i, the diagonal one among them
   template <class Team, class F> AMGKIT_FN void each(const Team &team, int i, const F &f) const
   {
-    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) f(w[i] * A.val[k] * w[A.col[k]], k);
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) f(entry(i, k), k);
   }
   // Whether there is no positive coupling, from the values alone, which is so in most rows of most matrices.
   template <class Team> AMGKIT_FN bool surely_none(const Team &team, int i) const
@@ -39,9 +45,10 @@ struct ScaledRows {
   }
   template <class Team> AMGKIT_FN double limit(const Team &team, int i, const RowCouplings &row, bool symmetric) const
   {
+    constexpr double rounding = 1 + 1e-6; // as in Cancellation
     const auto every = [&](const auto &f) { each(team, i, f); };
     if (!(row.positive_sum() > 0)) return 0;
-    if (row.positive_sum() >= row.negative_sum()) return HUGE_VAL;
+    if (row.positive_sum() * rounding >= row.negative_sum()) return HUGE_VAL;
     const double largest = Cancellation<decltype(every)>{row, A, every, 6, symmetric}.largest_size(team, i, row.largest_negative() / 16);
     return largest > 0 ? largest : 0;
   }
@@ -58,10 +65,11 @@ struct ScaledRows {
   }
 };
 
-template <class Ex> PetscErrorCode look_at_couplings(Ex &ex, CsrView<double> A, const double *a, const double *w, PositiveCouplings *found)
+template <class Ex> PetscErrorCode survey_couplings(Ex &ex, CsrView<double> A, const double *a, const double *w, CouplingSurvey *found)
 {
   constexpr int enough = 1024, bits = 16; // fewer than 2 * enough rows are looked at, so that a count fits
-  const std::int64_t step = std::max(1, A.rows / enough), rows = (A.rows + step - 1) / step;
+  const int step = std::max(1, A.rows / enough), last = A.rows - 1;
+  const std::int64_t rows = (std::int64_t{A.rows} + step - 1) / step;
   const ScaledRows scaled = {A, a, {w}};
   Array<std::int64_t, Ex> codes;
   std::int64_t total = 0;
@@ -70,7 +78,9 @@ template <class Ex> PetscErrorCode look_at_couplings(Ex &ex, CsrView<double> A, 
   PetscCall(codes.allocate(ex, rows));
   std::int64_t *code = codes.data();
   PetscCall(for_rows(ex, rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
-    const int i = static_cast<int>(t * step);
+    // at no fixed distance, or all rows may be of one side of a grid
+    const std::int64_t number = t * step + (static_cast<std::uint32_t>(t) * 2654435761U >> 8U) % static_cast<std::uint32_t>(step);
+    const int i = number < last ? static_cast<int>(number) : last;
     std::int64_t here = 0;
     if (!scaled.surely_none(team, i)) {
       const RowCouplings row = scaled.couplings(team, i);
@@ -103,25 +113,25 @@ PetscErrorCode cancelled_couplings(Ex &ex, CsrView<double> A, const double *a, c
 template <class Ex>
 PetscErrorCode lump_cancelled(Ex &ex, CsrView<double> A, const double *a, const double *smooth, const double *limit, double *values)
 {
-  const OrOnes<double> w = {smooth};
-  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    RowCouplings row;
-    double lumped = 0;
-    row.a_ii = a[i]; // whose sign is that of b_ii
-    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+  const ScaledRows scaled = {A, a, {smooth}};
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
+    const int i = static_cast<int>(row);
+    const auto goes = [&](int k) {
       const int j = A.col[k];
-      const double least = limit[i] < limit[j] ? limit[i] : limit[j];
-      const bool goes = j != i && least > 0 && least < HUGE_VAL && row.size(w[i] * A.val[k] * w[j]) <= least;
-      lumped += goes ? A.val[k] * w[j] : 0;
-      values[k] = goes ? 0 : A.val[k];
+      const double least = limit[i] < limit[j] ? limit[i] : limit[j], b_ij = scaled.entry(i, k), size = a[i] < 0 ? b_ij : -b_ij;
+      return j != i && least > 0 && least < HUGE_VAL && size <= least;
+    };
+    double lumped = 0;
+    if (limit[i] > 0)
+      lumped = team.ordered_sum(A.ptr[i], A.ptr[i + 1], [&](int k) { return goes(k) ? A.val[k] * scaled.w[A.col[k]] : 0.0; });
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
+      const double more = A.col[k] == i && lumped != 0 ? lumped / scaled.w[i] : 0; // where w_i is 0, so is limit[i]
+      values[k] = goes(k) ? 0 : A.val[k] + more;
     }
-    lumped = team.sum(lumped);
-    for (int k : team.share(A.ptr[i], A.ptr[i + 1]))
-      if (A.col[k] == i && lumped != 0) values[k] += lumped / w[i]; // where w_i is 0, so is limit[i]
   });
 }
 
-AMGKIT_INSTANTIATE(look_at_couplings)
+AMGKIT_INSTANTIATE(survey_couplings)
 AMGKIT_INSTANTIATE(cancelled_couplings)
 AMGKIT_INSTANTIATE(lump_cancelled)
 } // namespace amgkit

@@ -190,6 +190,24 @@ TYPED_TEST(ConcessionTest, LinesStayApart)
   EXPECT_LE(without, 0.8);
 }
 
+// A row whose couplings are all cancelled for the matching is coupled all the same: it is not left to the smoother.
+TYPED_TEST(ConcessionTest, RowsOfCancelledCouplingsStay)
+{
+  const int n = 8, last = n * n * n;
+  auto entries = entries_of(bricks(n, 1, 1, 0.01, 1, 0));
+  entries[{last, last}] = 1;
+  for (const int j : {4 + n * (4 + n * 6), 3 + n * (4 + n * 6)}) entries[{last, j}] = entries[{j, last}] = 0.1; // inside, on the last rank
+  OwnedMat A;
+  Hierarchy<TypeParam> hierarchy;
+  HostRows P;
+  AmgParameters parameters;
+  parameters.coarse_eq_limit = 20 * size_of_world();
+  OK(distribute(make_csr(last + 1, last + 1, entries), TypeParam::on_device, A.out()));
+  OK(hierarchy.build(this->ex, A, parameters, *make_matching_prolongation<TypeParam>({})));
+  OK(hierarchy.levels[0]->transfer->rows(this->ex, 0, P));
+  for (std::size_t i = 0; i + 1 < P.ptr.size(); i++) EXPECT_EQ(P.ptr[i + 1], P.ptr[i] + 1) << i;
+}
+
 TYPED_TEST(ConcessionTest, IsTheSameInEverySpace)
 {
   for (const auto &[name, M] : with_positive_couplings(10)) {

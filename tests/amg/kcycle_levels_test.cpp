@@ -155,12 +155,17 @@ TEST(VisitsOnTrial, AreSteadyAfterAVerySlowSolve)
 {
   VisitsOnTrial trial(1.5);
   observe(trial, 0.99, 5); // first steps do not count
-  observe(trial, 0.54, 4);
-  observe(trial, 0.99, 12); // of steps 6 to 21 some are faster
+  observe(trial, 0.54, 12);
+  observe(trial, 0.99, 4); // of steps 6 to 21 some are faster
+  EXPECT_FALSE(trial.comparing());
   EXPECT_FALSE(trial.steady());
-  observe(trial, 0.93, 15);
+  observe(trial, 0.93, 15); // 22 to 36
+  EXPECT_FALSE(trial.comparing());
   EXPECT_FALSE(trial.steady());
-  EXPECT_EQ(trial.changes(), 0);
+  EXPECT_EQ(trial.version(), 0);
+  VisitsOnTrial after_37 = trial;
+  after_37.observe(0.93);
+  EXPECT_TRUE(after_37.steady());
   trial.begin_solve();
   observe(trial, 0.93, 20);
   EXPECT_TRUE(trial.comparing()); // which comes first
@@ -169,7 +174,7 @@ TEST(VisitsOnTrial, AreSteadyAfterAVerySlowSolve)
   trial.observe(0.93);
   EXPECT_TRUE(trial.steady());
   EXPECT_FALSE(trial.rejected());
-  EXPECT_EQ(trial.changes(), 1);
+  EXPECT_EQ(trial.version(), 1);
   trial.begin_solve();
   observe(trial, 0.2, 40); // has been decided
   EXPECT_TRUE(trial.steady());
@@ -178,8 +183,9 @@ TEST(VisitsOnTrial, AreSteadyAfterAVerySlowSolve)
 TEST(VisitsOnTrial, AreNotSteadyByStepsAtTheLimitOfPrecision)
 {
   VisitsOnTrial trial(1.5);
-  observe(trial, 0.3, 13); // 2e-7
+  observe(trial, 0.4, 17); // 2e-7
   observe(trial, 0.999, 60);
+  EXPECT_FALSE(trial.comparing());
   EXPECT_FALSE(trial.steady());
 }
 
@@ -193,7 +199,7 @@ TEST(VisitsOnTrial, AreNotSteadyWhereAVCycleIsTaken)
   observe(trial, 0.95, 40);
   EXPECT_TRUE(trial.rejected());
   EXPECT_FALSE(trial.steady());
-  EXPECT_EQ(trial.changes(), 2);
+  EXPECT_EQ(trial.version(), 2);
 }
 
 TEST(WorthwhileKCycleLevels, FactorsAreContinuedUpwards)

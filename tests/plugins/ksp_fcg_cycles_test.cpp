@@ -36,9 +36,15 @@ TEST_F(FlexibleCycles, TellsThePreconditionerOfItsSteps)
 // B is another in each step, and the method is never done with them.
 TEST_F(FlexibleCycles, TakesAFixedCycleInAVerySlowSolve)
 {
-  constexpr int n = 70;
+  constexpr int n = 110;
   constexpr double stiff = 1e4;
-  auto entries = entries_of(grid7(n, n, 1, 1, 1, 0));
+  std::map<std::pair<int, int>, double> edges;
+  for (int i = 0; i < n * n; i++) {
+    if (i % n + 1 < n) edges[{i, i + 1}] = 1;
+    if (i + n < n * n) edges[{i, i + n}] = 1;
+  }
+  auto entries = entries_of(from_edges(n * n, edges, 0));
+  for (int i = 0; i < n * n; i += n) entries[{i, i}] += 2, entries[{i + n - 1, i + n - 1}] += 2; // held where x is smallest and largest
   for (int k = n / 2 - 10; k < n / 2 + 10; k++) { // u[k - 1] - 2 u[k] + u[k + 1] along x at y = 0
     const int first = k - 1;
     const double bends[3] = {-0.5, 1, -0.5};
@@ -49,6 +55,8 @@ TEST_F(FlexibleCycles, TakesAFixedCycleInAVerySlowSolve)
   OwnedVec y, f;
   OK(distribute(make_csr(n * n, n * n, entries), have_gpu(), M.out()));
   OK(make_system(M, y.out(), f.out()));
+  OK(VecSetRandom(f, nullptr));
+  OK(VecShift(f, -0.5));
   std::map<std::string, PetscInt> iterations;
   for (const std::string cycle : {"w", "k", "auto"}) {
     OK(replace_options("-ksp_type amgfcg -pc_type amgmatching -pc_amgmatching_coarse_eq_limit 40 -pc_amgmatching_cycle_type " + cycle));
@@ -58,8 +66,12 @@ TEST_F(FlexibleCycles, TakesAFixedCycleInAVerySlowSolve)
     OK(test::solve(ksp, f, y, &solution));
     EXPECT_TRUE(cycle == "k" || solution.converged());
     iterations[cycle] = solution.iterations;
-    const std::string view = view_of(ksp), taken = "; in a very slow solve, a w-cycle took the place of the k-cycle";
-    EXPECT_EQ(view.find(taken) != std::string::npos, cycle == "auto" && view.find("auto is a v-cycle") == std::string::npos) << view;
+    const std::string view = view_of(ksp);
+    const bool by_w = view.find("; in a very slow solve, a w-cycle took the place of the k-cycle") != std::string::npos;
+    EXPECT_TRUE(cycle == "auto" || !by_w);
+    if (cycle == "auto" && !have_gpu() && size_of_world() == 1) { // else a v-cycle may have taken its place
+      EXPECT_TRUE(by_w) << view;
+    }
     OK(KSPReset(ksp));
   }
   EXPECT_GE(iterations["k"], 2 * iterations["w"]);
