@@ -213,7 +213,7 @@ PetscErrorCode only_constants(KSP ksp, Vec w, bool *only)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// w = B r
+// w = B r, whatever the cycle was before
 PetscErrorCode apply_preconditioner(KSP ksp, const FcgSolve &solve)
 {
   Preconditioner *solver;
@@ -238,8 +238,8 @@ PetscErrorCode apply_preconditioner(KSP ksp, const FcgSolve &solve)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The same. If the cycle has changed, the directions begin anew with B r: with a fixed B, conjugate gradients make each direction
-// orthogonal to all before only if the first one is B r.
+// w = B r. After a change of the cycle the directions begin anew: old ones are conjugate for the old B, and conjugate gradients with the
+// new one need B r as their first direction.
 PetscErrorCode precondition(KSP ksp, FcgSolve &solve)
 {
   PetscFunctionBegin;

@@ -70,7 +70,7 @@ public:
     if (on_trial()) trial_.observe(factor);
   }
   const VisitsOnTrial &trial() const { return trial_; }
-  // Another number for each cycle that choose(true, ...) may have become, by what observe() was told or by a comparison.
+  // Another number when the cycle that choose(true, ...) gives has changed during a solve: see VisitsOnTrial.
   int version() const { return on_trial() ? trial_.version() : 0; }
   // Local. What a rank does without the others' hosts, on the levels that it holds alone or whose ranks have GPUs that are peers, and where
   // it has at most rows_recorded rows, or on the coarsest, is recorded as one launch on a GPU, but for v-cycles with more than

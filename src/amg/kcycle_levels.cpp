@@ -84,10 +84,11 @@ void VisitsOnTrial::watch_for_very_slow(double log_factor)
 {
   constexpr double very_slow = 0.92, late = 1e-6;
   constexpr int window = 16;
+  if (steady_ || rejected()) return;
   log_left_of_16_ += log_factor;
   if ((steps_ - passed_over) % window != 0) return;
   const bool found = log_left_of_16_ > window * std::log(very_slow) && log_left_in_all_ > std::log(late);
-  steady_ = steady_ || (found && phase_ != Phase::compare);
+  steady_ = found && phase_ != Phase::compare;
   log_left_of_16_ = 0;
 }
 

@@ -54,9 +54,9 @@ public:
   void compare(double share);
   // Whether a v-cycle has taken the place of these visits.
   bool rejected() const { return phase_ == Phase::rejected; }
-  // Whether a w-cycle has, which is the same in all steps.
-  bool steady() const { return steady_ && !rejected(); }
-  // Another number for each cycle that these visits may have become.
+  // Whether a w-cycle, the same in all steps, has taken the place of the k-cycle.
+  bool steady() const { return steady_; }
+  // Which cycle these visits are now: 0 k, 1 w, 2 v.
   int version() const { return rejected() ? 2 : steady() ? 1 : 0; }
   // The geometric mean of the shares; 0 before the decision.
   double share() const { return phase_ == Phase::kept || phase_ == Phase::rejected ? mean() : 0; }

@@ -85,7 +85,7 @@ private:
          "The k-cycle solves each coarse problem by two steps of a Krylov method, so that the preconditioner changes from one application "
          "to the next. With auto, the cycle is k under a flexible KSP (amgfcg, fcg, fgmres, gcr, ...) and w, which is linear, under any "
          "other. It is v if a test in the setup, or a comparison in a slow solve, shows that more than one visit to a level does not pay. "
-         "After very slow iterations with k-cycles, amgfcg changes to w-cycles.",
+         "With auto and kcycle_levels 0, amgfcg changes from k-cycles to w-cycles in a very slow solve.",
          "Notay, Vassilevski 2008 (k)"},
         {"kcycle_levels", IntegerRange{&kcycle_levels, 0, 100},
          "Number of levels, from 1 down, that cycles w, f and k visit more than once; 0 chooses up to 3",

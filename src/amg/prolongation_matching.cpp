@@ -342,7 +342,7 @@ private:
   }
 
   MatchingParameters parameters_;
-  bool positive_ = true; // whether this rank's block on the level before may have had positive couplings
+  bool positive_ = true; // whether this rank's block on the level before may have had positive couplings, by a sample; for one setup
 };
 } // namespace
 

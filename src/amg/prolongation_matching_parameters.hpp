@@ -24,8 +24,9 @@ struct MatchingParameters {
          "Notay 2012, who takes 8, and 10 for matrices that are not symmetric"},
         cancel_positive_parameter(
             &cancel_positive, "N / 6",
-            "A coupling is left out only if both rows cancel it. Positive couplings between such rows are left out, too. "
-            "With block sizes above 1 the option has no effect.",
+            "A coupling is left out only if both rows cancel it; a row with P of at least N leaves this to the other row. Positive "
+            "couplings between such rows are left out, too, unless both have P of at least N. With block sizes above 1 the option has no "
+            "effect.",
             "are left out when rows are matched"),
         {"quality_aware", Flag{&quality_aware}, "Match pairs with a small bound first, instead of those with a large weight",
          "This needs kappa > 0.", "Notay 2012"},

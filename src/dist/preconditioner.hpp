@@ -51,8 +51,8 @@ public:
   // A step of a flexible method that ends by this norm has left such a part of the residual's norm; the same on all ranks. From one step to
   // the next the preconditioner may change by that.
   virtual void observe(double /* factor */) {}
-  // Another number if the last application used another cycle than the one before. Flexible methods then drop their directions: one that is
-  // made orthogonal to former ones would not be a direction of the new cycle's method. The same on all ranks.
+  // Another number if the last application used another cycle than the one before. Flexible methods then drop their directions, which
+  // belong to the old cycle. The same on all ranks.
   virtual int version() const { return 0; }
   // Whether it is the same matrix B from one application to the next, without set_flexible(true).
   virtual bool linear() const { return true; }

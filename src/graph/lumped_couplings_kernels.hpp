@@ -52,7 +52,7 @@ struct ScaledRows {
     const double largest = Cancellation<decltype(every)>{row, A, every, 6, symmetric}.largest_size(team, i, row.largest_negative() / 16);
     return largest > 0 ? largest : 0;
   }
-  // Whether some positive coupling has a negative entry opposite.
+  // Whether the entry opposite some positive coupling is missing, 0, or of the other sign.
   template <class Team> AMGKIT_FN bool convective(const Team &team, int i) const
   {
     bool found = false;

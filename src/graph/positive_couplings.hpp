@@ -7,12 +7,13 @@
 //
 // Let P be the sum of row i's positive couplings and N that of the absolute values of its negative ones. If N / q < P < N, negative
 // couplings are weak from the smallest on. Sizes within a tenth go together: they are cancelled if the smaller ones and half of theirs sum
-// to at most P. The largest never are. A row with P >= N is far from one of an M-matrix, and its signs say nothing. With P <= N / q, as in
+// to at most P. The largest never are. A row with P >= N is far from one of an M-matrix, and its signs say nothing (amgmatching
+// then lets the other row decide: lumped_couplings.hpp). With P <= N / q, as in
 // most rows of well-shaped meshes and coarse levels, the couplings cancelled are small, and nothing is gained.
 //
-// q = 6 for amgsa: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, and their lines would be
-// aggregated with the next ones. q = 4 for amgclassical: with 6, more rows of quadratic tetrahedra are judged by signs, which become coarse
-// points of their own. Setup and solve took a sixth longer then, for as many iterations.
+// q = 6 for amgsa and amgmatching: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, and their
+// lines would be aggregated with the next ones. q = 4 for amgclassical: with 6, more rows of quadratic tetrahedra are judged by signs,
+// which become coarse points of their own. Setup and solve took a sixth longer then, for as many iterations.
 //
 // Convection gives positive couplings, too, downstream, where the opposite entry is negative: a coupling a_ij counts in P as
 // (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the a_ij themselves must be between N / q and N,

@@ -6,6 +6,7 @@
 #include "support/positive_couplings.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -188,6 +189,21 @@ TYPED_TEST(ConcessionTest, LinesStayApart)
   OK(share_on_lines(this->ex, A, n, false, &without));
   EXPECT_GE(with, 0.99);
   EXPECT_LE(without, 0.8);
+}
+
+// With several ranks, some have flat bricks, some a grid, and one may have both.
+TYPED_TEST(ConcessionTest, RanksLookAtTheirOwnRows)
+{
+  const int n = 12;
+  const HostCsr flat = bricks(n, 0.01, 1, 1, 1, 0), A = beside(grid7(n, n, n), flat);
+  for (const PetscInt steps : {1, 2, 3, 4}) {
+    MatchingParameters parameters;
+    std::vector<LevelStatistics> levels;
+    parameters.matching_steps = steps;
+    OK(levels_of(this->ex, A, parameters, levels));
+    expect_coarse(levels, steps == 1 ? 1 : 3, "grid beside flat bricks");
+    EXPECT_EQ(levels[1].any_coupling, 0) << steps;
+  }
 }
 
 // A row whose couplings are all cancelled for the matching is coupled all the same: it is not left to the smoother.

@@ -125,17 +125,6 @@ HostCsr with_identity_rows(HostCsr A, int every)
       if (i % every == 0 || A.col[k] % every == 0) A.val[k] = A.col[k] == i ? 1 : 0;
   return A;
 }
-
-// A and B beside each other
-HostCsr beside(HostCsr A, const HostCsr &B)
-{
-  for (int i = 0; i < B.rows; i++) A.ptr.push_back(A.ptr[A.rows] + B.ptr[i + 1]);
-  for (const int j : B.col) A.col.push_back(A.rows + j);
-  A.val.insert(A.val.end(), B.val.begin(), B.val.end());
-  A.rows += B.rows;
-  A.cols += B.cols;
-  return A;
-}
 } // namespace
 
 TYPED_TEST(LumpedCouplings, AreThoseOfTheDefinition)

@@ -75,6 +75,6 @@ TEST_F(FlexibleCycles, TakesAFixedCycleInAVerySlowSolve)
     OK(KSPReset(ksp));
   }
   EXPECT_GE(iterations["k"], 2 * iterations["w"]);
-  EXPECT_LE(iterations["auto"], iterations["w"] + 30); // the first 21 steps are with k
+  EXPECT_LE(iterations["auto"], iterations["w"] + 30); // 21 or 22 steps are with k
 }
 } // namespace amgkit::test

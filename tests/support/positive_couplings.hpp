@@ -80,6 +80,17 @@ struct OppositeCouplings {
   }
 };
 
+// A and B beside each other
+inline HostCsr beside(HostCsr A, const HostCsr &B)
+{
+  for (int i = 0; i < B.rows; i++) A.ptr.push_back(A.ptr[A.rows] + B.ptr[i + 1]);
+  for (const int j : B.col) A.col.push_back(A.rows + j);
+  A.val.insert(A.val.end(), B.val.begin(), B.val.end());
+  A.rows += B.rows;
+  A.cols += B.cols;
+  return A;
+}
+
 inline std::vector<Named> with_positive_couplings(int n = 6)
 {
   return {{"flat bricks", bricks(n, 1, 1, 0.01, 1, 0)},
