@@ -59,6 +59,7 @@ GRID = {  # option sets beside the default, without -pc_TYPE_
         "kappa 0",
         "kappa 10",
         "quality_aware 1",
+        "cancel_positive 0",
     ],
     "amgsa": [
         "threshold 0",
