@@ -15,7 +15,7 @@ TYPED_TEST_SUITE(KCycleSteps, Spaces, SpaceName);
 namespace
 {
 using Vector = std::vector<double>;
-double dot(const Vector &x, const Vector &y)
+double dot_product(const Vector &x, const Vector &y)
 {
   double s = 0;
   for (std::size_t i = 0; i < x.size(); i++) s += x[i] * y[i];
@@ -76,12 +76,12 @@ TYPED_TEST(KCycleSteps, AreOptimalOverBothCorrections)
   Vector x;
   OK(two_steps(this->ex, A, false, r, c1, c2, &x));
   Vector left = residual_of(A, r, x);
-  EXPECT_NEAR(dot(left, c1), 0, 1e-12 * A.rows);
-  EXPECT_NEAR(dot(left, c2), 0, 1e-12 * A.rows);
+  EXPECT_NEAR(dot_product(left, c1), 0, 1e-12 * A.rows);
+  EXPECT_NEAR(dot_product(left, c2), 0, 1e-12 * A.rows);
   OK(two_steps(this->ex, A, true, r, c1, c2, &x));
   left = residual_of(A, r, x);
-  EXPECT_NEAR(dot(left, v1), 0, 1e-12 * A.rows);
-  EXPECT_NEAR(dot(left, v2), 0, 1e-12 * A.rows);
+  EXPECT_NEAR(dot_product(left, v1), 0, 1e-12 * A.rows);
+  EXPECT_NEAR(dot_product(left, v2), 0, 1e-12 * A.rows);
 }
 
 TYPED_TEST(KCycleSteps, StopAfterOneThatIsGoodEnough)
@@ -93,12 +93,12 @@ TYPED_TEST(KCycleSteps, StopAfterOneThatIsGoodEnough)
       Vector c1 = exact, x;
       for (int i = 0; i < A.rows; i++) c1[i] = 2 * (c1[i] + noise * c2[i]);
       const Vector v1 = times(A, c1), &u1 = gcr ? v1 : c1;
-      const double step = dot(u1, r) / dot(u1, v1);
+      const double step = dot_product(u1, r) / dot_product(u1, v1);
       OK(two_steps(this->ex, A, gcr, r, c1, c2, &x));
       Vector first = c1;
       for (double &entry : first) entry *= step;
       const Vector left = residual_of(A, r, first);
-      const bool enough = std::sqrt(dot(left, left) / dot(r, r)) <= 0.25;
+      const bool enough = std::sqrt(dot_product(left, left) / dot_product(r, r)) <= 0.25;
       EXPECT_EQ(enough, noise < 1);
       for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], enough ? first[i] : exact[i], 1e-11);
     }
@@ -117,7 +117,7 @@ TYPED_TEST(KCycleSteps, NothingAndDependentCorrectionsGiveNoNaN)
     EXPECT_EQ(x, zero);
     OK(two_steps(this->ex, A, gcr, r, c, c, &x)); // the second adds nothing
     const Vector v = times(A, c), &u = gcr ? v : c;
-    for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], dot(u, r) / dot(u, v) * c[i], 1e-12);
+    for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], dot_product(u, r) / dot_product(u, v) * c[i], 1e-12);
   }
 }
 
@@ -133,7 +133,7 @@ TYPED_TEST(KCycleSteps, SumsThatOverflowGiveNoNaN)
     EXPECT_EQ(x, large);
     OK(two_steps(this->ex, A, gcr, r, c, large, &x));
     const Vector v = times(A, c), &u = gcr ? v : c;
-    for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], dot(u, r) / dot(u, v) * c[i], 1e-12);
+    for (int i = 0; i < A.rows; i++) ASSERT_NEAR(x[i], dot_product(u, r) / dot_product(u, v) * c[i], 1e-12);
     Vector none = c;
     none[3] = std::numeric_limits<double>::quiet_NaN(); // what became of the second correction does not matter then
     OK(two_steps(this->ex, A, gcr, r, large, none, &x));

@@ -89,7 +89,7 @@ double at(const HostCsr &A, const Vector &values, int i, int j)
   return values[static_cast<std::size_t>(found - A.col.begin())];
 }
 
-Vector uneven(int n)
+Vector uneven_weights(int n)
 {
   Vector w(n);
   for (int i = 0; i < n; i++) w[i] = i % 11 == 3 ? -0.5 : i % 29 == 7 ? 0 : 1 + 0.25 * (i % 4);
@@ -138,7 +138,7 @@ TYPED_TEST(LumpedCouplings, AreThoseOfTheDefinition)
   matrices.push_back({"negative", negative(bricks(6, 1, 0.1, 0.01, 1, 0))});
   int cancelled = 0;
   for (const auto &[name, A] : matrices) {
-    for (const Vector &w : {Vector{}, uneven(A.rows)}) {
+    for (const Vector &w : {Vector{}, uneven_weights(A.rows)}) {
       for (const bool symmetric : {false, true}) {
         if (symmetric && (name.rfind("flat", 0) != 0 || !w.empty())) continue;
         Lumped got;
