@@ -7,9 +7,9 @@
 //
 // Let P be the sum of row i's positive couplings and N that of the absolute values of its negative ones. If N / q < P < N, negative
 // couplings are weak from the smallest on. Sizes within a tenth go together: they are cancelled if the smaller ones and half of theirs sum
-// to at most P. The largest never are. A row with P >= N is far from one of an M-matrix, and its signs say nothing (amgmatching
-// then lets the other row decide: lumped_couplings.hpp). With P <= N / q, as in
-// most rows of well-shaped meshes and coarse levels, the couplings cancelled are small, and nothing is gained.
+// to at most P. The largest never are. A row with P >= N is far from one of an M-matrix, and its signs say nothing; amgmatching then lets
+// the other row decide (lumped_couplings.hpp). With P <= N / q, as in most rows of well-shaped meshes and coarse levels, the couplings
+// cancelled are small, and nothing is gained.
 //
 // q = 6 for amgsa and amgmatching: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, and their
 // lines would be aggregated with the next ones. q = 4 for amgclassical: with 6, more rows of quadratic tetrahedra are judged by signs,

@@ -64,7 +64,7 @@ template <class Observer> void observe(Observer &observer, double factor, int st
 {
   for (int step = 0; step < steps; step++) observer.observe(factor);
 }
-template <class Observer> void make_slow(Observer &observer) { observe(observer, 0.8, 9); }
+template <class Observer> void make_slow(Observer &observer) { observe(observer, 0.9, 9); }
 VisitsOnTrial in_a_slow_solve(double relative_cost)
 {
   VisitsOnTrial trial(relative_cost);
@@ -127,7 +127,7 @@ TEST(VisitsOnTrial, AreKeptWhereAVCycleTakesLess)
     EXPECT_EQ(trial.rejected(), c.rejected) << product;
     EXPECT_NEAR(trial.share(), std::pow(product, 1.0 / static_cast<double>(c.shares.size())), 1e-12);
     trial.begin_solve();
-    observe(trial, 0.8, 40); // has been decided
+    observe(trial, 0.9, 40); // has been decided
     EXPECT_FALSE(trial.comparing());
     EXPECT_EQ(trial.rejected(), c.rejected);
   }
@@ -140,7 +140,7 @@ TEST(VisitsOnTrial, AreNotComparedByWhatIsNoNumber)
     VisitsOnTrial trial = in_a_slow_solve(1.5);
     trial.compare(0.97);
     trial.compare(share);
-    observe(trial, 0.8, 40);
+    observe(trial, 0.9, 40);
     EXPECT_FALSE(trial.comparing());
     EXPECT_FALSE(trial.rejected());
     EXPECT_EQ(trial.share(), 0);
