@@ -13,11 +13,7 @@ struct ScaledRows {
   OrOnes<double> w;
 
   // b_ij, the same bits for (i, j) and (j, i) where A is symmetric
-  AMGKIT_FN double entry(int i, int k) const
-  {
-    const int j = A.col[k];
-    return i < j ? w[i] * A.val[k] * w[j] : w[j] * A.val[k] * w[i];
-  }
+  AMGKIT_FN double entry(int i, int k) const { return scaled(w, A.val[k], i, A.col[k]); }
   // f(b_ij, k) for the lane's entries of row i, the diagonal one among them
   template <class Team, class F> AMGKIT_FN void each(const Team &team, int i, const F &f) const
   {
@@ -70,7 +66,7 @@ template <class Ex> PetscErrorCode survey_couplings(Ex &ex, CsrView<double> A, c
   constexpr int enough = 1024, bits = 16; // fewer than 2 * enough rows are looked at, so that a count fits
   const int step = std::max(1, A.rows / enough), last = A.rows - 1;
   const std::int64_t rows = (std::int64_t{A.rows} + step - 1) / step;
-  const ScaledRows scaled = {A, a, {w}};
+  const ScaledRows scaled_rows = {A, a, {w}};
   Array<std::int64_t, Ex> codes;
   std::int64_t total = 0;
 
@@ -82,11 +78,11 @@ template <class Ex> PetscErrorCode survey_couplings(Ex &ex, CsrView<double> A, c
     const std::int64_t number = t * step + (static_cast<std::uint32_t>(t) * 2654435761U >> 8U) % static_cast<std::uint32_t>(step);
     const int i = number < last ? static_cast<int>(number) : last;
     std::int64_t here = 0;
-    if (!scaled.surely_none(team, i)) {
-      const RowCouplings row = scaled.couplings(team, i);
-      const double limit = scaled.limit(team, i, row, false);
+    if (!scaled_rows.surely_none(team, i)) {
+      const RowCouplings row = scaled_rows.couplings(team, i);
+      const double limit = scaled_rows.limit(team, i, row, false);
       const std::int64_t any = row.positive_sum() > 0, cancels = limit > 0 && limit < HUGE_VAL;
-      here = any | cancels << bits | static_cast<std::int64_t>(any && scaled.convective(team, i)) << 2 * bits;
+      here = any | cancels << bits | static_cast<std::int64_t>(any && scaled_rows.convective(team, i)) << 2 * bits;
     }
     team.once([&] { code[t] = here; });
   }));
@@ -102,10 +98,10 @@ template <class Ex> PetscErrorCode survey_couplings(Ex &ex, CsrView<double> A, c
 template <class Ex>
 PetscErrorCode cancelled_couplings(Ex &ex, CsrView<double> A, const double *a, const double *w, bool symmetric, double *limit)
 {
-  const ScaledRows scaled = {A, a, {w}};
+  const ScaledRows scaled_rows = {A, a, {w}};
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
     const int i = static_cast<int>(row);
-    const double largest = scaled.surely_none(team, i) ? 0 : scaled.limit(team, i, scaled.couplings(team, i), symmetric);
+    const double largest = scaled_rows.surely_none(team, i) ? 0 : scaled_rows.limit(team, i, scaled_rows.couplings(team, i), symmetric);
     team.once([&] { limit[i] = largest; });
   });
 }
@@ -113,19 +109,19 @@ PetscErrorCode cancelled_couplings(Ex &ex, CsrView<double> A, const double *a, c
 template <class Ex>
 PetscErrorCode lump_cancelled(Ex &ex, CsrView<double> A, const double *a, const double *smooth, const double *limit, double *values)
 {
-  const ScaledRows scaled = {A, a, {smooth}};
+  const ScaledRows scaled_rows = {A, a, {smooth}};
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t row) {
     const int i = static_cast<int>(row);
     const auto goes = [&](int k) {
       const int j = A.col[k];
-      const double least = limit[i] < limit[j] ? limit[i] : limit[j], b_ij = scaled.entry(i, k), size = a[i] < 0 ? b_ij : -b_ij;
+      const double least = limit[i] < limit[j] ? limit[i] : limit[j], b_ij = scaled_rows.entry(i, k), size = a[i] < 0 ? b_ij : -b_ij;
       return j != i && least > 0 && least < HUGE_VAL && size <= least;
     };
     double lumped = 0;
     if (limit[i] > 0)
-      lumped = team.ordered_sum(A.ptr[i], A.ptr[i + 1], [&](int k) { return goes(k) ? A.val[k] * scaled.w[A.col[k]] : 0.0; });
+      lumped = team.ordered_sum(A.ptr[i], A.ptr[i + 1], [&](int k) { return goes(k) ? A.val[k] * scaled_rows.w[A.col[k]] : 0.0; });
     for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
-      const double more = A.col[k] == i && lumped != 0 ? lumped / scaled.w[i] : 0; // where w_i is 0, so is limit[i]
+      const double more = A.col[k] == i && lumped != 0 ? lumped / scaled_rows.w[i] : 0; // where w_i is 0, so is limit[i]
       values[k] = goes(k) ? 0 : A.val[k] + more;
     }
   });

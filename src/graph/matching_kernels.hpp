@@ -28,9 +28,6 @@ AMGKIT_FN inline float last_beyond(double a_ij, double a_ii, double a_jj, double
   return last_weight * (q > 1e-5 ? static_cast<float>(q < 1e5 ? q / (1 + q) : 0.99999) : 1e-6F * static_cast<float>(3 + q));
 }
 
-// w_i a w_j for both orders of i and j to the same bits
-AMGKIT_FN inline double scaled(OrOnes<double> w, double a, int i, int j) { return i < j ? w[i] * a * w[j] : w[j] * a * w[i]; }
-
 // kappa / mu, 0 when the pair must not be matched; all in units of sqrt(D_i D_j). v = -(b_ij + b_ji) / 2, delta_i in units of D_i,
 // root_i = sqrt(D_i). Single precision will do for a bound.
 AMGKIT_FN inline float quality(float kappa, float v, double root_i, double root_j, float delta_i, float delta_j)

@@ -11,6 +11,8 @@ template <class V> struct OrOnes {
   const V *stored;
   AMGKIT_FN V operator[](std::int64_t i) const { return stored ? stored[i] : V{1}; }
 };
+// w_i a w_j for both orders of i and j to the same bits
+AMGKIT_FN inline double scaled(OrOnes<double> w, double a, int i, int j) { return i < j ? w[i] * a * w[j] : w[j] * a * w[i]; }
 
 template <class Ex> struct Aggregation {
   int fine = 0, coarse = 0;
