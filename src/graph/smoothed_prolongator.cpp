@@ -151,6 +151,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::fill(Ex &ex, const D
   if (S_.val.size() == 0) PetscCall(S_.val.allocate(ex, as_A_ ? A.diag.nnz : S_.col.size()));
   PetscCall(smoothing_entries(ex, rows_of(A), diagonal_.data(), lumping_, {near_null_.data(), ghost_near_null_.data()}, bs_,
                               rho > 0 ? omega_ / rho : 0, S_of(A), columns && !as_A_ ? S_.col.data() : nullptr, S_.val.data()));
+  if (rho > 2) PetscCall(damp_each_row(ex, S_of(A), as_A_ ? 0 : ghosts_before_, omega_, rho, S_.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

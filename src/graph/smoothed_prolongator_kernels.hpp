@@ -2,6 +2,8 @@
 #include "graph/smoothed_prolongator.hpp"
 #include "sparse/rows/search.hpp"
 
+#include <cmath>
+
 namespace amgkit
 {
 namespace
@@ -261,8 +263,21 @@ PetscErrorCode smoothing_entries(Ex &ex, const SplitRows &A, const int *diagonal
   return entries_as_in_A(ex, A, diagonal, bs, factor, S, col, val);
 }
 
+template <class Ex> PetscErrorCode damp_each_row(Ex &ex, CsrView<double> S, int ghosts_before, double omega, double rho, double *val)
+{
+  return for_rows(ex, S.rows, S.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const Segment row = entries_of(S, i);
+    const auto identity = [&](int k) { return S.col[k] == ghosts_before + i ? 1.0 : 0.0; };
+    const double sum = team.ordered_sum(row.begin, row.end, [&](int k) { return fabs(identity(k) - val[k]); }) * (rho / omega);
+    const double bound = sum > 2 ? sum : 2;
+    if (!(bound < rho)) return;
+    for (int k : team.share(row.begin, row.end)) val[k] = identity(k) - rho / bound * (identity(k) - val[k]);
+  });
+}
+
 AMGKIT_INSTANTIATE(lumping_of)
 AMGKIT_INSTANTIATE(lengths_as_in_A)
 AMGKIT_INSTANTIATE(count_missing)
 AMGKIT_INSTANTIATE(smoothing_entries)
+AMGKIT_INSTANTIATE(damp_each_row)
 } // namespace amgkit
