@@ -45,7 +45,7 @@ struct ScaledRows {
     const auto every = [&](const auto &f) { each(team, i, f); };
     if (!(row.positive_sum() > 0)) return 0;
     if (row.positive_sum() * rounding >= row.negative_sum()) return HUGE_VAL;
-    const double largest = Cancellation<decltype(every)>{row, A, every, 6, symmetric}.largest_size(team, i, row.largest_negative() / 16);
+    const double largest = Cancellation<decltype(every)>{row, A, every, 6, 6, symmetric}.largest_size(team, i, row.largest_negative() / 16);
     return largest > 0 ? largest : 0;
   }
   // Whether the entry opposite some positive coupling is missing, 0, or of the other sign.

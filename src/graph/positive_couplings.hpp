@@ -11,9 +11,11 @@
 // the other row decide (lumped_couplings.hpp). With P <= N / q, as in most rows of well-shaped meshes and coarse levels, the couplings
 // cancelled are small, and nothing is gained.
 //
-// q = 6 for amgsa and amgmatching: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, and their
-// lines would be aggregated with the next ones. q = 4 for amgclassical: with 6, more rows of quadratic tetrahedra are judged by signs,
-// which become coarse points of their own. Setup and solve took a sixth longer then, for as many iterations.
+// q = 6: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, and their lines would be
+// aggregated with the next ones. For amgclassical, rows with N / 6 < P <= N / 4 are judged so only if their couplings are of two clearly
+// different sizes, as those of flat elements are: those up to half of the largest sum to at most 5 P / 4, and those left are at least twice
+// as large as those cancelled. Rows of quadratic tetrahedra have P between N / 6 and N / 4, too, and sizes of all kinds. Judged so, they
+// become coarse points of their own; setup and solve then took a sixth longer, for as many iterations.
 //
 // Convection gives positive couplings, too, downstream, where the opposite entry is negative: a coupling a_ij counts in P as
 // (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the a_ij themselves must be between N / q and N,
@@ -61,13 +63,15 @@ template <class Each> struct Cancellation {
   const CsrView<double> &A;
   Each each;
   int q;
+  int sure = q;           // rows with P <= N / sure must have couplings of two clearly different sizes
   bool symmetric = false; // no a_ji differs in sign from a_ij: none is looked at
 
   // The largest size that is weak, where those up to `weak` are so anyway and are cancelled first; -1: the row is not judged so.
   template <class Team> AMGKIT_FN double largest_size(const Team &team, int i, double weak) const
   {
     constexpr double same_size = 1.1, rounding = 1 + 1e-6; // so that rounding does not change what rows of one stencil get
-    if (!may(row.positive_sum() * rounding)) return -1;
+    const double own = row.positive_sum() * rounding;
+    if (!may(own) || (!is_sure(own) && small_sum(team) > 1.25 * own)) return -1;
     const double positive = (symmetric ? row.positive_sum() : positive_sum(team, i)) * rounding;
     if (!may(positive)) return -1;
     // the sum of the sizes in (above, to], and the smallest size beyond
@@ -90,11 +94,22 @@ template <class Each> struct Cancellation {
       weak = next * same_size;
       next = after;
     }
-    return weak;
+    return !is_sure(positive) && next < 2 * weak ? -1 : weak;
   }
 
 private:
   AMGKIT_FN bool may(double positive) const { return positive > row.negative_sum() / q && positive < row.negative_sum(); }
+  AMGKIT_FN bool is_sure(double positive) const { return positive > row.negative_sum() / sure; }
+  // The sum of the negative couplings up to half of the largest
+  template <class Team> AMGKIT_FN double small_sum(const Team &team) const
+  {
+    double sum = 0;
+    each([&](double a_ij, int) {
+      const double size = row.size(a_ij);
+      sum += size > 0 && 2 * size <= row.largest_negative() ? size : 0;
+    });
+    return team.sum(sum);
+  }
   template <class Team> AMGKIT_FN double positive_sum(const Team &team, int i) const
   {
     double sum = 0;

@@ -36,7 +36,7 @@ Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs,
     }
     if (max_row_sum < 1 && std::abs(sum) > max_row_sum * std::abs(A.at(i, i))) continue;
     double weak = -theta * least;
-    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak, 4));
+    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak, 6, 4));
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) marks[k] = A.col[k] != i && A.col[k] % bs == i % bs && -sign * A.val[k] > weak;
   }
   return marks;
@@ -167,6 +167,8 @@ TYPED_TEST(StrengthTest, IsTheFormula)
   std::vector<Named> matrices = gallery();
   matrices.push_back({"convection", convection_diffusion(2, 14, 0.8, Wind::rotating)});
   for (const Named &of_elements : with_positive_couplings()) matrices.push_back(of_elements);
+  matrices.push_back({"random signs", random_signs(80, 4, 20)});
+  matrices.push_back({"random signs, more sizes", random_signs(80, 100, 25)});
   matrices.push_back({"rounded bricks", rounded(bricks(6, 1, 0.8, 0.1, 1, 0))});
   for (auto &[name, A] : matrices) {
     for (double sign : {1.0, -1.0}) {
@@ -206,6 +208,25 @@ TYPED_TEST(StrengthTest, PositiveCouplingsCancelThoseOfDiagonals)
         EXPECT_EQ(marks[at], flat < 1) << flat; // cubes have none to their faces
       }
     }
+  }
+}
+
+// Of long squares beside a boundary at their short ends, P = N / 5: there are two sizes. The same P and N with more sizes cancels nothing,
+// nor do sizes of which the smaller ones are many more than P cancels.
+TYPED_TEST(StrengthTest, FewPositiveCouplingsCancelOneOfTwoSizes)
+{
+  struct Case {
+    std::vector<double> couplings;
+    Marks strong;
+  };
+  for (const auto &[couplings, strong] :
+       {Case{{1.99, -4, -4, -1, -1}, {0, 1, 1, 0, 0}}, Case{{1.99, -3.5, -2.9, -1.9, -1}, {0, 1, 1, 1, 1}},
+        Case{{2.5, -4, -4, -0.9, -0.9, -0.9, -0.9, -0.9}, {0, 1, 1, 1, 1, 1, 1, 1}}}) {
+    std::vector<double> whole = {-std::accumulate(couplings.begin(), couplings.end(), 0.0)};
+    whole.insert(whole.end(), couplings.begin(), couplings.end());
+    Marks marks;
+    OK(marks_of(this->ex, row(whole, true), 0.15, 1, 1, 1, marks, false, true));
+    EXPECT_EQ(Marks(marks.begin() + 1, marks.begin() + static_cast<int>(whole.size())), strong);
   }
 }
 

@@ -1,8 +1,10 @@
 // Symmetric positive definite matrices of finite elements with positive couplings, Dirichlet conditions at all ends.
 #pragma once
+#include "base/hash.hpp"
 #include "support/gallery.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -32,6 +34,26 @@ inline HostCsr bricks(int n, double hx, double hy, double hz, double k, double m
   return make_csr(n * n * n, n * n * n, entries);
 }
 
+// A random graph whose couplings have sizes in (1, spread], and whose row sums are 1; so many in a hundred are positive.
+inline HostCsr random_signs(int n, double spread, int positive)
+{
+  const HostCsr graph = random_graph(n, 5 * n, 7);
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < n; i++) {
+    for (int k = graph.ptr[i]; k < graph.ptr[i + 1]; k++) {
+      const int j = graph.col[k];
+      const std::uint64_t hash = hash64(static_cast<std::uint64_t>(std::min(i, j)) * n + std::max(i, j));
+      const double size = std::pow(spread, static_cast<double>(hash % 1000 + 1) / 1000);
+      if (j != i) entries[{i, j}] = static_cast<int>(hash / 1000 % 100) < positive ? size : -size;
+    }
+  }
+  for (int i = 0; i < n; i++) entries[{i, i}] = 1;
+  for (const auto &[where, a] : std::map(entries)) {
+    if (where.first != where.second) entries[{where.first, where.first}] -= a;
+  }
+  return make_csr(n, n, entries);
+}
+
 // As assembled in another order: entries that were the same differ in their last digits. A symmetric matrix stays so.
 inline HostCsr rounded(HostCsr A)
 {
@@ -51,7 +73,8 @@ struct OppositeCouplings {
     there.push_back(a_ii < 0 ? -a_ji : a_ji);
   }
   // The size up to which negative couplings are weak, where those up to `weak` are so anyway; -1: the row is not judged by signs.
-  double largest_cancelled(double weak, int q) const
+  // sure: rows with P <= N / sure are judged only if their couplings are of two clearly different sizes; 0: all are.
+  double largest_cancelled(double weak, int q, int sure = 0) const
   {
     double positive = 0, negative = 0, alone = 0; // alone: positive couplings whatever the opposite ones are
     std::vector<double> sizes;
@@ -65,6 +88,9 @@ struct OppositeCouplings {
     alone *= 1.000001;
     if (std::min(positive, alone) <= negative / q || std::max(positive, alone) >= negative) return -1;
     std::sort(sizes.begin(), sizes.end());
+    double small = 0;
+    for (const double size : sizes) small += 2 * size <= sizes.back() ? size : 0;
+    if (sure > 0 && alone <= negative / sure && small > 1.25 * alone) return -1;
     const auto last = std::upper_bound(sizes.begin(), sizes.end(), weak);
     double smaller = std::accumulate(sizes.begin(), last, 0.0);
     for (auto first = last; smaller <= positive && first != sizes.end() && 1.1 * *first < sizes.back();) {
@@ -76,6 +102,8 @@ struct OppositeCouplings {
       smaller += same;
       first = next;
     }
+    const auto left = std::upper_bound(sizes.begin(), sizes.end(), weak);
+    if (sure > 0 && positive <= negative / sure && left != sizes.end() && *left < 2 * weak) return -1;
     return weak;
   }
 };
