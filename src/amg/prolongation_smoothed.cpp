@@ -13,6 +13,7 @@
 #include "sparse/rows/multivector.hpp"
 #include "sparse/rows/rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -174,14 +175,15 @@ private:
     return options;
   }
 
-  // Where the option leaves the choice, the finest level makes it for all.
-  FilterRule filter_rule(const Level<Ex> &fine) const
+  // Where the option leaves the choice, the finest level makes it for all. Rows may take steps that are rho / 2 times as long as omega / rho
+  // (SmoothedProlongator); the entries of their neighbours' aggregates are that much larger then.
+  FilterRule filter_rule(const Level<Ex> &fine, double rho) const
   {
     constexpr double chosen_threshold = 0.1, least_share = 0.2;
     const double given = parameters_.prolongator_filter;
     FilterRule rule = {given, fine.block_size, near_null_.m};
     if (given >= 0) return rule;
-    rule.threshold = near_null_.m == 1 && filter_pays_ ? chosen_threshold : 0;
+    rule.threshold = near_null_.m == 1 && filter_pays_ ? chosen_threshold * std::max(1.0, rho / 2) : 0;
     rule.least_share = fine.number == 0 ? least_share : 0;
     return rule;
   }
@@ -235,7 +237,6 @@ private:
     const bool by_near_null = near_null_.m == bs && !near_null_.constant && (bs == 1 ? coarse || one_step : coarse && one_step);
     const StrongNodes<Ex> strong = {bs > 1 ? &level.blocks : &fine.A, parameters_.lump_weak ? &level.strength : nullptr, bs,
                                     by_near_null ? &near_null_.B : nullptr};
-    const FilterRule filter_rule = this->filter_rule(fine);
     SmoothingRule rule;
     double rho = 0;
 
@@ -243,6 +244,7 @@ private:
     rule.steps = static_cast<int>(parameters_.agg_nsmooths);
     rule.spgemm = spgemm(fine);
     PetscCall(take_spectrum(ex, fine, of_fine, &rho));
+    const FilterRule filter_rule = this->filter_rule(fine, rho);
     const LogPhase logged(Phase::interp);
     PetscCall(tentative_prolongator(ex, fine.A.comm, level.aggregates, bs, near_null_, level.tentative));
     if (filter_rule.threshold > 0) transfer.filter.emplace();
