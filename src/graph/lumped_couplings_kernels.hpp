@@ -41,11 +41,11 @@ struct ScaledRows {
   }
   template <class Team> AMGKIT_FN double limit(const Team &team, int i, const RowCouplings &row, bool symmetric) const
   {
-    constexpr double rounding = 1 + 1e-6; // as in Cancellation
     const auto every = [&](const auto &f) { each(team, i, f); };
+    using Rule = Cancellation<decltype(every)>;
     if (!(row.positive_sum() > 0)) return 0;
-    if (row.positive_sum() * rounding >= row.negative_sum()) return HUGE_VAL;
-    const double largest = Cancellation<decltype(every)>{row, A, every, 6, 6, symmetric}.largest_size(team, i, row.largest_negative() / 16);
+    if (row.positive_sum() * Rule::rounding >= row.negative_sum()) return HUGE_VAL;
+    const double largest = Rule{row, A, every, Rule::q, symmetric}.largest_size(team, i, row.largest_negative() / 16);
     return largest > 0 ? largest : 0;
   }
   // Whether the entry opposite some positive coupling is missing, 0, or of the other sign.

@@ -59,17 +59,18 @@ struct RowCouplings {
 // What cancels in row i. each(f) calls f(a_ij, k) for the lane's couplings, and may call it for a_ii. k: the place in A, -1 of a ghost's.
 // All may be those of W A W for a diagonal matrix W.
 template <class Each> struct Cancellation {
+  static constexpr int q = 6;
+  static constexpr double rounding = 1 + 1e-6; // of sums, so that rounding does not change what rows of one stencil get
   const RowCouplings &row;
   const CsrView<double> &A;
   Each each;
-  int q;
   int sure = q;           // rows with P <= N / sure must have couplings of two clearly different sizes
   bool symmetric = false; // no a_ji differs in sign from a_ij: none is looked at
 
   // The largest size that is weak, where those up to `weak` are so anyway and are cancelled first; -1: the row is not judged so.
   template <class Team> AMGKIT_FN double largest_size(const Team &team, int i, double weak) const
   {
-    constexpr double same_size = 1.1, rounding = 1 + 1e-6; // so that rounding does not change what rows of one stencil get
+    constexpr double same_size = 1.1;
     const double own = row.positive_sum() * rounding;
     if (!may(own) || (!is_sure(own) && small_sum(team) > 1.25 * own)) return -1;
     const double positive = (symmetric ? row.positive_sum() : positive_sum(team, i)) * rounding;

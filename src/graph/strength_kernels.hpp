@@ -54,7 +54,7 @@ struct RowJudge {
     weak = theta * couplings.largest_negative();
     if (!cancel || theta == 0) return;
     const auto each = [&](const auto &f) { A.each(team, i, f, [](double) {}); };
-    const double cancelled = Cancellation<decltype(each)>{couplings, A.diag, each, 6, 4}.largest_size(team, static_cast<int>(i), weak);
+    const double cancelled = Cancellation<decltype(each)>{couplings, A.diag, each, 4}.largest_size(team, static_cast<int>(i), weak);
     weak = cancelled > weak ? cancelled : weak;
   }
   AMGKIT_FN bool strong(double a_ij) const { return couplings.size(a_ij) > weak; }

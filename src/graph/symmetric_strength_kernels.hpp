@@ -44,7 +44,7 @@ PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> off
     };
     const double by_sign = relative ? row.largest_negative() : fabs(row.a_ii), by_size = relative ? row.largest() : by_sign;
     const double cancelled =
-        w ? Cancellation<decltype(each)>{row, diag, each, 6}.largest_size(team, static_cast<int>(i), theta * by_sign) : -1;
+        w ? Cancellation<decltype(each)>{row, diag, each}.largest_size(team, static_cast<int>(i), theta * by_sign) : -1;
     team.once([&] {
       d[i] = cancelled < 0 ? by_size : by_sign;
       if (w) w[i] = cancelled < 0 ? 0 : row.a_ii < 0 ? -cancelled : cancelled;
