@@ -31,7 +31,7 @@ struct ClassicalParameters {
          "Such a row depends strongly on no other. With 1, no row is left out.", "hypre BoomerAMG"},
         cancel_positive_parameter(
             &cancel_positive, "N / 6",
-            "If P is at most N / 4, this happens only in rows whose couplings are of two clearly different sizes. With "
+            "If P is at most N / 4, this happens only in rows whose negative couplings are of two clearly different sizes. With "
             "blocks, couplings between different unknowns do not count."),
         {"interp_type", choice(&interp_type, {"auto", "direct", "ext", "ext+i", "ext+e"}),
          "Interpolation: direct, one of the extended kinds, or chosen by the matrix (auto)",

@@ -175,15 +175,17 @@ private:
     return options;
   }
 
-  // Where the option leaves the choice, the finest level makes it for all. Rows may take steps that are rho / 2 times as long as omega / rho
-  // (SmoothedProlongator); the entries of their neighbours' aggregates are that much larger then.
+  // Where the option leaves the choice, the finest level decides for all whether there is a filter. Where rows have bounds of their own
+  // (SmoothedProlongator), a step may be rho / 2 times as long as the textbook's. What a row has of other aggregates is larger by as much
+  // then, and so is the threshold, up to twice.
   FilterRule filter_rule(const Level<Ex> &fine, double rho) const
   {
     constexpr double chosen_threshold = 0.1, least_share = 0.2;
     const double given = parameters_.prolongator_filter;
     FilterRule rule = {given, fine.block_size, near_null_.m};
     if (given >= 0) return rule;
-    rule.threshold = near_null_.m == 1 && filter_pays_ ? chosen_threshold * std::max(1.0, rho / 2) : 0;
+    const double longer = has_row_bounds(rho) ? std::min(rho / least_row_bound, 2.0) : 1;
+    rule.threshold = near_null_.m == 1 && filter_pays_ ? chosen_threshold * longer : 0;
     rule.least_share = fine.number == 0 ? least_share : 0;
     return rule;
   }

@@ -50,9 +50,9 @@ struct SmoothedParameters {
          "together, AMGKit does not look for them and chooses 1."},
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
          "Drop blocks of the prolongator below this share of their node's largest; negative: AMGKit chooses",
-         "The other blocks are corrected so that the near-null space is represented as before. AMGKit chooses 0.1, times rho / 2 if rho, "
-         "the spectral radius of D^-1 A, is above 2. It does so if this drops at least a fifth of the entries of the finest level's "
-         "prolongator and the near-null space is one vector. Otherwise it chooses 0, which drops nothing.",
+         "The other blocks are corrected so that the near-null space is represented as before. If AMGKit chooses, it drops blocks only if "
+         "the near-null space is one vector and at least a fifth of the entries of the finest level's prolongator go. The share is then "
+         "0.1 if rho, the spectral radius of D^-1 A, is at most 2.2, 0.05 rho between 2.2 and 4, and 0.2 above.",
          "PETSc PCGAMG"},
         {"reweight", Flag{&reweight}, "Smooth the prolongator again when only the values of the matrix change",
          "Otherwise the prolongator stays as it is, which takes less memory. This option matters only if reuse_interpolation keeps the "

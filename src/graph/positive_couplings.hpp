@@ -11,15 +11,16 @@
 // the other row decide (lumped_couplings.hpp). With P <= N / q, as in most rows of well-shaped meshes and coarse levels, the couplings
 // cancelled are small, and nothing is gained.
 //
-// q = 6: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, and their lines would be
-// aggregated with the next ones. For amgclassical, rows with N / 6 < P <= N / 4 are judged so only if their couplings are of two clearly
-// different sizes, as those of flat elements are: those up to half of the largest sum to at most 5 P / 4, and those left are at least twice
-// as large as those cancelled. Rows of quadratic tetrahedra have P between N / 6 and N / 4, too, and sizes of all kinds. Judged so, they
-// become coarse points of their own; setup and solve then took a sixth longer, for as many iterations.
+// q = 6: rows of long elements beside a boundary that these meet at their short sides have P = N / 5. With q = 4, their lines would be
+// aggregated with the next ones. For amgclassical, rows with N / 6 < P <= N / 4 are judged so only if their negative couplings are of two
+// clearly different sizes, as in flat elements: those of up to half the largest size have a sum of at most 5 P / 4, and those left are at
+// least twice as large as the largest size that may be cancelled. Quadratic tetrahedra have rows with such P, too, and couplings of all
+// sizes. If couplings are cancelled in these rows, their unknowns become coarse points: setup and solve took a sixth longer, for as many
+// iterations.
 //
 // Convection gives positive couplings, too, downstream, where the opposite entry is negative: a coupling a_ij counts in P as
-// (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the a_ij themselves must be between N / q and N,
-// too: rows where it is not need no look at other rows.
+// (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the positive a_ij alone must meet the same
+// conditions as P. It is computed first: if it fails, no other row is read.
 #pragma once
 #include "sparse/rows/search.hpp"
 
@@ -59,7 +60,7 @@ struct RowCouplings {
 // What cancels in row i. each(f) calls f(a_ij, k) for the lane's couplings, and may call it for a_ii. k: the place in A, -1 of a ghost's.
 // All may be those of W A W for a diagonal matrix W.
 template <class Each> struct Cancellation {
-  static constexpr int q = 6;
+  static constexpr int q = 6, sure_of_classical = 4;
   static constexpr double rounding = 1 + 1e-6; // of sums, so that rounding does not change what rows of one stencil get
   const RowCouplings &row;
   const CsrView<double> &A;
@@ -72,9 +73,9 @@ template <class Each> struct Cancellation {
   {
     constexpr double same_size = 1.1;
     const double own = row.positive_sum() * rounding;
-    if (!may(own) || (!is_sure(own) && small_sum(team) > 1.25 * own)) return -1;
+    if (!may(team, own)) return -1;
     const double positive = (symmetric ? row.positive_sum() : positive_sum(team, i)) * rounding;
-    if (!may(positive)) return -1;
+    if (!symmetric && !may(team, positive)) return -1;
     // the sum of the sizes in (above, to], and the smallest size beyond
     const auto take = [&](double above, double to, double *beyond) {
       double sum = 0, least = HUGE_VAL;
@@ -95,11 +96,16 @@ template <class Each> struct Cancellation {
       weak = next * same_size;
       next = after;
     }
-    return !is_sure(positive) && next < 2 * weak ? -1 : weak;
+    return !(is_sure(own) && is_sure(positive)) && next < 2 * weak ? -1 : weak;
   }
 
 private:
-  AMGKIT_FN bool may(double positive) const { return positive > row.negative_sum() / q && positive < row.negative_sum(); }
+  template <class Team> AMGKIT_FN bool may(const Team &team, double positive) const
+  {
+    constexpr double most_small = 1.25;
+    if (!(positive > row.negative_sum() / q && positive < row.negative_sum())) return false;
+    return is_sure(positive) || small_sum(team) <= most_small * positive;
+  }
   AMGKIT_FN bool is_sure(double positive) const { return positive > row.negative_sum() / sure; }
   // The sum of the negative couplings up to half of the largest
   template <class Team> AMGKIT_FN double small_sum(const Team &team) const

@@ -149,9 +149,11 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::fill(Ex &ex, const D
 {
   PetscFunctionBegin;
   if (S_.val.size() == 0) PetscCall(S_.val.allocate(ex, as_A_ ? A.diag.nnz : S_.col.size()));
-  PetscCall(smoothing_entries(ex, rows_of(A), diagonal_.data(), lumping_, {near_null_.data(), ghost_near_null_.data()}, bs_,
-                              rho > 0 ? omega_ / rho : 0, S_of(A), columns && !as_A_ ? S_.col.data() : nullptr, S_.val.data()));
-  if (rho > 2) PetscCall(damp_each_row(ex, S_of(A), as_A_ ? 0 : ghosts_before_, omega_, rho, S_.val.data()));
+  // Steps are shortened, never lengthened: by rho / g_i, rounding would grow as well.
+  const double step = rho > 0 ? omega_ / (has_row_bounds(rho) ? least_row_bound : rho) : 0;
+  PetscCall(smoothing_entries(ex, rows_of(A), diagonal_.data(), lumping_, {near_null_.data(), ghost_near_null_.data()}, bs_, step, S_of(A),
+                              columns && !as_A_ ? S_.col.data() : nullptr, S_.val.data()));
+  if (has_row_bounds(rho)) PetscCall(damp_each_row(ex, S_of(A), ghosts_before_, omega_, rho, S_.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

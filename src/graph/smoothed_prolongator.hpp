@@ -1,10 +1,12 @@
 // The prolongator of smoothed aggregation (Vaněk, Mandel, Brezina 1996), distributed: P = S T, as many times S as there are steps,
 //   S = I - omega G^-1 D^-1 A_f,  D = diag(A),  G = diag(g_i),  T the tentative prolongator,
-//   g_i = min(rho(D^-1 A), max(2, sum_j |(A_f)_ij| / |a_ii|)).
-// The textbook's S has rho in place of g_i. But rho may be large for the sake of a few rows, and for couplings that A_f no longer has. The
-// sum is Gershgorin's bound for row i of D^-1 A_f: with the sums alone, the spectral radius of G^-1 D^-1 A_f is at most 1, as it is with
-// rho and A. Rows of M-matrices with zero row sums have 2. On meshes of flat elements or slivers this saves a tenth of the iterations. A_f
-// is A, or A with its weak blocks lumped: each entry of a block that couples the nodes I and J weakly is added to the diagonal block,
+//   g_i = min(rho, max(2, s_i)),  rho = rho(D^-1 A),  s_i = sum_j |(A_f)_ij| / |a_ii|,  but g_i = rho if rho <= 2.2.
+// The textbook's S has rho in place of g_i. But rho may be large because of a few rows, and of couplings that A_f no longer has. Then the
+// other rows would take steps, omega / g_i, that are too short. s_i is Gershgorin's bound for row i of D^-1 A_f: with s_i in place of g_i,
+// the spectral radius of G^-1 D^-1 A_f is at most 1, as that of D^-1 A / rho is. In an M-matrix whose row sums are zero all s_i are 2, and
+// so is rho, which estimates see up to a tenth too large. On meshes of flat elements this saves a tenth of the iterations.
+//
+// A_f is A, or A with its weak blocks lumped: each entry of a block that couples the nodes I and J weakly is added to the diagonal block,
 //   a_(Ip)(Iq) += a_(Ip)(Jq),  p and q the components,
 // or dropped if a_(Ip)(Iq) is not stored. So A_f does to translations what A does, unless entries were dropped. Diagonal blocks are strong.
 // Given bs vectors B, a block of bs rows for each node, A_II += A_IJ B_J B_I^-1 instead, so that A_f B = A B, unless entries were dropped
@@ -44,6 +46,10 @@ template <class Ex> struct StrongNodes {
 struct NearNullValues {
   const double *own = nullptr, *ghost = nullptr;
 };
+
+// Whether rows have such g_i, and the least of these; else g_i = rho
+inline constexpr double least_row_bound = 2;
+inline bool has_row_bounds(double rho) { return rho > 1.1 * least_row_bound; }
 
 // What becomes of A's entries.
 inline constexpr unsigned char entry_stays = 128; // less than that: the component q to which a weak entry is lumped
@@ -129,7 +135,7 @@ template <class Ex> PetscErrorCode count_missing(Ex &, std::int64_t n, const int
 template <class Ex>
 PetscErrorCode smoothing_entries(Ex &, const SplitRows &A, const int *diagonal, const Lumping<Ex> &, const NearNullValues &, int bs,
                                  double factor, CsrView<double> S, int *col, double *val);
-// Replaces rho by g_i in the rows of S = I - omega / rho D^-1 A_f. ghosts_before: S's columns before row 0's own. rho > 0. Neither waits
-// nor allocates.
+// Replaces least_row_bound by g_i in the rows of S = I - omega / least_row_bound D^-1 A_f. ghosts_before: S's columns before row 0's own.
+// Neither waits nor allocates.
 template <class Ex> PetscErrorCode damp_each_row(Ex &, CsrView<double> S, int ghosts_before, double omega, double rho, double *val);
 } // namespace amgkit

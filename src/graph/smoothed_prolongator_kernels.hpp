@@ -268,10 +268,11 @@ template <class Ex> PetscErrorCode damp_each_row(Ex &ex, CsrView<double> S, int 
   return for_rows(ex, S.rows, S.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const Segment row = entries_of(S, i);
     const auto identity = [&](int k) { return S.col[k] == ghosts_before + i ? 1.0 : 0.0; };
-    const double sum = team.ordered_sum(row.begin, row.end, [&](int k) { return fabs(identity(k) - val[k]); }) * (rho / omega);
-    const double bound = sum > 2 ? sum : 2;
-    if (!(bound < rho)) return;
-    for (int k : team.share(row.begin, row.end)) val[k] = identity(k) - rho / bound * (identity(k) - val[k]);
+    const double step = omega / least_row_bound;
+    const double s_i = team.ordered_sum(row.begin, row.end, [&](int k) { return fabs(identity(k) - val[k]); }) / step;
+    const double g_i = s_i < rho ? s_i : rho;
+    if (!(g_i > least_row_bound)) return;
+    for (int k : team.share(row.begin, row.end)) val[k] = identity(k) - least_row_bound / g_i * (identity(k) - val[k]);
   });
 }
 

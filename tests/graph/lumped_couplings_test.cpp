@@ -61,7 +61,7 @@ Vector limits(const HostCsr &A, const Vector &w)
     }
     out.push_back(positive == 0                     ? 0
                   : positive * 1.000001 >= negative ? HUGE_VAL
-                                                    : std::max(0.0, couplings.largest_cancelled(largest / 16, 6)));
+                                                    : std::max(0.0, couplings.largest_cancelled(largest / 16, 6, 6)));
   }
   return out;
 }

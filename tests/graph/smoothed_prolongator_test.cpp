@@ -10,8 +10,9 @@ TYPED_TEST_SUITE(SmoothedProlongatorTest, Spaces, SpaceName);
 
 namespace
 {
-constexpr double rho = 3.1;       // more than Gershgorin's bound of some rows
-constexpr double small_rho = 1.7; // at most 2: the bounds do not count
+constexpr double rho = 3.1;        // more than Gershgorin's bound of some rows
+constexpr double small_rho = 2.1;  // at most 2.2: the bounds do not count
+constexpr double large_rho = 1e12; // all rows have their bounds
 struct Case {
   bool filtered;
   int steps;
@@ -55,7 +56,7 @@ void smooth(Ex &ex, const AggregatedProblem &problem, Split rows, Split points, 
 }
 
 // The formulas, entry by entry; an entry is there if any term is. radius: 0 stands for S = I.
-Entries textbook(const AggregatedProblem &problem, bool filtered, int steps, double radius)
+Entries by_formula(const AggregatedProblem &problem, bool filtered, int steps, double radius)
 {
   const int bs = problem.bs;
   const Entries A = entries_of(problem.matrices.A);
@@ -72,7 +73,8 @@ Entries textbook(const AggregatedProblem &problem, bool filtered, int steps, dou
   for (const auto &[where, a] : A_f) {
     const auto diagonal = A.find({where.first, where.first});
     if (diagonal == A.end()) continue;
-    const double a_ii = diagonal->second, g = std::min(radius, std::max(2.0, bound[where.first] / std::abs(a_ii)));
+    const double a_ii = diagonal->second, s = bound[where.first] / std::abs(a_ii),
+                 g = radius > 2.2 ? std::min(radius, std::max(2.0, s)) : radius;
     S[where] -= a_ii != 0 && radius != 0 ? 4.0 / 3 / g * a / a_ii : 0;
   }
   for (; steps > 0; steps--) {
@@ -150,13 +152,14 @@ AggregatedProblem turned(AggregatedProblem problem)
 }
 } // namespace
 
-TYPED_TEST(SmoothedProlongatorTest, IsTheTextbooks)
+TYPED_TEST(SmoothedProlongatorTest, IsTheFormula)
 {
   for (const AggregatedProblem &problem : aggregated_problems()) {
     for (const auto &[filtered, steps] : cases) {
-      for (const double radius : {small_rho, rho}) {
-        const Entries expected = textbook(problem, filtered, steps, radius);
-        const std::string name = problem.name() + (filtered ? ", filtered " : " ") + std::to_string(steps);
+      for (const double radius : {small_rho, rho, large_rho}) {
+        const Entries expected = by_formula(problem, filtered, steps, radius);
+        const std::string name =
+            problem.name() + (filtered ? ", filtered " : " ") + std::to_string(steps) + ", rho " + std::to_string(radius);
         for_splits([&, f = filtered, rule = rule_of(steps)](Split rows, Split points) {
           Entries got;
           smooth(this->ex, problem, rows, points, f, rule, got, radius);
@@ -191,11 +194,13 @@ TYPED_TEST(SmoothedProlongatorTest, TranslationsAreInterpolated)
     const AggregatedProblem problem = translations(bs);
     for (const bool filtered : {false, true}) {
       for (const int steps : {1, 3}) {
-        Entries P;
-        smooth(this->ex, problem, Split::even, Split::even, filtered, rule_of(steps), P);
-        const Entries B = times(P, problem.B_c, bs);
-        ASSERT_EQ(static_cast<int>(B.size()), problem.matrices.A.rows * bs);
-        for (const auto &[where, value] : B) ASSERT_NEAR(value, where.first % bs == where.second ? 1 : 0, 1e-13) << "bs " << bs;
+        for (const double radius : {rho, large_rho}) {
+          Entries P;
+          smooth(this->ex, problem, Split::even, Split::even, filtered, rule_of(steps), P, radius);
+          const Entries B = times(P, problem.B_c, bs);
+          ASSERT_EQ(static_cast<int>(B.size()), problem.matrices.A.rows * bs);
+          for (const auto &[where, value] : B) ASSERT_NEAR(value, where.first % bs == where.second ? 1 : 0, 1e-13) << "bs " << bs;
+        }
       }
     }
   }
@@ -262,10 +267,10 @@ TYPED_TEST(SmoothedProlongatorTest, UpdateIsCreateForNewValues)
         ASSERT_EQ(got, before) << problem.name();
         for (const double radius : {small_rho, 2 * rho}) {
           update(problem, radius);
-          expect_same(got, textbook(problem, c.filtered, c.steps, radius), 1e-13, problem.name());
+          expect_same(got, by_formula(problem, c.filtered, c.steps, radius), 1e-13, problem.name());
         }
         update(problem, 0);
-        expect_same(got, textbook(problem, c.filtered, c.steps, 0), 0, problem.name());
+        expect_same(got, by_formula(problem, c.filtered, c.steps, 0), 0, problem.name());
       });
       if (this->HasFatalFailure()) return;
     }
@@ -277,7 +282,7 @@ TYPED_TEST(SmoothedProlongatorTest, ByOtherProducts)
   for (const AggregatedProblem &problem : aggregated_problems()) {
     for (const SpgemmKind kind : {SpgemmKind::cusparse, SpgemmKind::kokkos}) {
       if (!spgemm_available<TypeParam>(kind)) continue;
-      const Entries expected = textbook(problem, true, 2, rho);
+      const Entries expected = by_formula(problem, true, 2, rho);
       Smoothed<TypeParam> s(problem, Split::even, Split::even);
       Entries got;
       SmoothingRule rule = rule_of(2);
@@ -294,21 +299,29 @@ TYPED_TEST(SmoothedProlongatorTest, ByOtherProducts)
   }
 }
 
-// A path of four points, -1 off the diagonal and 2 on it, aggregates {0, 1} and {2, 3}, T = 1, omega = 1: the bounds are 1.5 and 2, so 2
-// takes the place of rho, and S is 1 / 2 on the diagonal and 1 / 4 beside it.
+// A path of four points, 2 on the diagonal and -1 beside it, but c between the first two. Aggregates {0, 1} and {2, 3}, T = 1, omega = 1.
+// With c = -1 the bounds are 1.5 and 2, and 2 takes the place of rho: S is 1 / 2 on the diagonal and 1 / 4 beside it. With c = -3 / 2, row
+// 1 has 9 / 4: 5 / 9 on the diagonal, 1 / 3 and 2 / 9 beside it.
 TYPED_TEST(SmoothedProlongatorTest, ByHand)
 {
-  Entries A, T = {{{0, 0}, 1}, {{1, 0}, 1}, {{2, 1}, 1}, {{3, 1}, 1}}, P;
-  for (int i = 0; i < 4; i++) {
-    A[{i, i}] = 2;
-    if (i > 0) A[{i, i - 1}] = A[{i - 1, i}] = -1;
+  struct Case {
+    double c, p_00, p_10, p_11;
+  };
+  for (const Case &expected : {Case{-1, 3.0 / 4, 3.0 / 4, 1.0 / 4}, Case{-1.5, 7.0 / 8, 8.0 / 9, 2.0 / 9}}) {
+    Entries A, T = {{{0, 0}, 1}, {{1, 0}, 1}, {{2, 1}, 1}, {{3, 1}, 1}}, P;
+    for (int i = 0; i < 4; i++) {
+      A[{i, i}] = 2;
+      if (i > 0) A[{i, i - 1}] = A[{i - 1, i}] = i == 1 ? expected.c : -1;
+    }
+    const HostCsr matrix = make_csr(4, 4, A);
+    const AggregatedProblem problem = {{"path", matrix, make_csr(4, 2, T)}, 1, 1, matrix, {1, 1}};
+    SmoothingRule rule;
+    rule.omega = 1;
+    smooth(this->ex, problem, Split::even, Split::even, false, rule, P);
+    expect_same(P,
+                {{{0, 0}, expected.p_00}, {{1, 0}, expected.p_10}, {{1, 1}, expected.p_11}, {{2, 0}, 0.25}, {{2, 1}, 0.75}, {{3, 1}, 0.75}},
+                1e-15, "path");
   }
-  const HostCsr matrix = make_csr(4, 4, A);
-  const AggregatedProblem problem = {{"path", matrix, make_csr(4, 2, T)}, 1, 1, matrix, {1, 1}};
-  SmoothingRule rule;
-  rule.omega = 1;
-  smooth(this->ex, problem, Split::even, Split::even, false, rule, P);
-  expect_same(P, {{{0, 0}, 0.75}, {{1, 0}, 0.75}, {{1, 1}, 0.25}, {{2, 0}, 0.25}, {{2, 1}, 0.75}, {{3, 1}, 0.75}}, 1e-15, "path");
 }
 
 TYPED_TEST(SmoothedProlongatorTest, WrongBlocksAreRefused)

@@ -211,8 +211,8 @@ TYPED_TEST(StrengthTest, PositiveCouplingsCancelThoseOfDiagonals)
   }
 }
 
-// Of long squares beside a boundary at their short ends, P = N / 5: there are two sizes. The same P and N with more sizes cancels nothing,
-// nor do sizes of which the smaller ones are many more than P cancels.
+// Of stretched squares beside a boundary at their short sides P = N / 5, and there are two sizes. With more sizes nothing is cancelled, nor
+// where the small couplings have a sum of much more than P.
 TYPED_TEST(StrengthTest, FewPositiveCouplingsCancelOneOfTwoSizes)
 {
   struct Case {
@@ -220,13 +220,50 @@ TYPED_TEST(StrengthTest, FewPositiveCouplingsCancelOneOfTwoSizes)
     Marks strong;
   };
   for (const auto &[couplings, strong] :
-       {Case{{1.99, -4, -4, -1, -1}, {0, 1, 1, 0, 0}}, Case{{1.99, -3.5, -2.9, -1.9, -1}, {0, 1, 1, 1, 1}},
+       {Case{{1.99, -4, -4, -1, -1}, {0, 1, 1, 0, 0}}, Case{{1.99, -3.5, -2.9, -1.9, -1.7}, {0, 1, 1, 1, 1}},
         Case{{2.5, -4, -4, -0.9, -0.9, -0.9, -0.9, -0.9}, {0, 1, 1, 1, 1, 1, 1, 1}}}) {
     std::vector<double> whole = {-std::accumulate(couplings.begin(), couplings.end(), 0.0)};
     whole.insert(whole.end(), couplings.begin(), couplings.end());
     Marks marks;
     OK(marks_of(this->ex, row(whole, true), 0.15, 1, 1, 1, marks, false, true));
     EXPECT_EQ(Marks(marks.begin() + 1, marks.begin() + static_cast<int>(whole.size())), strong);
+  }
+}
+
+// Strong couplings of long elements are all across them, also in rows beside a boundary at their short sides, whose P is smaller.
+TYPED_TEST(StrengthTest, LongElementsAreCoupledAcrossThem)
+{
+  constexpr int n = 6;
+  for (const double length : {10.0, 1000.0}) {
+    const HostCsr A = bricks(n, 1, length, 1, 1, 0);
+    int strong = 0;
+    Marks marks;
+    OK(marks_of(this->ex, A, 0.15, 1, 1, 3, marks, false, true));
+    for (int i = 0; i < A.rows; i++) {
+      for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+        if (!marks[k]) continue;
+        strong++;
+        EXPECT_EQ(i / n % n, A.col[k] / n % n) << length << ": " << i << " " << A.col[k];
+      }
+    }
+    EXPECT_GT(strong, A.rows);
+  }
+}
+
+// P of a row is both: the sum of its positive couplings and that of the means with the opposite ones. If either is at most N / 4, -1.2 is
+// only cancelled where all that is left is twice as large.
+TYPED_TEST(StrengthTest, OppositeCouplingsMayAskForTwoSizes)
+{
+  struct Case {
+    double positive, opposite;
+    bool two_sizes;
+  };
+  for (const auto &[positive, opposite, two_sizes] : {Case{2, 2, true}, Case{2, 4, true}, Case{3, 1, true}, Case{3, 3, false}}) {
+    HostCsr A = row({6.5, positive, -4, -2.2, -2.1, -1.2}, true);
+    for (int k = A.ptr[1]; k < A.ptr[2]; k++) A.val[k] = A.col[k] == 0 ? opposite : A.val[k];
+    Marks marks;
+    OK(marks_of(this->ex, A, 0.15, 1, 1, 1, marks, false, true));
+    EXPECT_EQ(Marks(marks.begin(), marks.begin() + 6), (Marks{0, 0, 1, 1, 1, two_sizes})) << positive << " " << opposite;
   }
 }
 

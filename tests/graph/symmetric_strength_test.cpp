@@ -37,7 +37,7 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, boo
     }
     const double largest = couplings.here.empty() ? 0 : -*std::min_element(couplings.here.begin(), couplings.here.end());
     const long double of_signs = kind == StrengthKind::symmetric ? d[i] : std::max(largest, 0.0);
-    weak[i] = couplings.largest_cancelled(static_cast<double>(theta * of_signs), 6);
+    weak[i] = couplings.largest_cancelled(static_cast<double>(theta * of_signs), 6, 6);
     if (weak[i] >= 0) d[i] = of_signs;
   }
   for (int i = 0; i < A.rows; i++) {

@@ -3,6 +3,7 @@
 #include "amgkit.h"
 #include "support/combinations.hpp"
 #include "support/gathered_matrix.hpp"
+#include "support/positive_couplings.hpp"
 #include "support/type_test.hpp"
 
 #include <cmath>
@@ -254,6 +255,34 @@ void expect_consistent(Mat A, PC pc, const Levels &levels, const std::string &na
   EXPECT_NEAR(forth, back, 1e-10 * std::abs(forth)) << name;
 }
 } // namespace
+
+// On a grid of 27 points a filter does not pay, and none is chosen. With flat bricks it does, and the spectral radius of D^-1 A is above 4:
+// the threshold is 0.2. Another threshold gives another coarse matrix.
+TEST_F(Smoothed, TheFilterGrowsWithTheSpectralRadius)
+{
+  struct Case {
+    HostCsr A;
+    const char *chosen, *other;
+  };
+  for (const auto &[matrix, chosen, other] : {Case{grid27(16), "0", "0.1"}, Case{bricks(16, 1, 1, 0.05, 1, 0), "0.2", "0.1"}}) {
+    OwnedMat A;
+    OK(distribute(matrix, false, A.out()));
+    const auto entries_with = [&](const char *threshold, double *entries) {
+      OwnedPC pc;
+      LevelSizes sizes;
+      OK(test::make_pc(A, std::string("-pc_amgsa_coarse_eq_limit 50 -pc_amgsa_prolongator_filter ") + threshold, pc.out(), PCAMGSA));
+      OK(PCSetUp(pc));
+      OK(level_sizes(pc, &sizes));
+      *entries = sizes.entries.at(1);
+    };
+    double by_choice = 0, with_chosen = 0, with_other = 0;
+    entries_with("-1", &by_choice);
+    entries_with(chosen, &with_chosen);
+    entries_with(other, &with_other);
+    EXPECT_EQ(by_choice, with_chosen);
+    EXPECT_NE(by_choice, with_other);
+  }
+}
 
 // Values that are not just scaled: P follows them, or stays; both precondition the new matrix.
 TEST_F(Smoothed, TheProlongatorFollowsNewValuesOrStays)

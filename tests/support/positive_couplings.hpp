@@ -1,4 +1,4 @@
-// Symmetric positive definite matrices of finite elements with positive couplings, Dirichlet conditions at all ends.
+// Matrices with positive couplings. Those of finite elements are symmetric positive definite, with Dirichlet conditions at all ends.
 #pragma once
 #include "base/hash.hpp"
 #include "support/gallery.hpp"
@@ -34,7 +34,8 @@ inline HostCsr bricks(int n, double hx, double hy, double hz, double k, double m
   return make_csr(n * n * n, n * n * n, entries);
 }
 
-// A random graph whose couplings have sizes in (1, spread], and whose row sums are 1; so many in a hundred are positive.
+// A random graph whose couplings have sizes in (1, spread], and whose row sums are 1; so many in a hundred are positive. It may be
+// indefinite.
 inline HostCsr random_signs(int n, double spread, int positive)
 {
   const HostCsr graph = random_graph(n, 5 * n, 7);
@@ -73,8 +74,8 @@ struct OppositeCouplings {
     there.push_back(a_ii < 0 ? -a_ji : a_ji);
   }
   // The size up to which negative couplings are weak, where those up to `weak` are so anyway; -1: the row is not judged by signs.
-  // sure: rows with P <= N / sure are judged only if their couplings are of two clearly different sizes; 0: all are.
-  double largest_cancelled(double weak, int q, int sure = 0) const
+  // Rows with P <= N / sure are judged only if their negative couplings are of two clearly different sizes.
+  double largest_cancelled(double weak, int q, int sure) const
   {
     double positive = 0, negative = 0, alone = 0; // alone: positive couplings whatever the opposite ones are
     std::vector<double> sizes;
@@ -90,7 +91,9 @@ struct OppositeCouplings {
     std::sort(sizes.begin(), sizes.end());
     double small = 0;
     for (const double size : sizes) small += 2 * size <= sizes.back() ? size : 0;
-    if (sure > 0 && alone <= negative / sure && small > 1.25 * alone) return -1;
+    const double least = std::min(positive, alone);
+    const bool two_sizes = least <= negative / sure;
+    if (two_sizes && small > 1.25 * least) return -1;
     const auto last = std::upper_bound(sizes.begin(), sizes.end(), weak);
     double smaller = std::accumulate(sizes.begin(), last, 0.0);
     for (auto first = last; smaller <= positive && first != sizes.end() && 1.1 * *first < sizes.back();) {
@@ -103,7 +106,7 @@ struct OppositeCouplings {
       first = next;
     }
     const auto left = std::upper_bound(sizes.begin(), sizes.end(), weak);
-    if (sure > 0 && positive <= negative / sure && left != sizes.end() && *left < 2 * weak) return -1;
+    if (two_sizes && left != sizes.end() && *left < 2 * weak) return -1;
     return weak;
   }
 };
