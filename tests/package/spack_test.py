@@ -82,7 +82,7 @@ def check_versions(recipe, said, source):
     readme, lists = read(source, "README.md"), read(source, "CMakeLists.txt")
     first, last = re.search(r"PETSc (3\.\d+) to (3\.\d+) with real double-precision scalars", readme).groups()
     assert requirement(said, "petsc") == f"@{first}:{last}+mpi+shared+double~complex", requirement(said, "petsc")
-    with_cuda, index64 = re.search(r"must be (3\.\d+) or newer; with 64-bit `PetscInt`, (3\.\d+) \(", readme).groups()
+    with_cuda, index64 = re.search(r"must be (3\.\d+) or newer\.\s+With 64-bit `PetscInt` it must be (3\.\d+)\.", readme).groups()
     assert requirement(said, "petsc", "+cuda") == f"@{with_cuda}:+cuda"
     refused, _ = said["conflicts"][0]
     assert refused[0] == f"^petsc@:3.{int(index64.split('.')[1]) - 1}+int64", refused
