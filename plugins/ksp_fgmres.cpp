@@ -12,6 +12,9 @@ namespace
 {
 // Where the directions are exhausted, a cycle that has left more than this of the residual has got nowhere.
 constexpr PetscReal least_gain = 0.5;
+// A norm that ends the solve is believed if rounding errors are at most this share of it. A matrix with a few entries of 1e12 has a
+// residual of 1e-5 where the norm says 1e-8.
+constexpr PetscReal most_rounding = 0.1;
 
 // What the user has called before each application of the preconditioner, to change it
 struct ModifyPC {
@@ -294,7 +297,9 @@ PetscErrorCode iterate(KSP ksp, FgmresSolve &solve, bool *last)
   if (exhausted && ksp->normtype == KSP_NORM_NONE)
     ksp->reason = solve.problem.singular() ? KSP_DIVERGED_BREAKDOWN : KSP_CONVERGED_HAPPY_BREAKDOWN;
   if (!exhausted && !ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
-  *last = ksp->reason || exhausted || solve.problem.columns() >= fgmres_data(ksp).restart;
+  const bool doubtful = ksp->reason > 0 && ksp->normtype != KSP_NORM_NONE && solve.problem.rounding() > most_rounding * norm;
+  if (doubtful) ksp->reason = KSP_CONVERGED_ITERATING; // the next cycle begins with the residual itself
+  *last = ksp->reason || exhausted || doubtful || solve.problem.columns() >= fgmres_data(ksp).restart;
   if (!*last) PetscCall(record_norm(ksp, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -75,6 +75,9 @@ public:
   bool singular() const { return !columns_.empty() && columns_.back().diagonal == 0; }
   // y for the columns that there are
   std::vector<double> solution() const;
+  // The norm is that of the residual but for rounding errors. These are of the size of eps Σ |y_c| ||w_c|| at least: large where the
+  // columns are, and cancel one another.
+  double rounding() const;
   // What the columns tell of A B, as PETSc's gmres says it: the extreme singular values of the triangular factor, 1 without a column, and
   // the eigenvalues of H's square part, by their real parts.
   PetscErrorCode extreme_singular_values(double *most, double *least) const;
@@ -84,6 +87,7 @@ private:
   struct Rotated {
     std::vector<double> above;             // the triangular factor's entries above the diagonal
     double diagonal, cosine, sine, before; // before: the last entry of the right-hand side before the rotation
+    double size;                           // ||w||
   };
   void rotate();
 

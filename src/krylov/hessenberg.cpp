@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <petscblaslapack.h>
 
 namespace amgkit
@@ -46,10 +47,10 @@ double HessenbergProblem::add(const FgmresColumn &column)
 // The rotation that takes the last column's entry below the diagonal away. A column that is one of those before leaves the residual.
 void HessenbergProblem::rotate()
 {
-  Rotated next{last_, 0, 0, 1, right_.back()};
+  Rotated next{last_, 0, 0, 1, right_.back(), size_};
 
   for (std::size_t j = 0; j < columns_.size(); j++) {
-    const auto &[above, diagonal, cosine, sine, before] = columns_[j];
+    const auto &[above, diagonal, cosine, sine, before, size] = columns_[j];
     const double upper = next.above[j], lower = next.above[j + 1];
     next.above[j] = cosine * upper + sine * lower;
     next.above[j + 1] = cosine * lower - sine * upper;
@@ -75,6 +76,14 @@ std::vector<double> HessenbergProblem::solution() const
     y[k] = columns_[k].diagonal == 0 ? 0 : rest / columns_[k].diagonal;
   }
   return y;
+}
+
+double HessenbergProblem::rounding() const
+{
+  const std::vector<double> y = solution();
+  double sum = 0;
+  for (std::size_t k = 0; k < y.size(); k++) sum += std::abs(y[k]) * columns_[k].size;
+  return std::numeric_limits<double>::epsilon() * sum;
 }
 
 PetscErrorCode HessenbergProblem::extreme_singular_values(double *most, double *least) const

@@ -260,6 +260,20 @@ TEST(Hessenberg, CorrectsTheColumnBefore)
   expect_close(problem.solution(), expected.solution(), 1e-14, "y");
 }
 
+// Columns (3, 4) and (1e8, 2, 1), of lengths 5 and 1e8
+TEST(Hessenberg, KnowsWhatRoundingAdds)
+{
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  HessenbergProblem problem;
+  problem.begin(3);
+  EXPECT_EQ(problem.rounding(), 0);
+  problem.add(plain_column({3}, 4));
+  EXPECT_NEAR(problem.rounding(), eps * 9.0 / 25 * 5, 1e-14 * eps); // y = 9 / 25
+  problem.add(plain_column({1e8, 2}, 1));
+  const std::vector<double> y = problem.solution();
+  EXPECT_NEAR(problem.rounding(), eps * (std::abs(y[0]) * 5 + std::abs(y[1]) * std::sqrt(1e16 + 5)), 1e-12 * eps * std::abs(y[1]) * 1e8);
+}
+
 // H = [3 1; 4 2; 0 1]: eigenvalues of [3 1; 4 2], and singular values of H
 TEST(Hessenberg, KnowsItsSingularValuesAndEigenvalues)
 {

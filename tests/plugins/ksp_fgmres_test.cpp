@@ -309,6 +309,32 @@ TEST_F(FlexibleGMRES, KnowsABreakdown)
   }
 }
 
+// Two pairs of entries of 1e12 in the matrix of a grid: the least squares problem would say 1e-8 where the residual is 1e-5.
+TEST_F(FlexibleGMRES, DoesNotBelieveANormThatRoundingSpoilt)
+{
+  std::map<std::pair<int, int>, double> entries;
+  const HostCsr grid = grid7(6, 6, 1);
+  for (int i = 0; i < grid.rows; i++) {
+    for (int k = grid.ptr[i]; k < grid.ptr[i + 1]; k++) entries[{i, grid.col[k]}] = grid.val[k];
+  }
+  for (const auto &[i, j] : {std::pair{3, 20}, std::pair{10, 31}}) entries[{i, j}] = entries[{j, i}] = 1e12;
+  OwnedMat large;
+  OwnedVec y, f;
+  OK(distribute(make_csr(grid.rows, grid.rows, entries), have_gpu(), large.out()));
+  PetscInt first, last;
+  OK(MatCreateVecs(large, y.out(), f.out()));
+  OK(VecGetOwnershipRange(f, &first, &last));
+  for (PetscInt i = first; i < last; i++) OK(VecSetValue(f, i, std::cos(static_cast<double>(i + 1)), INSERT_VALUES));
+  OK(VecAssemblyBegin(f));
+  OK(VecAssemblyEnd(f));
+  for (const char *pc : {"none", "jacobi"}) {
+    OK(VecSet(y, 0));
+    OK(solve_alone(large, f, y, std::string("-ksp_type amgfgmres -ksp_rtol 1e-8 -ksp_max_it 200 -pc_type ") + pc, &solution));
+    EXPECT_TRUE(solution.converged()) << pc;
+    EXPECT_LE(solution.residual, 1.01e-8) << pc;
+  }
+}
+
 TEST_F(FlexibleGMRES, KeepsTheHistoryAndAsksTheUsersTest)
 {
   std::array<PetscReal, 200> history{};
