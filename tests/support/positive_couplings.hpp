@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <gtest/gtest.h>
 #include <numeric>
 #include <vector>
 
@@ -45,14 +46,28 @@ inline HostCsr random_signs(int n, double spread, int positive)
       const int j = graph.col[k];
       const std::uint64_t hash = hash64(static_cast<std::uint64_t>(std::min(i, j)) * n + std::max(i, j));
       const double size = std::pow(spread, static_cast<double>(hash % 1000 + 1) / 1000);
-      if (j != i) entries[{i, j}] = static_cast<int>(hash / 1000 % 100) < positive ? size : -size;
+      const double a_ij = static_cast<int>(hash / 1000 % 100) < positive ? size : -size;
+      if (j == i) continue;
+      entries[{i, j}] = a_ij;
+      entries[{i, i}] -= a_ij;
     }
-  }
-  for (int i = 0; i < n; i++) entries[{i, i}] = 1;
-  for (const auto &[where, a] : std::map(entries)) {
-    if (where.first != where.second) entries[{where.first, where.first}] -= a;
+    entries[{i, i}] += 1;
   }
   return make_csr(n, n, entries);
+}
+
+// Of bricks(n, ...) that are long in y: strong couplings are all across the bricks. strong(k): of the k-th entry
+template <class F> void expect_strong_across(const HostCsr &A, int n, double length, F strong)
+{
+  int count = 0;
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if (!strong(k)) continue;
+      count++;
+      EXPECT_EQ(i / n % n, A.col[k] / n % n) << length << ": " << i << " " << A.col[k];
+    }
+  }
+  EXPECT_GT(count, A.rows);
 }
 
 // As assembled in another order: entries that were the same differ in their last digits. A symmetric matrix stays so.
