@@ -125,10 +125,32 @@ private:
 // sorted: rows are, where that pays; by_bytes: the same, or stencil and constant slices, whatever takes fewest bytes; of_nodes: constant
 // slices where they take fewer bytes, in a matrix whose values stand for blocks
 enum class SellForm : int { plain, sorted, by_bytes, of_nodes };
+// Where the slices of A begin, and with by_bytes and of_nodes in which form: what sell_pattern() needs to know first. owner[s]: the slice
+// whose list is that of s, -1 where s is not constant.
+template <class Ex> struct SellPlan {
+  SellForm form = SellForm::plain;
+  Array<SellStart, Ex> start;
+  Array<int, Ex> owner;
+  SellStart all{}; // what there is of everything
+
+  bool all_constant() const { return all.constant > 0 && all.pair == 0; }
+};
+template <class Ex> PetscErrorCode sell_plan(Ex &, CsrView<double> A, SellForm, SellPlan<Ex> &);
 // A's pattern; only by_bytes and of_nodes read values. *fits = false, and nothing stored, when the padding would be more than half of
 // A's entries, after sorting. owner, unless nullptr, with those forms: for each slice, the one whose list it has, -1: none.
 template <class Ex>
-PetscErrorCode sell_pattern(Ex &, CsrView<double> A, SellForm, SellPattern<Ex> &, bool *fits, Array<int, Ex> *owner = nullptr);
+PetscErrorCode planned_sell_pattern(Ex &, CsrView<double> A, SellPlan<Ex> &&, SellPattern<Ex> &, bool *fits,
+                                    Array<int, Ex> *owner = nullptr);
+template <class Ex>
+PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPattern<Ex> &out, bool *fits, Array<int, Ex> *owner = nullptr)
+{
+  SellPlan<Ex> plan;
+
+  PetscFunctionBegin;
+  PetscCall(sell_plan(ex, A, form, plan));
+  PetscCall(planned_sell_pattern(ex, A, std::move(plan), out, fits, owner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 // A's values, of which no column is read, as often as wanted. known: they are those of the pattern. *kept = false: an entry is not
 // representable in T, or a slice is constant no more; waits where T is float or slices are constant.
 enum class SellValues : int { known, perhaps_others };

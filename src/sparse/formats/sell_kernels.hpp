@@ -146,24 +146,35 @@ template <class Ex> PetscErrorCode plain_slices(Ex &ex, CsrView<double> A, std::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode sell_plan(Ex &ex, CsrView<double> A, SellForm form, SellPlan<Ex> &plan)
+{
+  PetscFunctionBegin;
+  plan = SellPlan<Ex>{};
+  plan.form = form;
+  if (form == SellForm::by_bytes) {
+    PetscCall(cheapest_starts(ex, A, kinds_of_rows, plan.start, plan.owner, &plan.all));
+  } else if (form == SellForm::of_nodes) {
+    PetscCall(cheapest_starts(ex, A, kinds_of_nodes, plan.start, plan.owner, &plan.all));
+    const bool mixed = plan.all.constant > 0 && plan.all.pair > 0;
+    if (mixed) PetscCall(cheapest_starts(ex, A, kinds_beside_plain, plan.start, plan.owner, &plan.all));
+  } else {
+    PetscCall(plain_starts(ex, A, plan.start, &plan.all));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex>
-PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPattern<Ex> &out, bool *fits, Array<int, Ex> *owners)
+PetscErrorCode planned_sell_pattern(Ex &ex, CsrView<double> A, SellPlan<Ex> &&plan, SellPattern<Ex> &out, bool *fits,
+                                    Array<int, Ex> *owners)
 {
   constexpr double most_padding = 1.5;
   const std::int64_t slices = sell_slices(A.rows);
-  SellStart all{};
-  Array<int, Ex> owner;
+  const SellForm form = plan.form;
+  SellStart all = plan.all;
 
   PetscFunctionBegin;
   out = SellPattern<Ex>{};
-  if (form == SellForm::by_bytes) {
-    PetscCall(cheapest_starts(ex, A, kinds_of_rows, out.start, owner, &all));
-  } else if (form == SellForm::of_nodes) {
-    PetscCall(cheapest_starts(ex, A, kinds_of_nodes, out.start, owner, &all));
-    if (all.constant > 0 && all.pair > 0) PetscCall(cheapest_starts(ex, A, kinds_beside_plain, out.start, owner, &all));
-  } else {
-    PetscCall(plain_starts(ex, A, out.start, &all));
-  }
+  out.start = std::move(plan.start);
   if (form == SellForm::sorted || form == SellForm::by_bytes) PetscCall(sort_where_it_pays(ex, A, out, &all));
   // the last slice may be short: that is no uneven matrix
   const double full = slices > 0 ? static_cast<double>(A.rows) / static_cast<double>(slices) : 0;
@@ -176,8 +187,8 @@ PetscErrorCode sell_pattern(Ex &ex, CsrView<double> A, SellForm form, SellPatter
   PetscCall(out.base.allocate(ex, all.pair));
   if (all.low > 0) PetscCall(plain_slices(ex, A, all.low, out));
   if (Ex::on_device) out.lanes = lanes_of_rows(slices * sell_threads, 2 * A.average() / sell_batch); // the longest rows of a slice count
-  if (all.mask + all.constant > 0) PetscCall(sell_offsets(ex, A, all, owner.data(), out));
-  if (owners) *owners = std::move(owner);
+  if (all.mask + all.constant > 0) PetscCall(sell_offsets(ex, A, all, plan.owner.data(), out));
+  if (owners) *owners = std::move(plan.owner);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -371,7 +382,8 @@ PetscErrorCode relax(Ex &ex, SellView<T> A, const D *d, RelaxStep step, const V 
 using Space = AMGKIT_SPACE;
 AMGKIT_INSTANTIATE(representable_in_single)
 AMGKIT_INSTANTIATE(exact_in_single)
-AMGKIT_INSTANTIATE(sell_pattern)
+AMGKIT_INSTANTIATE(sell_plan)
+AMGKIT_INSTANTIATE(planned_sell_pattern)
 AMGKIT_INSTANTIATE(sell_fill_rests)
 template PetscErrorCode spmv(Space &, SellView<LongFloat>, const float *, float *);
 template PetscErrorCode spmv(Space &, SellView<LongFloat>, const float *, float *, const ProductSums<2, float> &);

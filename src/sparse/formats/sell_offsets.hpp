@@ -47,13 +47,6 @@ template <class Team, class F> SellMask rows_with(const Team &, F f)
 template <class Team> double of_row(const Team &, const double *of_lane, int r) { return of_lane[r]; }
 #endif
 
-// A position of a constant slice
-struct SeenConstant {
-  double value;
-  SellMask rows;
-  int offset;
-};
-
 constexpr int offset_tile = 4; // entries of a row
 struct OffsetTile {
   static constexpr int words = 512;
@@ -63,7 +56,6 @@ struct OffsetTile {
   };
   int offset[offset_tile][sell_rows + 8];
   int first[sell_rows], end[sell_rows];
-  SeenConstant seen[sell_threads];
 };
 
 // A row of a lane: the entry that the tile has first, the next one, the end; and the offset of the next one, or none_left or not_in_tile.
@@ -183,29 +175,41 @@ inline double bytes_of(const SellStart &positions)
   return stencil_bytes * positions.mask + plain_bytes * positions.low + constant_bytes * positions.constant;
 }
 
-// 128 bits that stand for a list: two that differ have the same with a probability of 1e-38.
-struct ListHash {
+// 128 bits that stand for the entries of a slice: two that differ have the same with a probability of 1e-38.
+struct SliceHash {
   std::uint64_t of[2] = {0, 0};
 };
-// Adds elements first to first + n - 1, which are in seen: one lane each, in any order.
-template <class Team> AMGKIT_FN void add_seen(const Team &team, const SeenConstant *seen, int first, int n, ListHash &hash)
+// Of slice s. All entries are added, so that lanes read them as they lie in memory.
+template <class Team> AMGKIT_FN SliceHash hash_of_slice(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s)
 {
+  struct Entry {
+    int column;
+    double value;
+  };
+  const std::int64_t first = s * sell_rows, end = first + sell_rows < A.rows ? first + sell_rows : A.rows;
+  SliceHash sum;
+  int r = 0; // the row of the lane's entry
+  for (int t : team.share(0, static_cast<int>(end - first))) tile.end[t] = A.ptr[first + t + 1];
   team.sync();
-  for (int e : team.share(0, n)) {
-    const std::uint64_t place = static_cast<std::uint64_t>(first + e) << 32 | static_cast<std::uint32_t>(seen[e].offset);
-    const std::uint64_t rows = std::uint64_t{seen[e].rows.of[1]} << 32 | seen[e].rows.of[0];
-    const std::uint64_t here = hash64(hash64(hash64(place) ^ bits_of(seen[e].value)) ^ rows);
-    hash.of[0] += here;
-    hash.of[1] += hash64(hash64(~here) ^ rows) ^ hash64(place + 1) * bits_of(seen[e].value);
-  }
-  team.sync();
+  team.for_chosen(
+      A.ptr[first], A.ptr[end],
+      [&](int k) {
+        return Entry{A.col[k], A.val[k]};
+      },
+      [](const Entry &) { return true; },
+      [&](int k, int, const Entry &entry) {
+        while (k >= tile.end[r]) r++;
+        const auto offset = static_cast<std::uint32_t>(entry.column - static_cast<int>(first + r));
+        const std::uint64_t place = std::uint64_t{offset} << 8 | static_cast<std::uint64_t>(r);
+        // bijections: entries in one place that differ have other hashes, and those with the same first one have another second one
+        const std::uint64_t here = hash64(place * 0x9e3779b97f4a7c15ULL ^ bits_of(entry.value));
+        sum.of[0] += here;
+        sum.of[1] += hash64(here + place);
+      });
+  for (std::uint64_t &word : sum.of) word = team.sum(word);
+  return sum;
 }
 
-// What a slice takes in the form with the fewest bytes; of a constant one the elements of its list.
-struct SliceForm {
-  SellStart counts;
-  ListHash list;
-};
 // What slices there may be besides plain ones. A position costs time even where it has few bytes: a constant slice has at most so many
 // for each entry of its longest row. Of nodes it may have more where all slices are constant, as the Krylov method's product in double
 // precision then reads no matrix; beside plain slices, a list longer than twice the longest row does not pay (NOTES.md).
@@ -215,32 +219,48 @@ struct SliceKinds {
 };
 constexpr SliceKinds kinds_of_rows{true, 2}, kinds_of_nodes{false, 8}, kinds_beside_plain{false, 2};
 
-template <class Team>
-AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, const SliceKinds &kinds)
+// How many entries the longest row of a slice has, and all of them; no positions of constants or of a stencil pay that are more than these.
+struct SliceSize {
+  int longest, entries, most_constants, most_stencil;
+};
+template <class Team> AMGKIT_FN SliceSize size_of_slice(const Team &team, const CsrView<double> &A, std::int64_t s, const SliceKinds &kinds)
 {
-  int longest = 0, entries = 0, offsets = 0, constants = 0;
-  ListHash list;
-  OffsetRow row[rows_of_lane];
-  begin_rows(team, A, s, row);
+  int longest = 0, entries = 0;
   for (int h = 0; h < rows_of_lane; h++) {
-    const int length = row[h].end - row[h].next;
+    const int length = row_range(A, s * sell_rows + row_of_lane(team, h)).length;
     longest = longest < length ? length : longest;
     entries += length;
   }
   longest = team.max(longest);
-  entries = team.sum(entries);
-  const SliceForm plain{{longest, longest, 0, 0}, {}};
-  if (longest == 0) return plain;
-  const int most_constants = kinds.most_constants * longest, most_stencil = kinds.stencil ? most_of_stencil(longest) : -1;
+  return {longest, team.sum(entries), kinds.most_constants * longest, kinds.stencil ? most_of_stencil(longest) : -1};
+}
+
+// What the first look at a slice says of it.
+enum class SliceLook { plain, perhaps_stencil, perhaps_constant };
+template <class Team>
+AMGKIT_FN SliceLook look_at_slice(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, const SliceSize &size)
+{
   const auto offset_of = [&](int k, int r) { return static_cast<unsigned>(A.col[k] - r); };
-  // False: there will be no list, and values may be left out.
-  bool constant = !have_more(team, tile, A, s, most_constants,
-                             [&](int k, int r) { return static_cast<unsigned>(hash64(hash64(offset_of(k, r)) ^ bits_of(A.val[k]))); });
-  if (!constant && (!kinds.stencil || have_more(team, tile, A, s, most_stencil, offset_of))) return plain;
+  const auto constant_of = [&](int k, int r) { return static_cast<unsigned>(hash64(hash64(offset_of(k, r)) ^ bits_of(A.val[k]))); };
+  if (size.longest == 0) return SliceLook::plain;
+  if (!have_more(team, tile, A, s, size.most_constants, constant_of)) return SliceLook::perhaps_constant;
+  const bool plain = size.most_stencil < 0 || have_more(team, tile, A, s, size.most_stencil, offset_of);
+  return plain ? SliceLook::plain : SliceLook::perhaps_stencil;
+}
+
+// What a slice that is not all plain at first sight takes in the form with the fewest bytes. constant: it may be that.
+template <class Team>
+AMGKIT_FN SellStart fewest_bytes(const Team &team, OffsetTile &tile, const CsrView<double> &A, std::int64_t s, const SliceKinds &kinds,
+                                 bool constant)
+{
+  const SliceSize size = size_of_slice(team, A, s, kinds);
+  int entries = size.entries, offsets = 0, constants = 0;
+  OffsetRow row[rows_of_lane];
   // the entries that have not been seen take at least so many more positions
   const auto more = [&] { return (entries + sell_rows - 1) / sell_rows; };
-  const auto may_be_constant = [&] { return constant = constant && constants + more() <= most_constants; };
-  const auto may_be_stencil = [&] { return offsets + more() <= most_stencil; };
+  const auto may_be_constant = [&] { return constant = constant && constants + more() <= size.most_constants; };
+  const auto may_be_stencil = [&] { return offsets + more() <= size.most_stencil; };
+  begin_rows(team, A, s, row);
   for_offsets(
       team, tile, A, s, row,
       [&](int, const SellMask &rows) {
@@ -249,46 +269,40 @@ AMGKIT_FN SliceForm fewest_bytes(const Team &team, OffsetTile &tile, const CsrVi
         return may_be_stencil() || may_be_constant();
       },
       may_be_constant,
-      [&](int offset, double value, const SellMask &rows) {
+      [&](int, double value, const SellMask &) {
         constant = constant && value - value == 0; // 0 * inf would be seen by rows that lack the entry
-        team.once([&] { tile.seen[constants % sell_threads] = {value, rows, offset}; });
         constants++;
-        if (constants % sell_threads == 0) add_seen(team, tile.seen, constants - sell_threads, sell_threads, list);
       });
   const bool stencil = may_be_stencil();
-  const double others = stencil ? stencil_bytes * offsets : plain_bytes * longest;
-  if (may_be_constant() && constant_bytes * (constants + 1) < others) {
-    add_seen(team, tile.seen, constants / sell_threads * sell_threads, constants % sell_threads, list);
-    for (std::uint64_t &word : list.of) word = team.sum(word);
-    return {{0, 0, 0, constants + 1}, list};
-  }
-  return stencil ? SliceForm{{offsets, 0, offsets, 0}, {}} : plain;
+  const double others = stencil ? stencil_bytes * offsets : plain_bytes * size.longest;
+  if (may_be_constant() && constant_bytes * (constants + 1) < others) return {0, 0, 0, constants + 1};
+  return stencil ? SellStart{offsets, 0, offsets, 0} : SellStart{size.longest, size.longest, 0, 0};
 }
 
-// The lists that slices share: a table of hashes, twice as many places as slices. Of slices with the same list the first one owns it.
-struct ListTable {
+// Slices with the same entries: a table of hashes, twice as many places as slices. The first one of them owns what they have.
+struct SliceTable {
   std::int64_t places, slices;
   std::uint64_t *hash; // 0: nothing is here
   int *owner;          // less the number of slices, so that 0 is none
-  ListHash *of_slice;
+  SliceHash *of_slice;
   int *place_of_slice;
 };
-AMGKIT_FN inline void enter(const ListTable &table, std::int64_t s, ListHash list)
+AMGKIT_FN inline void enter(const SliceTable &table, std::int64_t s, SliceHash slice)
 {
-  list.of[0] |= 1;
-  int place = static_cast<int>(list.of[1] % static_cast<std::uint64_t>(table.places));
+  slice.of[0] |= 1;
+  int place = static_cast<int>(slice.of[1] % static_cast<std::uint64_t>(table.places));
   for (;;) {
     std::uint64_t here = atomic_load(table.hash + place);
-    if (here == 0) here = atomic_compare_swap(table.hash + place, std::uint64_t{0}, list.of[0]);
-    if (here == 0 || here == list.of[0]) break;
+    if (here == 0) here = atomic_compare_swap(table.hash + place, std::uint64_t{0}, slice.of[0]);
+    if (here == 0 || here == slice.of[0]) break;
     place = place + 1 < table.places ? place + 1 : 0;
   }
   const int mine = static_cast<int>(s - table.slices);
   if (atomic_load(table.owner + place) > mine) atomic_min(table.owner + place, mine);
-  table.of_slice[s] = list;
+  table.of_slice[s] = slice;
   table.place_of_slice[s] = place;
 }
-AMGKIT_FN inline int owner_of(const ListTable &table, std::int64_t s)
+AMGKIT_FN inline int owner_of(const SliceTable &table, std::int64_t s)
 {
   const auto owner = static_cast<std::int64_t>(table.owner[table.place_of_slice[s]]) + table.slices;
   return static_cast<int>(table.of_slice[owner].of[1] == table.of_slice[s].of[1] ? owner : s);

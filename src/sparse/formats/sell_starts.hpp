@@ -75,35 +75,54 @@ template <class Ex> PetscErrorCode plain_starts(Ex &ex, CsrView<double> A, Array
 }
 
 // The same with each slice in the form with the fewest bytes. owner[s]: the slice whose list is that of s, -1 where s is not constant.
+//
+// To see what the rows of a slice have in common takes ten times as long as to read it, and most slices of a grid have the entries of
+// others. So those that may be constant are hashed, and of equal ones the first alone is looked at.
 template <class Ex>
 PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, SliceKinds kinds, Array<SellStart, Ex> &starts, Array<int, Ex> &owners,
                                SellStart *all)
 {
+  constexpr int as_it_is = -1, alone = -2; // in place of a place in the table: start has been found; no other slice is asked
   const std::int64_t slices = sell_slices(A.rows), places = 2 * slices;
   Array<std::uint64_t, Ex> hash;
   Array<int, Ex> table_owner;
-  Array<ListHash, Ex> list;
+  Array<SliceHash, Ex> of_slice;
 
   PetscFunctionBegin;
   PetscCall(allocate_each(ex, places, hash, table_owner));
-  PetscCall(allocate_each(ex, slices, list, owners));
+  PetscCall(allocate_each(ex, slices, of_slice, owners));
   PetscCall(starts.allocate(ex, slices + 1));
   PetscCall(memory_zero(ex, hash.data(), hash.bytes()));
   PetscCall(memory_zero(ex, table_owner.data(), table_owner.bytes()));
   SellStart *start = starts.data();
   int *owner = owners.data();
-  const ListTable table{places, slices, hash.data(), table_owner.data(), list.data(), owner};
+  const SliceTable table{places, slices, hash.data(), table_owner.data(), of_slice.data(), owner};
   PetscCall(for_rows_with<sell_threads, OffsetTile>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
-    const SliceForm form = fewest_bytes(team, tile, A, s, kinds);
-    team.once([&] {
-      start[s] = form.counts;
-      if (form.counts.constant > 0) enter(table, s, form.list);
-    });
+    const SliceSize size = size_of_slice(team, A, s, kinds);
+    const SliceLook look = look_at_slice(team, tile, A, s, size);
+    if (look == SliceLook::perhaps_constant) {
+      const SliceHash mine = hash_of_slice(team, tile, A, s);
+      team.once([&] { enter(table, s, mine); });
+    } else {
+      team.once([&] {
+        start[s] = {size.longest, size.longest, 0, 0};
+        owner[s] = look == SliceLook::plain ? as_it_is : alone;
+      });
+    }
+  }));
+  PetscCall(for_rows_with<sell_threads, OffsetTile>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
+    const int place = owner[s];
+    if (place == as_it_is || (place >= 0 && owner_of(table, s) != s)) return;
+    const SellStart form = fewest_bytes(team, tile, A, s, kinds, place >= 0);
+    team.once([&] { start[s] = form; });
   }));
   PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) {
-    const int first = start[s].constant > 0 ? owner_of(table, s) : -1;
-    if (first != s) start[s].constant = 0;
-    owner[s] = first;
+    const int first = owner[s] < 0 ? static_cast<int>(s) : owner_of(table, s);
+    SellStart of_first = start[first];
+    owner[s] = of_first.constant > 0 ? first : -1;
+    if (first == s) return;
+    of_first.constant = 0; // the list is the first one's
+    start[s] = of_first;
   }));
   PetscCall(exclusive_scan_of_structs(ex, slices, start, all));
   PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) {

@@ -1,5 +1,7 @@
 #include "sparse/formats/stored_matrix.hpp"
 
+#include <utility>
+
 namespace amgkit
 {
 namespace
@@ -66,6 +68,7 @@ PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage stora
   bool fits = false, kept = false;
 
   PetscFunctionBegin;
+  std::optional<SellPlan<Ex>> ahead = std::exchange(ahead_, std::nullopt);
   format_ = std::monostate{};
   block_ = block;
   form_ = form;
@@ -79,7 +82,10 @@ PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage stora
     if (fits) PetscFunctionReturn(PETSC_SUCCESS);
   }
   SellPattern<Ex> pattern;
-  PetscCall(sell_pattern(ex, A, form_, pattern, &fits));
+  if (ahead && ahead->form == form_)
+    PetscCall(planned_sell_pattern(ex, A, std::move(*ahead), pattern, &fits));
+  else
+    PetscCall(sell_pattern(ex, A, form_, pattern, &fits));
   if (!fits) {
     format_ = std::monostate{};
     if (in_single) PetscCall(representable_in_single(ex, A, &single_));
@@ -90,6 +96,16 @@ PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage stora
   if (in_single && !single_) pattern = std::move(static_cast<SellPattern<Ex> &>(std::get<Sell<float, Ex>>(format_)));
   if (!single_) PetscCall(store_rows<double>(ex, A, pattern, &kept));
   if (memory) memory->val.release();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::look_ahead(Ex &ex, CsrView<double> A, BlockForm block, bool *constant)
+{
+  PetscFunctionBegin;
+  *constant = false;
+  if (!Ex::sliced_rows || block_sell_has(block.size)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(sell_plan(ex, A, SellForm::by_bytes, ahead_.emplace()));
+  *constant = ahead_->all_constant();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "sparse/formats/block_sell.hpp"
 
+#include <optional>
 #include <variant>
 
 namespace amgkit
@@ -16,6 +17,8 @@ public:
   // form: of sliced ELL by rows.
   PetscErrorCode create(Ex &, CsrView<double> A, Storage, BlockForm block = 1, Csr<double, Ex> *memory = nullptr,
                         SellForm form = SellForm::by_bytes);
+  // Local, ahead of create(), which then finds the form of slices here: whether all of them are constant, and will take hardly any memory.
+  PetscErrorCode look_ahead(Ex &, CsrView<double> A, BlockForm block, bool *constant);
   // New values of the same pattern; the same as create() gives.
   PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);
   // Whether A's entries allow single precision and it was asked for, which says nothing of how uneven rows are stored.
@@ -35,6 +38,8 @@ public:
   template <class V> PetscErrorCode add_product(Ex &, CsrView<double> A, const V *x, V *y) const;
   // y = A x with A's own entries, where what is stored has them: all in double precision, or all in constant slices.
   bool has_own_entries() const;
+  // Whether sliced ELL by rows is stored, and all slices are constant.
+  bool is_constant() const { return rows() && rows()->all_constant(); }
   // Local: whether every entry of A, stored in single precision, is a float; multiply() then has A's own entries. May wait.
   PetscErrorCode is_exact(Ex &, CsrView<double> A, bool *exact) const;
   template <class V, class... S> PetscErrorCode multiply_exactly(Ex &, const V *x, V *y, const S &...sums) const;
@@ -52,6 +57,7 @@ private:
   template <class T> PetscErrorCode store_blocks(Ex &, CsrView<double> A, bool *fits, bool *kept);
   template <class T> PetscErrorCode store_rows(Ex &, CsrView<double> A, SellPattern<Ex> &taken, bool *kept);
   std::variant<std::monostate, Sell<float, Ex>, Sell<double, Ex>, BlockSell<float, Ex>, BlockSell<double, Ex>> format_;
+  std::optional<SellPlan<Ex>> ahead_;
   BlockForm block_ = 1;
   SellForm form_ = SellForm::by_bytes;
   bool single_ = false;

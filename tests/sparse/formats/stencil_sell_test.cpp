@@ -2,6 +2,7 @@
 #include "sparse/formats/stored_matrix.hpp"
 #include "support/sell_checks.hpp"
 
+#include <array>
 #include <random>
 #include <set>
 
@@ -60,6 +61,15 @@ std::vector<Named> alike()
                             return i < 2 * n / 3 ? by_offset(i, offset) + i % 2 : by_row(i, offset);
                           })});
     }
+  }
+  // slices with the entries of others, and such that differ from them in one: it is missing, or has another value
+  using Entry = std::array<int, 3>; // slice modulo 8, row of it, offset
+  const std::set<Entry> missing = {{1, 9, 1}, {2, 10, 1}, {3, 9, 5}}, other = {{4, 9, 0}, {5, 10, 0}, {6, 9, 1}};
+  const auto entry = [](int i, int offset) { return Entry{i / 64 % 8, i % 64, offset}; };
+  for (int rows : {64 * 25, 64 * 25 - 24}) {
+    const auto has = [=](int i, int offset) { return missing.count(entry(i, offset)) == 0; };
+    const auto value = [=](int i, int offset) { return other.count(entry(i, offset)) > 0 ? 7.0 : 1.0 + offset; };
+    matrices.push_back({std::to_string(rows) + " rows, slices nearly equal", with_offsets(rows, {-2, 0, 1, 5}, has, value)});
   }
   // the offsets of each half are its own, those of the rows between random
   matrices.push_back({"plain in the middle", from_columns(3000, [](int i) {
@@ -146,6 +156,14 @@ TYPED_TEST(StencilSlices, AreThoseOfGrids)
     OK(stored.create(this->ex, M.view(), Storage::in_single));
     EXPECT_EQ(stored.description(), (TypeParam::sliced_rows ? form + ", single" : "CSR, double")) << name;
     EXPECT_EQ(stored.has_own_entries(), TypeParam::sliced_rows && form == "constant SELL") << name;
+    EXPECT_EQ(stored.is_constant(), TypeParam::sliced_rows && form == "constant SELL") << name;
+    StoredMatrix<TypeParam> looked_at; // the same, and known ahead
+    bool constant = false;
+    OK(looked_at.look_ahead(this->ex, M.view(), 1, &constant));
+    EXPECT_EQ(constant, stored.is_constant()) << name;
+    OK(looked_at.create(this->ex, M.view(), Storage::in_single));
+    EXPECT_STREQ(looked_at.description(), stored.description()) << name;
+    EXPECT_EQ(looked_at.bytes(), stored.bytes()) << name;
   };
   const auto varied = [](HostCsr A) {
     for (std::size_t k = 0; k < A.val.size(); k++) A.val[k] = std::cos(static_cast<double>(k));
