@@ -16,6 +16,21 @@ AMGKIT_FN inline double hash_value(std::int64_t i, int salt)
 }
 } // namespace
 
+// What lanczos_next() reads of a row, with z = D⁻¹ A w or with another; w_{k+1} = scale (z - along w_k) - back w_{k-1}
+struct LanczosRead {
+  static constexpr bool by_diagonal = true;
+  double d, w, Aw, before;
+  AMGKIT_FN double scaled() const { return d * Aw; }
+};
+struct LanczosReadZ : LanczosRead {
+  static constexpr bool by_diagonal = false;
+  double z;
+  AMGKIT_FN double scaled() const { return z; }
+};
+struct LanczosFactors {
+  double scale, along, back;
+};
+
 template <class Ex> PetscErrorCode hash_vector(Ex &ex, std::int64_t n, PetscInt first, int salt, double *x)
 {
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { x[i] = hash_value(first + i, salt); });
@@ -39,11 +54,17 @@ template <class Ex>
 PetscErrorCode lanczos_product(Ex &ex, std::int64_t n, const double *d, const double *w, const double *Aw, const double *w_before,
                                double *work, double *scalars, int k)
 {
-  return sum_into<3>(
-      ex, n,
+  struct Read {
+    double d, w, Aw, before;
+  };
+  return sum_read_into<3>(
+      ex, n, detail::NothingGiven{},
       [=] AMGKIT_FN(std::int64_t i) {
-        const double product = w[i] * Aw[i], mixed = k == 1 ? w_before[i] * Aw[i] : 0;
-        return Sums<3>{{d[i] < 0 ? -product : product, mixed, magnitude(mixed)}};
+        return Read{d[i], w[i], Aw[i], k == 1 ? w_before[i] : 0};
+      },
+      [=] AMGKIT_FN(std::int64_t, int, const Read &at) {
+        const double product = at.w * at.Aw, mixed = at.before * at.Aw;
+        return Sums<3>{{at.d < 0 ? -product : product, mixed, magnitude(mixed)}};
       },
       work, scalars + k * lanczos_scalars + 3);
 }
@@ -67,18 +88,22 @@ PetscErrorCode lanczos_next(Ex &ex, std::int64_t n, const double *d, const doubl
                             double *work, double *scalars, int k)
 {
   const double *step = scalars + k * lanczos_scalars;
-  return sum_into<3>(
-      ex, n,
-      [=] AMGKIT_FN(std::int64_t i) {
-        const double N = step[0], a = step[3];
-        const double scale = N > 0 ? 1 / sqrt(N) : 0;
-        double next = scale * ((z ? z[i] : d[i] * Aw[i]) - a * scale * scale * w[i]);
-        if (k > 0 && step[-lanczos_scalars] > 0) next -= sqrt(N / step[-lanczos_scalars]) * w_before[i];
-        w_before[i] = next;
-        const double mixed = next * Aw[i], along = d[i] < 0 ? -scale * mixed : scale * mixed;
-        return Sums<3>{{d[i] == 0 ? 0 : z ? along : next * next / magnitude(d[i]), mixed, magnitude(mixed)}};
-      },
-      work, scalars + (k + 1) * lanczos_scalars);
+  double *sums = scalars + (k + 1) * lanczos_scalars;
+  const auto factors = [=] AMGKIT_FN() {
+    const double N = step[0], scale = N > 0 ? 1 / sqrt(N) : 0;
+    const bool has_before = k > 0 && step[-lanczos_scalars] > 0;
+    return LanczosFactors{scale, step[3] * scale * scale, has_before ? sqrt(N / step[-lanczos_scalars]) : 0};
+  };
+  const auto use = [=] AMGKIT_FN(std::int64_t i, const LanczosFactors &by, const auto &at) {
+    double next = by.scale * (at.scaled() - by.along * at.w);
+    if (by.back != 0) next -= by.back * at.before;
+    w_before[i] = next;
+    const double mixed = next * at.Aw, along = at.d < 0 ? -by.scale * mixed : by.scale * mixed;
+    return Sums<3>{{at.d == 0 ? 0 : at.by_diagonal ? next * next / magnitude(at.d) : along, mixed, magnitude(mixed)}};
+  };
+  const auto by_diagonal = [=] AMGKIT_FN(std::int64_t i) { return LanczosRead{d[i], w[i], Aw[i], k > 0 ? w_before[i] : 0}; };
+  const auto with_z = [=] AMGKIT_FN(std::int64_t i) { return LanczosReadZ{{d[i], w[i], Aw[i], k > 0 ? w_before[i] : 0}, z[i]}; };
+  return z ? sum_read_into<3>(ex, n, factors, with_z, use, work, sums) : sum_read_into<3>(ex, n, factors, by_diagonal, use, work, sums);
 }
 
 template <class Ex>
