@@ -86,7 +86,14 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Setup &setup, Mat
   levels.push_back(std::move(level));
   PetscCall(access_finest(setup.ex, of_level.diagonal));
   PetscCall(renumber_finest(setup, of_level.diagonal));
-  PetscCall(attempt(comm(), [&] { return levels.front()->A.allocate(setup.ex); }));
+  PetscCall(attempt(comm(), [&] {
+    Level<Ex> &first = *levels.front();
+    PetscFunctionBegin;
+    PetscCall(first.A.allocate(setup.ex));
+    // this takes no memory to speak of, and products with the user's matrix are faster from here on
+    PetscCall(first.A.store_if_constant(setup.ex, setup.parameters.storage, first.blocks(setup.parameters.storage)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscCall(take_coarsest(setup, std::move(of_level)));
   PetscCall(levels.front()->find_ties(setup.ex, setup.parameters));
   PetscCall(setup.prolongation.begin(setup.ex, A, *levels.front(), setup.coarsest, in_single));

@@ -91,7 +91,8 @@ template <class Ex> struct Work {
 // Lanczos' recurrence for D⁻¹ A or M⁻¹ A, of at most `most` steps, from a hash vector on.
 template <class Ex> class Lanczos {
 public:
-  Lanczos(Ex &ex, DistMatrix<Ex> &A, const Scaling<Ex> &scaling, int most) : ex_(ex), A_(A), d_(scaling.d), tied_(scaling.tied), most_(most)
+  Lanczos(Ex &ex, DistMatrix<Ex> &A, const Scaling<Ex> &scaling, int most, SpectrumOf entries = SpectrumOf::stored_entries)
+      : ex_(ex), A_(A), d_(scaling.d), tied_(scaling.tied), most_(most), entries_(entries)
   {}
 
   // Collective, as all that follows.
@@ -134,7 +135,7 @@ public:
     for (const int end = taken_ + steps; taken_ < end; taken_++) {
       double *step = s + static_cast<std::ptrdiff_t>(taken_) * lanczos_scalars;
       if (taken_ == 0) PetscCall(sum_over_ranks(ex_, A_.comm, half, step));
-      PetscCall(A_.multiply(ex_, w_, Aw));
+      PetscCall(entries_ == SpectrumOf::own_entries ? A_.multiply_exactly(ex_, w_, Aw) : A_.multiply(ex_, w_, Aw));
       PetscCall(lanczos_product(ex_, A_.rows, d_, w_, Aw, before_, work, s, taken_));
       PetscCall(sum_over_ranks(ex_, A_.comm, half, step + half));
       if (tied_) PetscCall(scale_product());
@@ -165,6 +166,7 @@ private:
   const double *d_;
   const TiedRows<Ex> *tied_;
   int most_, taken_ = 0;
+  SpectrumOf entries_;
   Work<Ex> memory_;
   double *w_ = nullptr, *before_ = nullptr;
 };
@@ -172,11 +174,11 @@ private:
 
 template <class Ex>
 PetscErrorCode estimate_spectrum(Ex &ex, DistMatrix<Ex> &A, const std::type_identity_t<Scaling<Ex>> &scaling, double bound,
-                                 Spectrum *spectrum)
+                                 Spectrum *spectrum, SpectrumOf entries)
 {
   constexpr int few = 4, most = 6;
   constexpr double nearly_all = 0.9, borne = 1.1;
-  Lanczos<Ex> lanczos(ex, A, scaling, most);
+  Lanczos<Ex> lanczos(ex, A, scaling, most, entries);
   std::vector<double> scalars;
   double more = 1;
 

@@ -32,8 +32,11 @@ template <class Ex> struct Scaling {
 // With tied rows, this holds for M⁻¹ A in the inner product of M. The start vector is then M⁻¹ A times the hash vector, and M depends on
 // the number of ranks, as groups end at their boundaries. bound is that of D⁻¹ A, and only says how many steps to take. Whether there are
 // tied rows is the same on all ranks. Collective; bound is the same on all ranks.
+// entries: A's own, or as the cycle reads them, which may be rounded to floats.
+enum class SpectrumOf { own_entries, stored_entries };
 template <class Ex>
-PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const std::type_identity_t<Scaling<Ex>> &, double bound, Spectrum *);
+PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const std::type_identity_t<Scaling<Ex>> &, double bound, Spectrum *,
+                                 SpectrumOf entries = SpectrumOf::stored_entries);
 
 // What a polynomial that shall solve with A needs to know of D⁻¹ A.
 struct SpectrumEnds {

@@ -66,6 +66,16 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Ex> PetscErrorCode DistMatrix<Ex>::store_if_constant(Ex &ex, Storage storage, BlockForm block)
+{
+  bool constant = false;
+
+  PetscFunctionBegin;
+  PetscCall(stored.look_ahead(ex, diag, block, &constant));
+  if (constant) PetscCall(store(ex, storage, block, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> void DistMatrix<Ex>::fold()
 {
   if (!may_fold) return;
