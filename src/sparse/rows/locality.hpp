@@ -8,9 +8,9 @@
 namespace amgkit
 {
 // Which share of the entries takes a piece of eight columns that neither the same row nor the one before takes: in reverse Cuthill-McKee
-// order 0.3 for a mesh of tetrahedra, 0.1 for 7-point grids in natural order, about 1 in random order. By one row of 15; 0 of no entries.
-// With bs unknowns a node, which divides A.rows, the same of nodes for rows and of blocks for entries, by the first rows of nodes: a piece
-// has as many whole nodes as eight columns hold, or one. Columns ascend. Waits.
+// order 0.3 for a mesh of tetrahedra, 0.1 for 7-point grids in natural order, about 1 in random order. By one row of 15, but not by many
+// more than 65536; 0 of no entries. With bs unknowns a node, which divides A.rows, the same of nodes for rows and of blocks for entries, by
+// the first rows of nodes: a piece has as many whole nodes as eight columns hold, or one. Columns ascend. Waits.
 template <class Ex> PetscErrorCode scattered_share(Ex &, CsrView<double> A, int bs, double *share);
 
 // order[new] = old, by clusters: with h_k(i) the largest of the hashes of the rows within k edges of i, rows are sorted by h_4, then by

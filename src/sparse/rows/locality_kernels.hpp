@@ -61,8 +61,8 @@ template <class Ex> PetscErrorCode cluster_keys(Ex &ex, CsrView<double> A, int b
 
 template <class Ex> PetscErrorCode scattered_share(Ex &ex, CsrView<double> A, int bs, double *share)
 {
-  constexpr int columns = 8, one_of = 15; // odd: nodes begin pieces, and do not
-  const int nodes_a_piece = columns > bs ? columns / bs : 1;
+  constexpr int columns = 8, least = 15, enough = 1 << 16; // one node in so many at least, and no more nodes than needed
+  const int nodes_a_piece = columns > bs ? columns / bs : 1, one_of = std::max(least, A.rows / bs / enough);
   std::int64_t both = 0;
   Array<std::int64_t, Ex> counts;
 
@@ -70,8 +70,11 @@ template <class Ex> PetscErrorCode scattered_share(Ex &ex, CsrView<double> A, in
   PetscCall(counts.allocate(ex, A.rows / bs / one_of));
   std::int64_t *count = counts.data();
   // apart from the sum, in which a thread has several nodes, one after the other
-  PetscCall(for_each(ex, counts.size(),
-                     [=] AMGKIT_FN(std::int64_t t) { count[t] = new_pieces_and_nodes(A, bs, nodes_a_piece, one_of * t + one_of / 2); }));
+  PetscCall(for_each(ex, counts.size(), [=] AMGKIT_FN(std::int64_t t) {
+    const std::uint64_t any = hash64(static_cast<std::uint64_t>(t)) % static_cast<unsigned>(one_of); // which no period of the rows meets
+    const std::int64_t I = one_of * t + static_cast<std::int64_t>(any);
+    count[t] = new_pieces_and_nodes(A, bs, nodes_a_piece, I > 0 ? I : 1);
+  }));
   PetscCall(reduce<std::int64_t>(
       ex, counts.size(), [=] AMGKIT_FN(std::int64_t t) { return count[t]; }, 0, Sum{}, &both));
   const std::int64_t nodes = both & ((std::int64_t{1} << upper_half) - 1);

@@ -8,15 +8,37 @@ namespace
 {
 AMGKIT_FN inline bool is_finite(double x) { return x - x == 0; }
 
-// RowFault bits of the entries of row i that one lane sees, the diagonal apart
-template <class Team> AMGKIT_FN int entry_faults(const Team &team, const CsrView<double> &A, std::int64_t i)
+// What one lane sees of a row, or all of them.
+struct RowLook {
+  int faults = 0, stored = 0;                // RowFault bits; whether there is a diagonal entry
+  double diagonal = 0, largest = 0, sum = 0; // the largest |a_ij|, j != i, of own columns, and the sum of all |a_ij|
+};
+AMGKIT_FN inline void look_at_entry(const CsrView<double> &A, int k, bool first, RowLook &look)
 {
-  int faults = 0;
-  for (int k : team.share(A.ptr[i], A.ptr[i + 1])) {
-    if (!is_finite(A.val[k])) faults |= row_not_finite;
-    if (k > A.ptr[i] && A.col[k - 1] >= A.col[k]) faults |= row_not_sorted;
+  const double a = A.val[k];
+  if (!is_finite(a)) look.faults |= row_not_finite;
+  if (!first && A.col[k - 1] >= A.col[k]) look.faults |= row_not_sorted;
+  look.sum += a < 0 ? -a : a;
+}
+template <class Team>
+AMGKIT_FN RowLook look_at_row(const Team &team, const CsrView<double> &diag, const CsrView<double> &offd, std::int64_t i)
+{
+  RowLook look;
+  const int first = diag.ptr[i], first_outside = offd.ptr[i];
+  for (int k : team.share(first, diag.ptr[i + 1])) {
+    const double a = diag.val[k], size = a < 0 ? -a : a;
+    look_at_entry(diag, k, k == first, look);
+    if (diag.col[k] != i) {
+      look.largest = size > look.largest ? size : look.largest;
+      continue;
+    }
+    look.stored = 1;
+    look.diagonal = a;
+    look.faults |= a == 0 ? row_zero_diagonal : a < 0 ? row_negative_diagonal : 0;
   }
-  return faults;
+  for (int k : team.share(first_outside, offd.ptr[i + 1])) look_at_entry(offd, k, k == first_outside, look);
+  const int bits = team.combine(look.faults << 1 | look.stored, Or{});
+  return {bits >> 1, bits & 1, team.sum(look.diagonal), team.combine(look.largest, Max{}), team.sum(look.sum)};
 }
 
 template <class Team> AMGKIT_FN double absolute_sum(const Team &team, const CsrView<double> &A, std::int64_t i)
@@ -84,24 +106,9 @@ template <class Ex> PetscErrorCode check_rows(Ex &ex, CsrView<double> diag, CsrV
   int *f = faults.data();
   float *ratio = sums.data(), *coupling = couplings.data();
   PetscCall(for_rows(ex, n, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    int mine = entry_faults(team, diag, i) | entry_faults(team, offd, i), stored = 0;
-    double a_ii = 0, largest = 0;
-    for (int k : team.share(diag.ptr[i], diag.ptr[i + 1])) {
-      if (diag.col[k] != i) {
-        const double a = diag.val[k] < 0 ? -diag.val[k] : diag.val[k];
-        largest = a > largest ? a : largest;
-        continue;
-      }
-      stored = 1;
-      a_ii = diag.val[k];
-      if (a_ii == 0) mine |= row_zero_diagonal;
-      if (a_ii < 0) mine |= row_negative_diagonal;
-    }
-    mine = team.combine(mine, Or{});
-    if (!team.any(stored)) mine |= row_without_diagonal;
-    a_ii = team.sum(a_ii);
-    largest = team.combine(largest, Max{});
-    const double sum = absolute_sum(team, diag, i) + absolute_sum(team, offd, i), size = a_ii < 0 ? -a_ii : a_ii;
+    const RowLook row = look_at_row(team, diag, offd, i);
+    const double a_ii = row.diagonal, size = a_ii < 0 ? -a_ii : a_ii, sum = row.sum, largest = row.largest;
+    const int mine = row.faults | (row.stored ? 0 : row_without_diagonal);
     team.once([&] {
       f[i] = mine;
       ratio[i] = static_cast<float>(a_ii != 0 ? sum / size : 0);

@@ -35,7 +35,7 @@ HostCsr shuffled(const HostCsr &M)
   return in_order(M, order);
 }
 
-// By sets of pieces, of so many nodes each
+// By sets of pieces, of so many nodes each; one of 15 nodes is asked, and of a large matrix one of as many as 65536 are of all
 double share_of(const HostCsr &M, int bs, int nodes_a_piece)
 {
   const auto touched = [&](int I, int size) {
@@ -43,9 +43,10 @@ double share_of(const HostCsr &M, int bs, int nodes_a_piece)
     for (int k = M.ptr[bs * I]; k < M.ptr[bs * I + 1]; k++) all.insert(M.col[k] / (bs * size));
     return all;
   };
-  const int nodes = M.rows / bs;
+  const int nodes = M.rows / bs, one_of = std::max(15, nodes >> 16);
   double alone = 0, blocks = 0;
-  for (int I = 7; I < nodes / 15 * 15; I += 15) {
+  for (int t = 0; t < nodes / one_of; t++) {
+    const int I = std::max(1, one_of * t + static_cast<int>(hash64(static_cast<std::uint64_t>(t)) % static_cast<unsigned>(one_of)));
     const auto before = touched(I - 1, nodes_a_piece);
     for (const int piece : touched(I, nodes_a_piece)) alone += before.count(piece) == 0 ? 1 : 0;
     blocks += static_cast<double>(touched(I, 1).size());
@@ -96,11 +97,31 @@ TYPED_TEST(Locality, OrderIsThatOfClustersAndServesProducts)
   }
 }
 
+TYPED_TEST(Locality, AFewRowsStandForManyWhateverTheirPeriod)
+{
+  constexpr int n = 20 << 16;
+  HostCsr M;
+  M.rows = M.cols = n;
+  for (int i = 0; i < n; i++) { // every twentieth row has two entries far away
+    if (i % 20 == 7) M.col.push_back(i / 2);
+    M.col.push_back(i);
+    if (i % 20 == 7) M.col.push_back(i + (n - i) / 2);
+    M.ptr.push_back(static_cast<int>(M.col.size()));
+  }
+  M.val.assign(M.col.size(), 1);
+  Csr<double, TypeParam> A;
+  double share = -1;
+  OK(upload(this->ex, M, A));
+  OK(scattered_share(this->ex, A.view(), 1, &share));
+  EXPECT_NEAR(share, share_of(M, 1, 8), 1e-12);
+  EXPECT_NEAR(share, (2.0 / 20 + 1.0 / 8) / (1 + 2.0 / 20), 0.01);
+}
+
 // The nodes of blocks have the order that they have as rows, their rows stay together, and a numbering that nobody chose
 // is found out.
 TYPED_TEST(Locality, NodesAreOrderedAsTheirRowsTogether)
 {
-  const HostCsr mesh = tetrahedra_laplacian(10, 0.2);
+  const HostCsr mesh = tetrahedra_laplacian(12, 0.2);
   for (const auto &[bs, nodes_a_piece] : {std::pair{2, 4}, {3, 2}, {5, 1}, {9, 1}}) {
     for (const bool random : {false, true}) {
       const HostCsr nodes = random ? shuffled(mesh) : mesh;
