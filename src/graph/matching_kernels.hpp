@@ -215,16 +215,20 @@ PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, OrOnes<dou
   // of large entries that cancel. Elements of higher order need 1e-3: beside a boundary, in directions in which they are long, the sums of
   // their rows are slightly negative, and no pair would be allowed there. Where D_i and D_j are alike, mu moves by 3 % at kappa = 60.
   constexpr double noise = 1e-3;
-  const auto row = [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const double D_i = smoothed ? smoothed[i] : w[i] * a[i] * w[i];
-    const double sum =
-        w[i] * team.ordered_sum(A.ptr[i], A.ptr[i + 1], [=](int k) { return A.val[k] * w[A.col[k]]; }) + (outside ? outside[i] : 0);
+  return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
+    const double D_i = smoothed ? smoothed[i] : w[i] * a[i] * w[i], others = outside ? outside[i] : 0, least = noise * fabs(D_i);
+    const auto term = [=](int k) { return A.val[k] * w[A.col[k]]; };
+    SumAndSizes own;
+    for (int k : team.share(A.ptr[i], A.ptr[i + 1])) own.take(term(k));
+    own.gather(team);
+    double sum = w[i] * own.sum + others;
+    const bool null = fabs(sum) + fabs(w[i]) * own.apart() < least;
+    if (!null && !teams_are_threads) sum = w[i] * team.ordered_sum(A.ptr[i], A.ptr[i + 1], term) + others;
     team.once([&] {
       root[i] = sqrt(fabs(D_i));
-      delta[i] = fabs(sum) < noise * fabs(D_i) || D_i == 0 ? 0 : static_cast<float>(sum / D_i);
+      delta[i] = fabs(sum) < least || D_i == 0 ? 0 : static_cast<float>(sum / D_i);
     });
-  };
-  return A.average() <= 12 ? for_rows<1>(ex, A.rows, row) : for_rows<4>(ex, A.rows, row);
+  });
 }
 } // namespace
 

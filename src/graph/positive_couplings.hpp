@@ -73,9 +73,10 @@ template <class Each> struct Cancellation {
   {
     constexpr double same_size = 1.1;
     const double own = row.positive_sum() * rounding;
-    if (!may(team, own)) return -1;
+    double small = -1; // small_sum(), where it has been needed
+    if (!may(team, own, small)) return -1;
     const double positive = (symmetric ? row.positive_sum() : positive_sum(team, i)) * rounding;
-    if (!symmetric && !may(team, positive)) return -1;
+    if (!symmetric && !may(team, positive, small)) return -1;
     // the sum of the sizes in (above, to], and the smallest size beyond
     const auto take = [&](double above, double to, double *beyond) {
       double sum = 0, least = HUGE_VAL;
@@ -100,11 +101,13 @@ template <class Each> struct Cancellation {
   }
 
 private:
-  template <class Team> AMGKIT_FN bool may(const Team &team, double positive) const
+  template <class Team> AMGKIT_FN bool may(const Team &team, double positive, double &small) const
   {
     constexpr double most_small = 1.25;
     if (!(positive > row.negative_sum() / q && positive < row.negative_sum())) return false;
-    return is_sure(positive) || small_sum(team) <= most_small * positive;
+    if (is_sure(positive)) return true;
+    if (small < 0) small = small_sum(team);
+    return small <= most_small * positive;
   }
   AMGKIT_FN bool is_sure(double positive) const { return positive > row.negative_sum() / sure; }
   // The sum of the negative couplings up to half of the largest

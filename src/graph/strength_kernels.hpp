@@ -21,10 +21,12 @@ struct CountedRows {
   {
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
     for (int k : team.share(own.begin, own.end)) {
-      if (diag.col[k] == i)
-        diagonal(diag.val[k]);
+      const int j = diag.col[k];
+      const double a_ij = diag.val[k]; // both on their way at once
+      if (j == i)
+        diagonal(a_ij);
       else if (counts(i, k))
-        coupling(diag.val[k], k);
+        coupling(a_ij, k);
     }
     for (int k : team.share(other.begin, other.end)) {
       if (ghost_counts(i, k)) coupling(offd.val[k], -1);
@@ -59,6 +61,14 @@ struct RowJudge {
     weak = cancelled > weak ? cancelled : weak;
   }
   AMGKIT_FN bool strong(double a_ij) const { return couplings.size(a_ij) > weak; }
+  // Whether |sum of row i| > limit. Only near the limit it matters in which order the sum is taken.
+  template <class Team> AMGKIT_FN bool sums_to_more(const Team &team, const CountedRows &A, std::int64_t i, double limit) const
+  {
+    const double a_ii = couplings.a_ii, sum = fabs(couplings.above + couplings.below + a_ii);
+    const double apart = SumAndSizes{sum, couplings.above - couplings.below + fabs(a_ii)}.apart();
+    if (sum + apart < limit) return false;
+    return sum - apart > limit || fabs(A.sum(team, i)) > limit;
+  }
 };
 } // namespace
 
@@ -80,7 +90,7 @@ PetscErrorCode classical_strength(Ex &ex, CsrView<double> diag, CsrView<double> 
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
     const RowJudge judge(team, A, i, theta, cancel);
     const double a_ii = judge.couplings.a_ii;
-    const bool weak = max_row_sum < 1 && fabs(A.sum(team, i)) > max_row_sum * fabs(a_ii);
+    const bool weak = max_row_sum < 1 && judge.sums_to_more(team, A, i, max_row_sum * fabs(a_ii));
     for (int k : team.share(own.begin, own.end)) {
       const double a_ij = diag.val[k];
       const int j = diag.col[k];

@@ -66,6 +66,25 @@ struct SplitRow {
   }
 };
 
+// What lanes add up of some numbers, each its own, and of their sizes. In another order the sum may have other last bits. Where these would
+// decide something, as whether two unknowns are coupled, it must be added in order, which takes lanes long; elsewhere this will do.
+struct SumAndSizes {
+  double sum = 0, sizes = 0;
+
+  AMGKIT_FN void take(double x)
+  {
+    sum += x;
+    sizes += x < 0 ? -x : x;
+  }
+  template <class Team> AMGKIT_FN void gather(const Team &team)
+  {
+    sum = team.sum(sum);
+    sizes = team.sum(sizes);
+  }
+  // How far sums of a million such numbers may be apart, and more
+  AMGKIT_FN double apart() const { return 1e-9 * sizes; }
+};
+
 // The piece that holds k, of pieces that follow each other; some may be empty.
 AMGKIT_FN inline int piece_of(const int *begin, int pieces, std::int64_t k)
 {
