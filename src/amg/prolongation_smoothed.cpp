@@ -23,7 +23,8 @@ namespace amgkit
 namespace
 {
 // Collective: the spectral radius of D⁻¹ A, D the diagonal, for the prolongator and for the smoother. Of A's own entries: those that the
-// cycle reads may be rounded to floats. Where it reads constant slices, it has A's own, and has them when the level is made.
+// cycle reads may be rounded to floats. If these are constant slices, they are A's own, and the finest level's are there when it is made.
+// In a refresh as in a setup, all others read the compressed rows.
 template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, const LevelSetup<Ex> &of_level, double *rho)
 {
   Array<double, Ex> inverse;
@@ -34,8 +35,8 @@ template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, const
   PetscCall(attempt(level.A.comm, [&] { return inverse.allocate(ex, level.A.rows); }));
   const LogPhase logged(Phase::spectrum);
   PetscCall(invert_entries(ex, level.A.rows, of_level.diagonal.data(), inverse.data()));
-  const bool as_stored = level.A.stored.is_constant();
-  if (!as_stored) std::swap(level.A.stored, aside); // products then read the compressed rows, in a refresh as in a setup
+  const bool as_stored = level.number == 0 && level.A.stored.is_constant();
+  if (!as_stored) std::swap(level.A.stored, aside);
   PetscCall(estimate_spectrum(ex, level.A, inverse.data(), level.bound, &spectrum, SpectrumOf::own_entries));
   if (!as_stored) std::swap(level.A.stored, aside);
   level.smoother.set_spectrum(spectrum);

@@ -104,7 +104,7 @@ public:
     before_ = memory_.y.data();
     PetscCall(lanczos_start(ex_, A_.rows, A_.range.first(), d_, balanced, w_, memory_.work.data(), memory_.scalars.data()));
     if (!tied_) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(A_.multiply(ex_, w_, memory_.product.data()));
+    PetscCall(multiply(w_, memory_.product.data()));
     PetscCall(scale_product());
     PetscCall(lanczos_start_from(ex_, A_.rows, d_, memory_.product.data(), scaled(), w_, memory_.work.data(), memory_.scalars.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -117,7 +117,7 @@ public:
     std::vector<double> of_z;
 
     PetscFunctionBegin;
-    PetscCall(A_.multiply(ex_, z, memory_.product.data()));
+    PetscCall(multiply(z, memory_.product.data()));
     PetscCall(lanczos_along(ex_, A_.rows, d_, z, memory_.product.data(), w_, memory_.work.data(), sums));
     PetscCall(sum_over_ranks(ex_, A_.comm, half, sums));
     PetscCall(download(ex_, sums, half, of_z));
@@ -135,7 +135,7 @@ public:
     for (const int end = taken_ + steps; taken_ < end; taken_++) {
       double *step = s + static_cast<std::ptrdiff_t>(taken_) * lanczos_scalars;
       if (taken_ == 0) PetscCall(sum_over_ranks(ex_, A_.comm, half, step));
-      PetscCall(entries_ == SpectrumOf::own_entries ? A_.multiply_exactly(ex_, w_, Aw) : A_.multiply(ex_, w_, Aw));
+      PetscCall(multiply(w_, Aw));
       PetscCall(lanczos_product(ex_, A_.rows, d_, w_, Aw, before_, work, s, taken_));
       PetscCall(sum_over_ranks(ex_, A_.comm, half, step + half));
       if (tied_) PetscCall(scale_product());
@@ -150,6 +150,10 @@ public:
 
 private:
   const double *scaled() const { return tied_ ? memory_.scaled.data() : nullptr; }
+  PetscErrorCode multiply(const double *x, double *y)
+  {
+    return entries_ == SpectrumOf::own_entries ? A_.multiply_exactly(ex_, x, y) : A_.multiply(ex_, x, y);
+  }
   // scaled <- M⁻¹ product
   PetscErrorCode scale_product()
   {

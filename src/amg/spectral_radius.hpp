@@ -21,6 +21,9 @@ template <class Ex> struct Scaling {
   Scaling(const double *of_rows, const TiedRows<Ex> *groups) : d(of_rows), tied(groups) {}
 };
 
+// Of A's own entries, or as the cycle reads them, which may be rounded to floats
+enum class SpectrumOf { own_entries, stored_entries };
+
 // radius: as 4 steps of Lanczos in the inner product of |D|, D⁻¹ = diag(d), see it, plus the length of the Ritz vector's residual: for
 // symmetric A mostly from above, by a few per cent. For other matrices the recurrence ignores the skew part.
 // bound: no eigenvalue is larger in size, infinity where nothing is known. Where 4 steps see less than nine tenths of it, the largest
@@ -32,8 +35,6 @@ template <class Ex> struct Scaling {
 // With tied rows, this holds for M⁻¹ A in the inner product of M. The start vector is then M⁻¹ A times the hash vector, and M depends on
 // the number of ranks, as groups end at their boundaries. bound is that of D⁻¹ A, and only says how many steps to take. Whether there are
 // tied rows is the same on all ranks. Collective; bound is the same on all ranks.
-// entries: A's own, or as the cycle reads them, which may be rounded to floats.
-enum class SpectrumOf { own_entries, stored_entries };
 template <class Ex>
 PetscErrorCode estimate_spectrum(Ex &, DistMatrix<Ex> &A, const std::type_identity_t<Scaling<Ex>> &, double bound, Spectrum *,
                                  SpectrumOf entries = SpectrumOf::stored_entries);

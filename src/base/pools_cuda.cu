@@ -6,7 +6,6 @@
 #include "base/suballocator.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <petscsys.h>
 #include <set>
@@ -62,10 +61,6 @@ PetscErrorCode allocate_communicated(std::size_t bytes, void **p, cudaError_t *s
 struct Pool {
   cudaMemPool_t handle = nullptr;
   bool trimmed = false; // once at least
-  // What the device has free, and the pool in reserve, when the driver was asked last: it takes 30 us to answer, and a setup asks ten
-  // times. Only what others take and give back, and large blocks, changes the sum.
-  std::int64_t free_and_reserved = 0;
-  std::chrono::steady_clock::time_point asked{};
 };
 std::map<int, Pool> &pools()
 {
@@ -128,25 +123,11 @@ std::set<void *> &large_blocks()
   static std::set<void *> blocks;
   return blocks;
 }
-void ask_anew()
-{
-  for (auto &[device, pool] : pools()) pool.asked = {};
-}
 cudaError_t allocate_large(std::size_t bytes, void **p)
 {
   const cudaError_t status = cudaMalloc(p, bytes);
-  if (status) return status;
-  large_blocks().insert(*p);
-  ask_anew();
+  if (!status) large_blocks().insert(*p);
   return status;
-}
-PetscErrorCode free_large(void *p)
-{
-  PetscFunctionBegin;
-  large_blocks().erase(p);
-  AMGKIT_CALL_CUDA(cudaFree(p)); // waits for the device
-  ask_anew();
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
@@ -280,21 +261,15 @@ PetscErrorCode memory_allocate(Cuda &ex, Memory kind, std::size_t bytes, void **
 
 PetscErrorCode memory_available(Cuda &ex, std::int64_t *bytes)
 {
-  constexpr std::chrono::milliseconds still_true{100};
-  const auto now = std::chrono::steady_clock::now();
   std::size_t free, total;
   std::uint64_t used, reserved;
 
   PetscFunctionBegin;
-  Pool &pool = std::find_if(pools().begin(), pools().end(), [&](const auto &of) { return of.second.handle == ex.pool; })->second;
-  if (now - pool.asked > still_true) {
-    AMGKIT_CALL_CUDA(cudaMemGetInfo(&free, &total));
-    AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
-    pool.free_and_reserved = static_cast<std::int64_t>(free + reserved);
-    pool.asked = now;
-  }
+  AMGKIT_CALL_CUDA(cudaMemGetInfo(&free, &total));
   AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrUsedMemCurrent, &used));
-  *bytes = pool.free_and_reserved - static_cast<std::int64_t>(used - small_blocks_of(ex).free_bytes());
+  AMGKIT_CALL_CUDA(cudaMemPoolGetAttribute(ex.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  used -= small_blocks_of(ex).free_bytes();
+  *bytes = static_cast<std::int64_t>(free + reserved - used);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,8 +280,8 @@ PetscErrorCode memory_free(Cuda &ex, Memory kind, void *p)
   // Blocks are used again in stream order, as all work of a space is on one stream, and those that are communicated after MPI has ended.
   if (kind == Memory::communicated)
     PetscCheck(communicated_memory().release(p), PETSC_COMM_SELF, PETSC_ERR_PLIB, "This is no memory that MPI was shown");
-  else if (large_blocks().count(p) > 0)
-    PetscCall(free_large(p));
+  else if (large_blocks().erase(p))
+    AMGKIT_CALL_CUDA(cudaFree(p)); // waits for the device
   else if (!release_small_block(p))
     AMGKIT_CALL_CUDA(cudaFreeAsync(p, ex.stream));
   PetscFunctionReturn(PETSC_SUCCESS);

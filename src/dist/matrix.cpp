@@ -71,6 +71,7 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::store_if_constant(Ex &ex, Sto
   bool constant = false;
 
   PetscFunctionBegin;
+  if (is_stored_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(stored.look_ahead(ex, diag, block, &constant));
   if (constant) PetscCall(store(ex, storage, block, false));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -74,7 +74,7 @@ template <class Ex> struct DistMatrix {
   // Local: stored, with such blocks where they fit; the first call alone does anything. compact: diag is folded from here on but
   // between unfold() and fold(), if stored can give its rows back.
   PetscErrorCode store(Ex &, Storage, BlockForm, bool compact);
-  // Local: the same, if all that this rank has is constant slices; else the later store() takes less time by what this one takes.
+  // Local: the same, if all of this rank's slices are constant. If not, what was found out stays for store(), which comes later.
   PetscErrorCode store_if_constant(Ex &, Storage, BlockForm);
   // Local: stored takes new values of the same pattern; diag is not folded.
   PetscErrorCode store_values(Ex &ex, Storage storage) { return stored.refresh(ex, diag, storage); }

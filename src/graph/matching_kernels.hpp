@@ -206,7 +206,8 @@ PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const do
 
 namespace
 {
-// root[i] = sqrt |D_i|, delta[i] = delta_i / D_i. Sums in order: their last bits decide edges.
+// root[i] = sqrt |D_i|, delta[i] = delta_i / D_i. A sum that counts as 0 in any order is taken in any, all others in order: their last bits
+// decide edges.
 template <class Ex>
 PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, OrOnes<double> w, const PairBound &bound, double *root, float *delta)
 {
@@ -223,7 +224,7 @@ PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, OrOnes<dou
     own.gather(team);
     double sum = w[i] * own.sum + others;
     const bool null = fabs(sum) + fabs(w[i]) * own.apart() < least;
-    if (!null && !teams_are_threads) sum = w[i] * team.ordered_sum(A.ptr[i], A.ptr[i + 1], term) + others;
+    if (!null) sum = w[i] * team.ordered_sum(A.ptr[i], A.ptr[i + 1], term) + others;
     team.once([&] {
       root[i] = sqrt(fabs(D_i));
       delta[i] = fabs(sum) < least || D_i == 0 ? 0 : static_cast<float>(sum / D_i);

@@ -64,10 +64,10 @@ struct RowJudge {
   // Whether |sum of row i| > limit. Only near the limit it matters in which order the sum is taken.
   template <class Team> AMGKIT_FN bool sums_to_more(const Team &team, const CountedRows &A, std::int64_t i, double limit) const
   {
-    const double a_ii = couplings.a_ii, sum = fabs(couplings.above + couplings.below + a_ii);
-    const double apart = SumAndSizes{sum, couplings.above - couplings.below + fabs(a_ii)}.apart();
-    if (sum + apart < limit) return false;
-    return sum - apart > limit || fabs(A.sum(team, i)) > limit;
+    const double a_ii = couplings.a_ii;
+    const SumAndSizes row = {couplings.above + couplings.below + a_ii, couplings.above - couplings.below + fabs(a_ii)};
+    if (fabs(row.sum) + row.apart() < limit) return false;
+    return fabs(row.sum) - row.apart() > limit || fabs(A.sum(team, i)) > limit;
   }
 };
 } // namespace

@@ -5,7 +5,9 @@
 #include "support/positive_couplings.hpp"
 #include "support/spaces.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace amgkit::test
 {
@@ -83,6 +85,41 @@ TYPED_TEST(Bound, OfStencils)
         }
       }
     }
+  }
+}
+
+// A row whose sum is about 1e-3 of its diagonal entry, which decides whether it counts as 0: the last bits tell, and they depend on the
+// order.
+TYPED_TEST(Bound, SumsNearTheLimitAreTakenInOrder)
+{
+  constexpr int n = 400, width = 9;
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < n; i++) {
+    for (int j = std::max(0, i - width); j <= std::min(n - 1, i + width); j++)
+      entries[{i, j}] = -1 - 0.1 * std::sin(static_cast<double>(i + j)) - 1e-3 * std::abs(i - j);
+  }
+  HostCsr A = make_csr(n, n, entries);
+  int by_order = 0; // rows that another order would judge otherwise
+  for (int i = 0; i < n; i++) {
+    double others = 0, forward = 0, backward = 0, *a_ii = nullptr;
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if (A.col[k] == i) a_ii = &A.val[k];
+      if (A.col[k] != i) others -= A.val[k];
+    }
+    *a_ii = others / (1 - 1e-3);
+    for (int ulps = 0; ulps < i % 4; ulps++) *a_ii = std::nextafter(*a_ii, 0);
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) forward += A.val[k];
+    for (int k = A.ptr[i + 1] - 1; k >= A.ptr[i]; k--) backward += A.val[k];
+    const auto null = [&](double sum) { return std::abs(sum) < 1e-3 * std::abs(*a_ii); };
+    by_order += null(forward) != null(backward);
+  }
+  EXPECT_GT(by_order, 10);
+  for (const bool by_quality : {true, false}) {
+    Host host;
+    std::vector<float> expected, got;
+    OK(weights(host, A, ones(A), 30, by_quality, expected));
+    OK(weights(this->ex, A, ones(A), 30, by_quality, got));
+    EXPECT_EQ(got, expected);
   }
 }
 

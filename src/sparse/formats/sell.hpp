@@ -125,13 +125,13 @@ private:
 // sorted: rows are, where that pays; by_bytes: the same, or stencil and constant slices, whatever takes fewest bytes; of_nodes: constant
 // slices where they take fewer bytes, in a matrix whose values stand for blocks
 enum class SellForm : int { plain, sorted, by_bytes, of_nodes };
-// Where the slices of A begin, and with by_bytes and of_nodes in which form: what sell_pattern() needs to know first. owner[s]: the slice
-// whose list is that of s, -1 where s is not constant.
+// Where the slices of A begin, and with by_bytes and of_nodes in which form: what sell_pattern() needs to know first. owner[s], with these
+// two alone: the slice whose list is that of s, -1 where s is not constant.
 template <class Ex> struct SellPlan {
   SellForm form = SellForm::plain;
   Array<SellStart, Ex> start;
   Array<int, Ex> owner;
-  SellStart all{}; // what there is of everything
+  SellStart all{}; // the sums over all slices
 
   bool all_constant() const { return all.constant > 0 && all.pair == 0; }
 };

@@ -82,7 +82,7 @@ template <class Ex>
 PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, SliceKinds kinds, Array<SellStart, Ex> &starts, Array<int, Ex> &owners,
                                SellStart *all)
 {
-  constexpr int as_it_is = -1, alone = -2; // in place of a place in the table: start has been found; no other slice is asked
+  constexpr int plain = -1, perhaps_stencil = -2; // in place of a place in the table
   const std::int64_t slices = sell_slices(A.rows), places = 2 * slices;
   Array<std::uint64_t, Ex> hash;
   Array<int, Ex> table_owner;
@@ -95,8 +95,8 @@ PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, SliceKinds kinds, Arra
   PetscCall(memory_zero(ex, hash.data(), hash.bytes()));
   PetscCall(memory_zero(ex, table_owner.data(), table_owner.bytes()));
   SellStart *start = starts.data();
-  int *owner = owners.data();
-  const SliceTable table{places, slices, hash.data(), table_owner.data(), of_slice.data(), owner};
+  int *place = owners.data(), *owner = place; // the owner in the end
+  const SliceTable table{places, slices, hash.data(), table_owner.data(), of_slice.data(), place};
   PetscCall(for_rows_with<sell_threads, OffsetTile>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
     const SliceSize size = size_of_slice(team, A, s, kinds);
     const SliceLook look = look_at_slice(team, tile, A, s, size);
@@ -106,18 +106,18 @@ PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, SliceKinds kinds, Arra
     } else {
       team.once([&] {
         start[s] = {size.longest, size.longest, 0, 0};
-        owner[s] = look == SliceLook::plain ? as_it_is : alone;
+        place[s] = look == SliceLook::plain ? plain : perhaps_stencil;
       });
     }
   }));
   PetscCall(for_rows_with<sell_threads, OffsetTile>(ex, slices, [=] AMGKIT_FN(auto team, std::int64_t s, auto &tile) {
-    const int place = owner[s];
-    if (place == as_it_is || (place >= 0 && owner_of(table, s) != s)) return;
-    const SellStart form = fewest_bytes(team, tile, A, s, kinds, place >= 0);
+    const bool constant = place[s] >= 0;
+    if (place[s] == plain || (constant && owner_of(table, s) != s)) return;
+    const SellStart form = fewest_bytes(team, tile, A, s, kinds, constant);
     team.once([&] { start[s] = form; });
   }));
   PetscCall(for_each(ex, slices, [=] AMGKIT_FN(std::int64_t s) {
-    const int first = owner[s] < 0 ? static_cast<int>(s) : owner_of(table, s);
+    const int first = place[s] < 0 ? static_cast<int>(s) : owner_of(table, s);
     SellStart of_first = start[first];
     owner[s] = of_first.constant > 0 ? first : -1;
     if (first == s) return;

@@ -101,11 +101,14 @@ PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage stora
 
 template <class Ex> PetscErrorCode StoredMatrix<Ex>::look_ahead(Ex &ex, CsrView<double> A, BlockForm block, bool *constant)
 {
+  SellPlan<Ex> plan;
+
   PetscFunctionBegin;
   *constant = false;
   if (!Ex::sliced_rows || block_sell_has(block.size)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(sell_plan(ex, A, SellForm::by_bytes, ahead_.emplace()));
-  *constant = ahead_->all_constant();
+  PetscCall(sell_plan(ex, A, SellForm::by_bytes, plan));
+  *constant = plan.all_constant();
+  ahead_ = std::move(plan);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,6 +127,7 @@ template <class Ex> PetscErrorCode StoredMatrix<Ex>::refresh(Ex &ex, CsrView<dou
 
   PetscFunctionBegin;
   if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
+  ahead_.reset(); // it is of other values
   if (!in_single && storage == Storage::in_single) PetscCall(representable_in_single(ex, A, &single_));
   PetscCall(std::visit([&](auto &stored) { return refill(ex, A, single_, stored, &kept); }, format_));
   if (!kept) PetscCall(create(ex, A, storage, block_, nullptr, form_));
