@@ -23,8 +23,8 @@ namespace amgkit
 namespace
 {
 // Collective: the spectral radius of D⁻¹ A, D the diagonal, for the prolongator and for the smoother. Of A's own entries: those that the
-// cycle reads may be rounded to floats. If these are constant slices, they are A's own, and the finest level's are there when it is made.
-// In a refresh as in a setup, all others read the compressed rows.
+// cycle reads may be rounded to floats. Constant slices of the finest level keep the own entries and are stored early, so they are used.
+// All else reads the compressed rows, in a refresh as in a setup.
 template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, const LevelSetup<Ex> &of_level, double *rho)
 {
   Array<double, Ex> inverse;

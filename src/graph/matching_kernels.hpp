@@ -206,8 +206,8 @@ PetscErrorCode edge_weights(Ex &ex, CsrView<double> A, const double *a, const do
 
 namespace
 {
-// root[i] = sqrt |D_i|, delta[i] = delta_i / D_i. A sum that counts as 0 in any order is taken in any, all others in order: their last bits
-// decide edges.
+// root[i] = sqrt |D_i|, delta[i] = delta_i / D_i. Sums that count as 0 in any order may be added in any. All others are added in order:
+// their last bits decide edges.
 template <class Ex>
 PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, OrOnes<double> w, const PairBound &bound, double *root, float *delta)
 {

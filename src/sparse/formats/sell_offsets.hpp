@@ -175,7 +175,7 @@ inline double bytes_of(const SellStart &positions)
   return stencil_bytes * positions.mask + plain_bytes * positions.low + constant_bytes * positions.constant;
 }
 
-// 128 bits that stand for the entries of a slice: two that differ have the same with a probability of 1e-38.
+// A hash of a slice's entries, of 128 bits: different slices share one with a probability of about 3e-39.
 struct SliceHash {
   std::uint64_t of[2] = {0, 0};
 };

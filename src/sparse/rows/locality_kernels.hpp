@@ -71,7 +71,8 @@ template <class Ex> PetscErrorCode scattered_share(Ex &ex, CsrView<double> A, in
   std::int64_t *count = counts.data();
   // apart from the sum, in which a thread has several nodes, one after the other
   PetscCall(for_each(ex, counts.size(), [=] AMGKIT_FN(std::int64_t t) {
-    const std::uint64_t any = hash64(static_cast<std::uint64_t>(t)) % static_cast<unsigned>(one_of); // which no period of the rows meets
+    // a hash, so that no period of the rows matters
+    const std::uint64_t any = hash64(static_cast<std::uint64_t>(t)) % static_cast<unsigned>(one_of);
     const std::int64_t I = one_of * t + static_cast<std::int64_t>(any);
     count[t] = new_pieces_and_nodes(A, bs, nodes_a_piece, I > 0 ? I : 1);
   }));
