@@ -21,7 +21,7 @@ template <class Ex> struct Scaling {
   Scaling(const double *of_rows, const TiedRows<Ex> *groups) : d(of_rows), tied(groups) {}
 };
 
-// Of A's own entries, or as the cycle reads them, which may be rounded to floats
+// The spectrum of A's own entries, or of those that the cycle reads, which may be rounded to floats
 enum class SpectrumOf { own_entries, stored_entries };
 
 // radius: as 4 steps of Lanczos in the inner product of |D|, D⁻¹ = diag(d), see it, plus the length of the Ritz vector's residual: for

@@ -76,8 +76,8 @@ template <class Ex> PetscErrorCode plain_starts(Ex &ex, CsrView<double> A, Array
 
 // The same with each slice in the form with the fewest bytes. owner[s]: the slice whose list is that of s, -1 where s is not constant.
 //
-// To see what the rows of a slice have in common takes ten times as long as to read it, and most slices of a grid have the entries of
-// others. So those that may be constant are hashed, and of equal ones the first alone is looked at.
+// To find what the rows of a slice have in common takes ten times as long as to read it, and most slices of a grid are equal to another. So
+// those that may be constant are hashed, and of equal ones the first alone is searched.
 template <class Ex>
 PetscErrorCode cheapest_starts(Ex &ex, CsrView<double> A, SliceKinds kinds, Array<SellStart, Ex> &starts, Array<int, Ex> &owners,
                                SellStart *all)

@@ -17,8 +17,8 @@ public:
   // form: of sliced ELL by rows.
   PetscErrorCode create(Ex &, CsrView<double> A, Storage, BlockForm block = 1, Csr<double, Ex> *memory = nullptr,
                         SellForm form = SellForm::by_bytes);
-  // Local, ahead of create(), which then finds the form of slices here: whether all of them are constant, and take
-  // at most an eighth of what plain ones would.
+  // Local, ahead of create(), which then finds the form of the slices here. *constant: all of them are, and take at most an eighth of what
+  // plain ones would.
   PetscErrorCode look_ahead(Ex &, CsrView<double> A, BlockForm block, bool *constant);
   // New values of the same pattern; the same as create() gives.
   PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);

@@ -66,8 +66,8 @@ struct SplitRow {
   }
 };
 
-// What lanes add up of some numbers, each its own, and of their sizes. In another order the sum may have other last bits. Where these would
-// decide something, as whether two unknowns are coupled, it must be added in order, which takes lanes long; elsewhere this will do.
+// The sum of some numbers, of which each lane adds its own, and that of their sizes. The last bits of a sum depend on the order. Where they
+// would decide something, as whether two unknowns are coupled, the numbers must be added in order, which is slow; elsewhere this will do.
 struct SumAndSizes {
   double sum = 0, sizes = 0;
 
