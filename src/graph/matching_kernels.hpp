@@ -224,7 +224,7 @@ PetscErrorCode dominances(Ex &ex, CsrView<double> A, const double *a, OrOnes<dou
     own.gather(team);
     double sum = w[i] * own.sum + others;
     const bool null = fabs(sum) + fabs(w[i]) * own.apart() < least;
-    if (!null) sum = w[i] * team.ordered_sum(A.ptr[i], A.ptr[i + 1], term) + others;
+    if (!null && !Ex::one_by_one) sum = w[i] * team.ordered_sum(A.ptr[i], A.ptr[i + 1], term) + others;
     team.once([&] {
       root[i] = sqrt(fabs(D_i));
       delta[i] = fabs(sum) < least || D_i == 0 ? 0 : static_cast<float>(sum / D_i);
