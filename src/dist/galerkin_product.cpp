@@ -85,16 +85,18 @@ PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A,
     if (!alone_) PetscCall(windowed_product(ex, of_others, to_ghosts, L, M, AP_.view(), plan_AP_, plan_others_, others_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (AP_.val.size() != entries) PetscCall(AP_.val.allocate(ex, entries));
-  PetscCall(spgemm_numeric(ex, plan_AP_, L, M, AP_));
+  if (!AP_has_values_) {
+    if (AP_.val.size() != entries) PetscCall(AP_.val.allocate(ex, entries));
+    PetscCall(spgemm_numeric(ex, plan_AP_, L, M, AP_));
+  }
   PetscCall(spgemm_numeric(ex, plan_own_, to_own, AP_.view(), own));
   if (!alone_) PetscCall(spgemm_numeric(ex, plan_others_, to_ghosts, AP_.view(), others_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local
+// Local: own and others_, patterns and values. Where A P has its values at once, so have they.
 template <class Ex>
-PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own)
+PetscErrorCode GalerkinProduct<Ex>::multiply_first(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own)
 {
   const CsrView<double> L = left(A), M = right(ops.P), to_own = ops.Rt.to_own.view(), to_ghosts = ops.Rt.to_ghosts.view();
 
@@ -107,12 +109,18 @@ PetscErrorCode GalerkinProduct<Ex>::find_patterns(Ex &ex, const DistMatrix<Ex> &
   } else if (form_ == ProductForm::two_products) {
     PetscCall(prepare_AP(ex, A, ops));
     in_blocks_ = !plan_AP_.incomplete;
+    if (AP_has_values_) {
+      PetscCall(spgemm_product(ex, options_of_R(), to_own, AP_.view(), own, plan_own_));
+      if (!alone_) PetscCall(spgemm_product(ex, options_of_R(), to_ghosts, AP_.view(), others_, plan_others_));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     PetscCall(spgemm_symbolic(ex, options_of_R(), to_own, AP_.view(), own, plan_own_));
     if (!alone_) PetscCall(spgemm_symbolic(ex, options_of_R(), to_ghosts, AP_.view(), others_, plan_others_));
   } else {
     PetscCall(triple_product_symbolic(ex, options_, to_own, L, M, own, plan_own_));
     if (!alone_) PetscCall(triple_product_symbolic(ex, options_, to_ghosts, L, M, others_, plan_others_));
   }
+  PetscCall(multiply(ex, A, ops, own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,15 +143,16 @@ PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local: A P's pattern, if it is not there; values come in multiply_AP(), but of back ends that keep them.
+// Local: A P's pattern, if it is not there, with its values where they need no windows, see multiply_AP().
 template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops)
 {
   SpgemmOptions options = options_;
 
   PetscFunctionBegin;
   if (form_ != ProductForm::two_products || slices_ > 1 || AP_stays_) PetscFunctionReturn(PETSC_SUCCESS);
-  options.with_values = false;
-  PetscCall(spgemm_symbolic(ex, options, left(A), right(ops.P), AP_, plan_AP_));
+  options.values_bytes = options_.window_bytes;
+  PetscCall(spgemm_product(ex, options, left(A), right(ops.P), AP_, plan_AP_));
+  AP_has_values_ = AP_.val.size() == AP_.col.size();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,6 +160,7 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const
 template <class Ex> PetscErrorCode GalerkinProduct<Ex>::forget_AP(Ex &ex, bool again)
 {
   PetscFunctionBegin;
+  AP_has_values_ = false;
   if (options_.kind != SpgemmKind::native) {
     AP_stays_ = true;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -204,8 +214,7 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::add_arrivals(Ex &ex, con
   PetscCall(split_rows(ex, receiving_rows(ops), static_cast<int>(rows_of_P_.ghosts().size()), receiving_diag_, receiving_offd_));
   PetscCall(stack_rows(ex, arrived_.around(receiving(ops), 0), summands_));
   PetscCall(identity_and_rows(ex, ops.Rt.arrivals.view(), ops.Rt.receiving, add_));
-  PetscCall(spgemm_symbolic(ex, {SpgemmKind::native, options_.work_bytes}, add_.view(), summands_.view(), sums_, plan_sums_));
-  PetscCall(spgemm_numeric(ex, plan_sums_, add_.view(), summands_.view(), sums_));
+  PetscCall(spgemm_product(ex, {SpgemmKind::native, options_.work_bytes}, add_.view(), summands_.view(), sums_, plan_sums_));
   PetscCall(choose_rows(ex, own_.rows, ops.Rt.receiving, choice_));
   PetscCall(upload(ex, places_in(ghosts, rows_of_P_.ghosts()), place));
   PetscCall(split_rows(ex, coarse_rows(ops, place.data()), static_cast<int>(ghosts.size()), coarse.own_diag, coarse.own_offd));
@@ -236,8 +245,7 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
-    PetscCall(find_patterns(ex, A, ops, sums_of_own(coarse)));
-    PetscCall(multiply(ex, A, ops, sums_of_own(coarse)));
+    PetscCall(multiply_first(ex, A, ops, sums_of_own(coarse)));
     PetscCall(forget_AP(ex, false));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));

@@ -50,7 +50,7 @@ public:
 
 private:
   PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
-  PetscErrorCode find_patterns(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
+  PetscErrorCode multiply_first(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
   PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
   PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
@@ -110,8 +110,9 @@ private:
   GatheredRows<Ex> rows_of_P_;            // its numbering is that of the products' columns
   Csr<double, Ex> A_, AP_, own_, others_; // others_: a row a ghost of P
   SpgemmPlan<Ex> plan_AP_, plan_own_, plan_others_;
-  bool AP_stays_ = false;   // its pattern, and all of it with other back ends than native
-  std::int64_t slices_ = 1; // of A P; in several, there is no AP_, and the plans are these
+  bool AP_has_values_ = false; // those of A and P
+  bool AP_stays_ = false;      // its pattern, and all of it with other back ends than native
+  std::int64_t slices_ = 1;    // of A P; in several, there is no AP_, and the plans are these
   SlicedPlan<Ex> sliced_own_, sliced_others_;
 
   Csr<double, Ex> sent_diag_, sent_offd_; // others_

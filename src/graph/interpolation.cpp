@@ -76,8 +76,7 @@ PetscErrorCode Interpolation<Ex>::make_part(Ex &ex, const MarkedRows &rows, cons
     if (!rule.keep) of.path = {};
     PetscCall(weigh_paths(ex, rows, all, of.w));
     if (whole_) forget_weights();
-    PetscCall(spgemm_symbolic(ex, rule.spgemm, of.w.view(), product_factor(), of.W, of.plan));
-    PetscCall(spgemm_numeric(ex, of.plan, of.w.view(), product_factor(), of.W));
+    PetscCall(spgemm_product(ex, rule.spgemm, of.w.view(), product_factor(), of.W, of.plan));
     if (!rule.keep) of.w = {};
     if (whole_) forget_product();
   } else {

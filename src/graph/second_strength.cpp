@@ -41,8 +41,7 @@ template <class Ex> struct Counting {
     PetscCall(stack_rows(ex, from.of(rows, before), L));
     from = {};
     PetscCall(weigh_steps(ex, L.view(), before + rows.first, L.val.data()));
-    PetscCall(spgemm_symbolic(ex, rule.spgemm, L.view(), gathered.rows(B.rows()), W, plan));
-    PetscCall(spgemm_numeric(ex, plan, L.view(), gathered.rows(B.rows()), W));
+    PetscCall(spgemm_product(ex, rule.spgemm, L.view(), gathered.rows(B.rows()), W, plan));
     L = {};
     PetscCall(keep.allocate(ex, W.col.size()));
     PetscCall(mark_edges(ex, W.view(), number + rows.first, gathered.before(), rule.kind == SecondStrengthKind::a1 ? 1 : 2, keep.data()));

@@ -43,8 +43,7 @@ PetscErrorCode SmoothingStep<Ex>::make_product(Ex &ex, CsrView<double> S, const 
   PetscFunctionBegin;
   Q.first = T.first;
   Q.ghosts.clear();
-  PetscCall(spgemm_symbolic(ex, options, S, right_.rows(T.rows()), product(Q), plan_));
-  PetscCall(spgemm_numeric(ex, plan_, S, right_.rows(T.rows()), product(Q)));
+  PetscCall(spgemm_product(ex, options, S, right_.rows(T.rows()), product(Q), plan_));
   if (apart()) {
     PetscCall(Q.offd.make_empty(ex, S.rows));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -13,8 +13,7 @@ PetscErrorCode TwoStageInterpolation<Ex>::multiply_rows(Ex &ex, const MarkedRows
 
   PetscFunctionBegin;
   PetscCall(stack_rows(ex, {{rows.diag}, {rows.offd}, ghosts_before(P1_.ghosts, P1_.first)}, of.left));
-  PetscCall(spgemm_symbolic(ex, rule.spgemm, of.left.view(), right, of.W, of.plan));
-  PetscCall(spgemm_numeric(ex, of.plan, of.left.view(), right, of.W));
+  PetscCall(spgemm_product(ex, rule.spgemm, of.left.view(), right, of.W, of.plan));
   if (!rule.keep) of.left = {};
   PetscCall(of.truncated.create(ex, of.W.view(), columns(), rule.truncation, part));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -253,6 +253,14 @@ template <class Ex> void check_product(Ex &ex, const Factors &in, const SpgemmOp
   OK(download(ex, C, got));
   expect_same_csr(got, expected, in.name + ", places noted");
   EXPECT_EQ(plan.noted(), has_short_row(got, plan.run)) << in.name;
+  OK(spgemm_product(ex, options, A.view(), B.view(), C, plan));
+  OK(download(ex, C, got));
+  expect_same_csr(got, expected, in.name + ", pattern and values at once");
+  OK(upload(ex, other_A, A));
+  OK(upload(ex, other_B, B));
+  OK(spgemm_numeric(ex, plan, A.view(), B.view(), C));
+  OK(download(ex, C, got));
+  expect_same_csr(got, product_of(other_A, other_B), in.name + ", other values after a product at once");
 }
 
 // The error of f, not printed.

@@ -26,8 +26,8 @@ public:
     PetscCall(copy_rows(ex, A, columns, with_values || options.kind != SpgemmKind::native, rows_of_A));
     columns.release();
     options.with_values = with_values;
-    PetscCall(spgemm_symbolic(ex, options, rows_of_A.view(), P, AP, plan));
-    if (with_values) PetscCall(spgemm_numeric(ex, plan, rows_of_A.view(), P, AP));
+    PetscCall(with_values ? spgemm_product(ex, options, rows_of_A.view(), P, AP, plan)
+                          : spgemm_symbolic(ex, options, rows_of_A.view(), P, AP, plan));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   CsrView<double> R() const
@@ -79,8 +79,7 @@ PetscErrorCode fill_slice(Ex &ex, const SpgemmOptions &options, CsrView<double> 
     PetscCall(spgemm_numeric(ex, slice.plan, part.R(), part.AP.view(), here));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(spgemm_symbolic(ex, options, part.R(), part.AP.view(), rows, plan));
-  PetscCall(spgemm_numeric(ex, plan, part.R(), part.AP.view(), rows));
+  PetscCall(spgemm_product(ex, options, part.R(), part.AP.view(), rows, plan));
   PetscCheck(rows.val.size() == slice.entries, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A product's pattern has changed");
   PetscCall(memory_copy(ex, C.val.data() + slice.first, rows.val.data(), rows.val.bytes()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -101,9 +101,12 @@ template <class Ex> bool spgemm_available(SpgemmKind kind)
   return kind == SpgemmKind::native || (kind == SpgemmKind::cusparse && Ex::on_device);
 }
 
+namespace
+{
+// most_values: see native_symbolic()
 template <class Ex>
-PetscErrorCode spgemm_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
-                               SpgemmPlan<Ex> &plan)
+PetscErrorCode find_pattern(Ex &ex, const SpgemmOptions &options, const CsrView<double> &A, const CsrView<double> &B,
+                            std::int64_t most_values, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
   const bool empty = A.nnz == 0 || B.nnz == 0;
 
@@ -114,7 +117,31 @@ PetscErrorCode spgemm_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   if constexpr (has_other<Ex>) {
     if (plan.kind != SpgemmKind::native) PetscFunctionReturn(other_symbolic(ex, A, B, C, plan));
   }
-  PetscCall(native_symbolic(ex, options, A, B, C, plan));
+  PetscCall(native_symbolic(ex, options, A, B, most_values, C, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex>
+PetscErrorCode spgemm_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
+                               SpgemmPlan<Ex> &plan)
+{
+  return find_pattern(ex, options, A, B, 0, C, plan);
+}
+
+template <class Ex>
+PetscErrorCode spgemm_product(Ex &ex, SpgemmOptions options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+{
+  const std::int64_t most_values = options.values_bytes / static_cast<std::int64_t>(sizeof(double));
+
+  PetscFunctionBegin;
+  options.with_values = false;
+  PetscCall(find_pattern(ex, options, A, B, most_values, C, plan));
+  if (plan.kind == SpgemmKind::native) {
+    if (C.val.size() == C.col.size() || C.col.size() > most_values) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(C.val.allocate(ex, C.col.size()));
+  }
+  PetscCall(spgemm_numeric(ex, plan, A, B, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,6 +239,7 @@ PetscErrorCode triple_product_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrVie
 using View = CsrView<double>;
 AMGKIT_INSTANTIATE(spgemm_available)
 AMGKIT_INSTANTIATE(spgemm_symbolic)
+AMGKIT_INSTANTIATE(spgemm_product)
 AMGKIT_INSTANTIATE(spgemm_note_places)
 AMGKIT_INSTANTIATE(triple_product_symbolic)
 AMGKIT_INSTANTIATE(triple_product_numeric)

@@ -36,7 +36,9 @@ struct SpgemmOptions {
   // The right factor's columns come in complete aligned runs: a row that has one of the columns run I to run I + run - 1 has them all.
   // native uses it, values by runs of 2, 3 and 6 in A B, patterns by any; it changes no bit of C.
   int run = 1;
-  bool with_values = true; // native: else C's values are not allocated
+  bool with_values = true; // spgemm_symbolic(), native: else C's values are not allocated
+  // spgemm_product(), native: C's values are computed only where they take at most so many bytes
+  std::int64_t values_bytes = INT64_MAX;
   // The left factor's entries may come in complete aligned blocks of rows x inner, and the right one's in blocks of inner x run: a node's
   // rows have one pattern. Where both do, which native looks for with one pass over their columns, patterns are found by blocks, and values
   // summed by them for the shapes in spgemm_lanes.hpp; elsewhere by runs alone. It changes no bit of C.
@@ -98,6 +100,11 @@ PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, C
 // allocates.
 template <class Ex>
 PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
+
+// Both at once: C's pattern, and its values where options.values_bytes allows them; C.val is else empty. On a plain host native takes one
+// pass for both where it sums neither runs nor blocks. Waits. Errors: as spgemm_symbolic().
+template <class Ex>
+PetscErrorCode spgemm_product(Ex &, SpgemmOptions options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
 
 // Once a plan: notes where each product of the pattern goes, 1 byte a product and 4 a row of C. Numeric calls then look nothing up, and
 // read no columns of B and C, but for long rows, of more than 256 columns, or runs, or 128 blocks. It changes no bit of C. native, of two

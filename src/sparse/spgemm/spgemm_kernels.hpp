@@ -67,9 +67,11 @@ template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, i
 }
 
 // The factors' entries stand for blocks, plan.rows x plan.inner those of the left one, plan.inner x run those of B; plan.run columns, or 1,
-// are to be summed together.
+// are to be summed together. On a plain host, C's values too, if they are at most most_values, which must be 0 where there are runs or
+// blocks.
 template <class In, class Ex>
-PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int run, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int run, [[maybe_unused]] std::int64_t most_values,
+                        Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
   Array<int, Ex> weights, offsets, columns;
   RowColumns<Ex> found;
@@ -85,7 +87,7 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
   weights.release();
   if constexpr (Ex::one_by_one) {
     plan.products = std::accumulate(ptr, ptr + rows, std::int64_t{0});
-    PetscCall(list_by_marks(ex, in, rows, ptr, columns, &nnz));
+    PetscCall(list_by_marks(ex, in, rows, most_values, ptr, columns, C.val, &nnz));
   } else {
     PetscCall(found.count(ex, options, in, rows, most_with_sums(plan, largest) * plan.run / run, ptr, &plan.products));
     PetscCall(exclusive_scan(ex, rows, ptr, nullptr));
@@ -106,7 +108,7 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
   } else {
     PetscCall(write_blocks(ex, plan.rows, run, offsets, columns, C));
   }
-  if (options.with_values) PetscCall(C.val.allocate(ex, C.col.size()));
+  if (options.with_values && C.val.size() < C.col.size()) PetscCall(C.val.allocate(ex, C.col.size()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,8 +315,8 @@ PetscErrorCode look_for_blocks(Ex &ex, const SpgemmOptions &options, const CsrVi
 } // namespace
 
 template <class Ex>
-PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
-                               SpgemmPlan<Ex> &plan)
+PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, std::int64_t most_values,
+                               Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
   const int run = options.run;
   Csr<double, Ex> blocks;
@@ -323,13 +325,13 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   PetscCall(look_for_blocks(ex, options, A, B, blocks, plan));
   if (plan.rows > 1) {
     plan.run = run;
-    PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{blocks.view(), plan.runs.view()}, run, C, plan));
+    PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{blocks.view(), plan.runs.view()}, run, 0, C, plan));
   }
   blocks = {};
-  if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, B}, 1, C, plan));
+  if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, B}, 1, most_values, C, plan));
   PetscCall(find_runs(ex, B, run, plan.runs));
   plan.run = run == 2 || run == 3 || run == 6 ? run : 1;
-  PetscCall(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, plan.runs.view()}, run, C, plan));
+  PetscCall(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, plan.runs.view()}, run, 0, C, plan));
   if (plan.run == 1) plan.runs = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -364,7 +366,7 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
 
   PetscFunctionBegin;
   if (options.run > 1) PetscCall(find_runs(ex, P, options.run, runs));
-  PetscCall(spgemm::symbolic(ex, options, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, C, plan));
+  PetscCall(spgemm::symbolic(ex, options, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, 0, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Ex>
@@ -376,7 +378,8 @@ PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
 
 using Space = AMGKIT_SPACE;
 using View = CsrView<double>;
-template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
+template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, std::int64_t, Csr<double, Space> &,
+                                        SpgemmPlan<Space> &);
 template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
 AMGKIT_INSTANTIATE(find_parts)
 template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, const SpgemmPart *, View, View, const SpgemmRows &);
