@@ -236,8 +236,12 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::take_coarsest(Setup &setup, Le
 {
   Level<Ex> &level = *levels.back();
   const LogLevel logged(level.number);
+
+  PetscFunctionBegin;
   setup.coarsest = std::move(of_level);
-  return attempt(level.A.comm, [&] { return level.analyse(setup.ex, setup.parameters, setup.coarsest.diagonal); });
+  PetscCall(attempt(level.A.comm, [&] { return level.analyse(setup.ex, setup.parameters, setup.coarsest.diagonal); }));
+  PetscCall(level.A.halo.meet_peers(setup.ex)); // its vectors are exchanged many times from here on
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Collective over fine's ranks: coarse goes to fewer ranks, which build what is coarser.

@@ -19,8 +19,7 @@ PetscErrorCode MatrixTransfer<Ex>::create(Ex &ex, ProductForm form, const Spgemm
     return M.create(ex, fine.comm);
   }));
   PetscCall(product_.create(ex, form, options, fine, {P, Rt()}, coarse));
-  PetscCall(attempt(fine.comm, [&] { return for_each([&](Prolongator<Ex> &M) { return M.fold(ex); }); }));
-  PetscCall(check_coarse(ex, coarse, of_coarse));
+  PetscCall(fold_and_check(ex, coarse, of_coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,8 +52,7 @@ PetscErrorCode MatrixTransfer<Ex>::refresh(Ex &ex, Level<Ex> &fine, const LevelS
   const LogPhase logged(Phase::rap);
   if (P.values_change) PetscCall(reweight(ex));
   PetscCall(product_.refresh(ex, fine.A, {P, Rt()}, coarse));
-  PetscCall(attempt(fine.A.comm, [&] { return for_each([&](Prolongator<Ex> &M) { return M.fold(ex); }); }));
-  PetscCall(check_coarse(ex, coarse, of_coarse));
+  PetscCall(fold_and_check(ex, coarse, of_coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,20 +67,22 @@ template <class Ex> PetscErrorCode MatrixTransfer<Ex>::download(Ex &ex, const Pr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode MatrixTransfer<Ex>::check_coarse(Ex &ex, DistMatrix<Ex> &A, LevelSetup<Ex> &of_coarse) const
+template <class Ex> PetscErrorCode MatrixTransfer<Ex>::fold_and_check(Ex &ex, DistMatrix<Ex> &A, LevelSetup<Ex> &of_coarse)
 {
-  RowCheck check;
-
-  PetscFunctionBegin;
-  PetscCall(complete_coarse(ex, A));
-  PetscCall(attempt(A.comm, [&] {
+  std::array<std::int64_t, 3> any{};
+  const auto look = [&] {
+    RowCheck check;
     PetscFunctionBegin;
+    PetscCall(for_each([&](Prolongator<Ex> &M) { return M.fold(ex); }));
+    PetscCall(complete_coarse(ex, A));
     PetscCall(of_coarse.diagonal.allocate(ex, A.rows));
     PetscCall(check_rows(ex, A.diag, A.offd, of_coarse.diagonal.data(), &check));
+    any = {(check.all_faults & row_not_finite) != 0, check.negative > 0, check.negative < A.rows};
     PetscFunctionReturn(PETSC_SUCCESS);
-  }));
-  std::array<int, 3> any = {(check.all_faults & row_not_finite) != 0, check.negative > 0, check.negative < A.rows};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), 3, MPI_INT, MPI_MAX, A.comm));
+  };
+
+  PetscFunctionBegin;
+  PetscCall(attempt(A.comm, look, any));
   of_coarse.sound = !any[0] && !(any[1] && any[2]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -54,7 +54,7 @@ protected:
   virtual PetscErrorCode complete_coarse(Ex &, DistMatrix<Ex> &) const { return PETSC_SUCCESS; }
 
 private:
-  PetscErrorCode check_coarse(Ex &, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse) const;
+  PetscErrorCode fold_and_check(Ex &, DistMatrix<Ex> &coarse, LevelSetup<Ex> &of_coarse);
   Prolongator<Ex> &Rt() { return R_transposed ? *R_transposed : P; }
   // Local: f of P, and of Rᵀ where that is another matrix.
   template <class F> PetscErrorCode for_each(F f)

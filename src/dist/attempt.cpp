@@ -25,7 +25,7 @@ PetscErrorCode pass_others(MPI_Comm comm, int line, const char *function, const 
 
 } // namespace
 
-PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &work)
+PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &work, std::span<std::int64_t> largest)
 {
   std::array<char, 512> message{};
   PetscErrorCode code;
@@ -39,10 +39,13 @@ PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &wor
   std::copy_n(said.begin(), std::min(said.size(), message.size() - 1), message.begin());
 
   const bool memory = code == PETSC_ERR_MEM;
-  std::array<int, 2> state = {memory, code && !memory ? size - rank : 0}; // the largest second entry is the first rank's
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, state.data(), 2, MPI_INT, MPI_MAX, comm));
+  std::array<std::int64_t, 8> state = {memory, code && !memory ? size - rank : 0}; // the largest second entry is the first rank's
+  PetscCheck(largest.size() <= state.size() - 2, comm, PETSC_ERR_PLIB, "Too many numbers");
+  std::copy(largest.begin(), largest.end(), state.begin() + 2);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, state.data(), static_cast<int>(2 + largest.size()), MPI_INT64_T, MPI_MAX, comm));
+  std::copy_n(state.begin() + 2, largest.size(), largest.begin());
   if (state[1] > 0) {
-    const int culprit = size - state[1];
+    const int culprit = size - static_cast<int>(state[1]);
     int shared_code = static_cast<int>(code);
     PetscCallMPI(MPI_Bcast(&shared_code, 1, MPI_INT, culprit, comm));
     PetscCallMPI(MPI_Bcast(message.data(), static_cast<int>(message.size()), MPI_CHAR, culprit, comm));

@@ -18,7 +18,7 @@ template <class Ex> PetscErrorCode number_ghosts(Ex &ex, const DistMatrix<Ex> &A
 
   PetscFunctionBegin;
   PetscCall(global_numbers(ex, A.range, A.ghosts, coarse.range, ghosts.column.data(), key));
-  PetscCall(number_distinct(ex, key, ghosts.column.data(), distinct));
+  PetscCall(number_distinct(ex, key, static_cast<std::uint64_t>(coarse.global_rows()), ghosts.column.data(), distinct));
   coarse.ghosts.assign(distinct.begin(), distinct.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -46,21 +46,22 @@ template <class Ex> std::size_t GalerkinProduct<Ex>::bytes() const
        {&A_, &AP_, &own_, &others_, &sent_diag_, &sent_offd_, &receiving_diag_, &receiving_offd_, &add_, &summands_, &sums_})
     total += M->bytes();
   for (const SpgemmPlan<Ex> *plan : {&plan_AP_, &plan_own_, &plan_others_, &plan_sums_}) total += plan->bytes();
-  total += sliced_own_.bytes() + sliced_others_.bytes();
+  total += sliced_own_.bytes() + sliced_others_.bytes() + boundary_.bytes();
   return total;
 }
 
-// Collective: P's rows of A's ghosts.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops)
+// Collective: P's rows of A's ghosts; then what follows locally.
+template <class Ex>
+PetscErrorCode GalerkinProduct<Ex>::connect(Ex &ex, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, const LocalWork &after)
 {
   int any = !A.ghosts.empty() || !ops.P.ghosts.empty() || !ops.Rt.ghosts.empty();
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, A.comm));
   alone_ = !any;
-  if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (alone_) PetscFunctionReturn(attempt(A.comm, after));
   ghosts_before_ = A.ghosts_before();
-  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, ops.P.rows(), ghosts_before_));
+  PetscCall(rows_of_P_.create(ex, A.comm, A.halo, ops.P.rows(), ghosts_before_, after));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,16 +82,42 @@ PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A,
       PetscCall(find_windows(ex, options_.window_bytes, to_ghosts, AP_.view(), plan_AP_, plan_others_, of_others));
   }
   if (windows.size() > 1 && most_twice * entries_computed(of_others) <= entries) {
-    PetscCall(windowed_product(ex, windows, to_own, L, M, AP_.view(), plan_AP_, plan_own_, own));
-    if (!alone_) PetscCall(windowed_product(ex, of_others, to_ghosts, L, M, AP_.view(), plan_AP_, plan_others_, others_));
+    PetscCall(windowed_product(ex, windows, to_own, L, M, AP_.view(), plan_AP_, plan_own_, own, boundary_rows()));
+    if (!alone_) PetscCall(windowed_product(ex, of_others, to_ghosts, L, M, AP_.view(), plan_AP_, plan_others_, others_, boundary_rows()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!AP_has_values_) {
     if (AP_.val.size() != entries) PetscCall(AP_.val.allocate(ex, entries));
     PetscCall(spgemm_numeric(ex, plan_AP_, L, M, AP_));
+    if (apart_) PetscCall(spgemm_put_values(ex, boundary_.rows(), 0, AP_.rows, AP_.ptr.data(), AP_.val.data()));
   }
   PetscCall(spgemm_numeric(ex, plan_own_, to_own, AP_.view(), own));
   if (!alone_) PetscCall(spgemm_numeric(ex, plan_others_, to_ghosts, AP_.view(), others_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local: in how many slices, whether the boundary is apart, and A_.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::choose_way(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops)
+{
+  constexpr std::int64_t few = 8; // one row in so many
+  const std::int64_t chosen = Ex::on_device ? std::int64_t{1} << 25 : std::int64_t{1} << 20, entries = A.diag.nnz + A.offd.nnz;
+  const std::int64_t copied = options_.copied_entries < 0 ? chosen : options_.copied_entries;
+  const bool ghosts = !A.ghosts.empty(), entry_by_entry = options_.run == 1 && options_.rows == 1;
+  const auto count_slices = [&] {
+    slices_ = 1;
+    if (form_ != ProductForm::two_products) return PetscErrorCode(PETSC_SUCCESS);
+    return slices_of_product(ex, options_, entries, rows_of_P_.rows(ops.P.rows()), &slices_);
+  };
+
+  PetscFunctionBegin;
+  if (ghosts && form_ == ProductForm::two_products && options_.kind == SpgemmKind::native && entry_by_entry && entries > copied &&
+      few * A.boundary.size() <= A.rows) {
+    PetscCall(count_slices());
+    apart_ = slices_ == 1;
+    if (apart_) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (ghosts) PetscCall(stack_rows(ex, blocks_of(A), A_));
+  PetscCall(count_slices());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,8 +128,6 @@ PetscErrorCode GalerkinProduct<Ex>::multiply_first(Ex &ex, const DistMatrix<Ex> 
   const CsrView<double> L = left(A), M = right(ops.P), to_own = ops.Rt.to_own.view(), to_ghosts = ops.Rt.to_ghosts.view();
 
   PetscFunctionBegin;
-  slices_ = 1;
-  if (form_ == ProductForm::two_products) PetscCall(slices_of_product(ex, options_, L, M, &slices_));
   if (slices_ > 1) {
     PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_own, ops), to_own, L, M, own, sliced_own_));
     if (!alone_) PetscCall(sliced_product_symbolic(ex, options_, slices_of(to_ghosts, ops), to_ghosts, L, M, others_, sliced_others_));
@@ -149,9 +174,14 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const
   SpgemmOptions options = options_;
 
   PetscFunctionBegin;
-  if (form_ != ProductForm::two_products || slices_ > 1 || AP_stays_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (form_ != ProductForm::two_products || slices_ > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (AP_stays_) {
+    if (apart_) PetscCall(boundary_.multiply(ex, A, rows_of_P_.rows(ops.P.rows())));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (apart_) PetscCall(boundary_.create(ex, options_, A, rows_of_P_.rows(ops.P.rows())));
   options.values_bytes = options_.window_bytes;
-  PetscCall(spgemm_product(ex, options, left(A), right(ops.P), AP_, plan_AP_));
+  PetscCall(spgemm_product(ex, options, left(A), right(ops.P), AP_, plan_AP_, boundary_rows()));
   AP_has_values_ = AP_.val.size() == AP_.col.size();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -166,10 +196,11 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::forget_AP(Ex &ex, bool a
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   AP_.val.release();
-  if (again && !AP_stays_) PetscCall(memory_to_spare(ex, AP_.bytes() + plan_AP_.bytes(), &AP_stays_));
+  if (again && !AP_stays_) PetscCall(memory_to_spare(ex, AP_.bytes() + plan_AP_.bytes() + boundary_.bytes(), &AP_stays_));
   if (AP_stays_) PetscFunctionReturn(PETSC_SUCCESS);
   AP_ = {};
   plan_AP_ = {};
+  boundary_.forget();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,8 +219,8 @@ PetscErrorCode GalerkinProduct<Ex>::note_places(Ex &ex, const DistMatrix<Ex> &A,
   });
 }
 
-// Collective: others_ to the owners.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const TransferOperators<Ex> &ops)
+// Collective: others_ to the owners, who add them.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse)
 {
   RankRanges range;
   std::vector<PetscInt> wanted;
@@ -199,8 +230,8 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::send_rows(Ex &ex, const 
                     [&] { return split_rows(ex, sent_rows(ops), static_cast<int>(rows_of_P_.ghosts().size()), sent_diag_, sent_offd_); }));
   PetscCall(number_returned(ops.Rt.comm, ops.Rt.halo, others_.rows, range, wanted));
   PetscCall(back_.create(ops.Rt.comm, range, wanted));
-  PetscCall(attempt(ops.Rt.comm, [&] { return back_.allocate(ex); }));
-  PetscCall(arrived_.create(ex, ops.Rt.comm, back_, sent(ops)));
+  PetscCall(arrived_.create(
+      ex, ops.Rt.comm, back_, sent(ops), [&] { return back_.allocate(ex); }, [&] { return add_arrivals(ex, ops, coarse); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,16 +272,15 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
   form_ = form;
   options_ = options;
   PetscCall(coarse.set_rows(A.comm, ops.Rt.diag.cols));
-  PetscCall(connect(ex, A, ops));
-  PetscCall(attempt(A.comm, [&] {
+  PetscCall(connect(ex, A, ops, [&] {
     PetscFunctionBegin;
-    if (!A.ghosts.empty()) PetscCall(stack_rows(ex, blocks_of(A), A_));
+    PetscCall(choose_way(ex, A, ops));
     PetscCall(multiply_first(ex, A, ops, sums_of_own(coarse)));
     PetscCall(forget_AP(ex, false));
+    if (alone_) PetscCall(coarse.own_offd.make_empty(ex, coarse.rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  if (!alone_) PetscCall(send_rows(ex, ops));
-  PetscCall(attempt(A.comm, [&] { return alone_ ? coarse.own_offd.make_empty(ex, coarse.rows) : add_arrivals(ex, ops, coarse); }));
+  if (!alone_) PetscCall(send_rows(ex, ops, coarse));
   PetscCall(coarse.complete(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -261,7 +291,7 @@ PetscErrorCode GalerkinProduct<Ex>::refresh(Ex &ex, const DistMatrix<Ex> &A, con
   PetscFunctionBegin;
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
-    if (!A.ghosts.empty()) PetscCall(stack_values(ex, blocks_of(A), A_));
+    if (A_.ptr.size() > 0) PetscCall(stack_values(ex, blocks_of(A), A_));
     PetscCall(prepare_AP(ex, A, ops));
     PetscCall(multiply(ex, A, ops, sums_of_own(coarse)));
     PetscCall(forget_AP(ex, true));

@@ -12,9 +12,12 @@
 // SpgemmOptions::window_bytes at a time, see windowed_product.hpp, where other ranks' points need few of its rows and its pattern is not
 // that of blocks. Back ends other than native keep what they made of it, and it with that.
 //
+// Where few rows of a large A have ghosts, A is not copied for that: see boundary_product.hpp.
+//
 // Where even its pattern is more than SpgemmOptions::product_bytes, A P is formed in slices, see sliced_product.hpp, whatever the back end,
 // for the rows of own coarse points and for those of others' apart. The bits are the same.
 #pragma once
+#include "dist/boundary_product.hpp"
 #include "dist/gathered_rows.hpp"
 #include "dist/prolongator.hpp"
 #include "sparse/spgemm/sliced_product.hpp"
@@ -49,20 +52,32 @@ public:
   std::size_t bytes() const;
 
 private:
-  PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
+  PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, const LocalWork &after);
+  PetscErrorCode choose_way(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
   PetscErrorCode multiply_first(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
   PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
   PetscErrorCode multiply_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
   PetscErrorCode forget_AP(Ex &, bool again);
   PetscErrorCode note_places(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, const Csr<double, Ex> &own);
-  PetscErrorCode send_rows(Ex &, const TransferOperators<Ex> &ops);
+  PetscErrorCode send_rows(Ex &, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse);
   PetscErrorCode add_arrivals(Ex &, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse);
   PetscErrorCode add_arrivals_again(Ex &, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse);
 
-  // The factors on this rank, A's columns and P's rows in the order of their global indices; as they are where there is no ghost.
-  CsrView<double> left(const DistMatrix<Ex> &A) const { return A.ghosts.empty() ? A.diag : A_.view(); }
-  CsrView<double> right(const Prolongator<Ex> &P) const { return rows_of_P_.rows(P.rows()); }
+  // The factors on this rank, A's columns and P's rows in the order of their global indices; as they are where there is no ghost. Where the
+  // boundary is apart, own columns and rows alone.
+  CsrView<double> left(const DistMatrix<Ex> &A) const { return A_.ptr.size() > 0 ? A_.view() : A.diag.view(); }
+  CsrView<double> right(const Prolongator<Ex> &P) const
+  {
+    const DistRows own = P.rows();
+    CsrView<double> rows = rows_of_P_.rows(own);
+    if (!apart_) return rows;
+    rows.rows = own.diag.rows;
+    rows.nnz = own.diag.nnz + own.offd.nnz;
+    rows.ptr += ghosts_before_;
+    return rows;
+  }
+  GivenRows boundary_rows() const { return apart_ ? boundary_.rows() : GivenRows{}; }
   // A slice takes as much of R's entries, whichever part they are in.
   std::int64_t slices_of(const CsrView<double> &part_of_R, const TransferOperators<Ex> &ops) const
   {
@@ -109,6 +124,8 @@ private:
   int ghosts_before_ = 0;                 // of A's ghosts
   GatheredRows<Ex> rows_of_P_;            // its numbering is that of the products' columns
   Csr<double, Ex> A_, AP_, own_, others_; // others_: a row a ghost of P
+  bool apart_ = false;                    // boundary_ has the rows of A P for which A_ is there else
+  BoundaryProduct<Ex> boundary_;
   SpgemmPlan<Ex> plan_AP_, plan_own_, plan_others_;
   bool AP_has_values_ = false; // those of A and P
   bool AP_stays_ = false;      // its pattern, and all of it with other back ends than native

@@ -1,15 +1,18 @@
 #include "dist/gathered_rows.hpp"
 
-#include "dist/attempt.hpp"
-
 namespace amgkit
 {
-template <class Ex> PetscErrorCode GatheredRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B, int before)
+template <class Ex>
+PetscErrorCode GatheredRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B, int before, const LocalWork &after)
 {
   PetscFunctionBegin;
   rows_before_ = before;
-  PetscCall(ghost_.create(ex, comm, halo, B));
-  PetscCall(attempt(comm, [&] { return apart(B) ? PETSC_SUCCESS : stack_rows(ex, ghost_.around(B, rows_before_), stacked_); }));
+  PetscCall(ghost_.create(ex, comm, halo, B, {}, [&] {
+    PetscFunctionBegin;
+    if (!apart(B)) PetscCall(stack_rows(ex, ghost_.around(B, rows_before_), stacked_));
+    if (after) PetscCall(after());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,8 +7,9 @@ namespace amgkit
 {
 template <class Ex> class GatheredRows {
 public:
-  // Collective, once; as GhostRows::create(). B's rows stand behind `before` ghosts of the halo.
-  PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B, int before);
+  // Collective, once; as GhostRows::create(). B's rows stand behind `before` ghosts of the halo. after(): what follows locally, with the
+  // rows in place.
+  PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B, int before, const LocalWork &after = {});
   // Collective: for other values of B on the same pattern. Allocates nothing.
   PetscErrorCode update(Ex &, const DistRows &B);
 

@@ -151,8 +151,9 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::exchange(Ex &ex, Columns *colu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local: from the global columns that have arrived, and B's ghosts, the distinct ghosts and the numbers of both.
-template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const DistRows &B, const std::uint64_t *columns_arrived)
+// Local: from the global columns that have arrived, and B's ghosts, the distinct ghosts and the numbers of both. There are `end` columns.
+template <class Ex>
+PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const DistRows &B, std::uint64_t end, const std::uint64_t *columns_arrived)
 {
   const std::vector<std::uint64_t> known(B.ghosts->begin(), B.ghosts->end());
   const auto k = static_cast<std::int64_t>(known.size()), n = k + arrived_.entries;
@@ -168,7 +169,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::number_columns(Ex &ex, const D
   PetscCall(memory_from_host(ex, global.data(), known.data(), known.size() * sizeof(std::uint64_t)));
   PetscCall(unpack(ex, arrived_.message(nullptr), columns_arrived, global.data() + k));
   PetscCall(keys_of_ghosts(ex, n, global.data(), columns, key.data()));
-  PetscCall(number_distinct(ex, key, position.data(), distinct));
+  PetscCall(number_distinct(ex, key, end, position.data(), distinct));
   ghosts_.assign(distinct.begin(), distinct.end());
   before_ = ghosts_before(ghosts_, B.first);
   const auto cols = static_cast<std::int64_t>(ghosts_.size()) + columns.own;
@@ -190,7 +191,7 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::create_empty(Ex &ex, const Dis
   PetscCall(arrived_.ptr.allocate(ex, 1));
   PetscCall(memory_zero(ex, arrived_.ptr.data(), arrived_.ptr.bytes()));
   cols_ = B.diag.cols;
-  if (!B.ghosts->empty()) PetscCall(number_columns(ex, B, nullptr));
+  if (!B.ghosts->empty()) PetscCall(number_columns(ex, B, static_cast<std::uint64_t>(B.ghosts->back()) + 1, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -200,27 +201,44 @@ template <class Ex> PetscErrorCode GhostRows<Ex>::take_values(Ex &ex)
   return unpack(ex, arrived_.message(nullptr), static_cast<const double *>(arrived_.buffer.data()), val_.data());
 }
 
-template <class Ex> PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B)
+template <class Ex>
+PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, const DistRows &B, const LocalWork &before,
+                                     const LocalWork &after)
 {
   Array<int, Ex> length;
   Columns columns;
+  std::int64_t end = B.first + B.diag.cols; // of the columns of all ranks
 
   PetscFunctionBegin;
   halo_ = &halo;
-  if (!halo.active()) PetscFunctionReturn(attempt(comm, [&] { return create_empty(ex, B); }));
-  PetscCall(attempt(comm, [&] {
+  if (!halo.active())
+    PetscFunctionReturn(attempt(comm, [&] {
+      PetscFunctionBegin;
+      if (before) PetscCall(before());
+      PetscCall(create_empty(ex, B));
+      if (after) PetscCall(after());
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+  const auto measure = [&] {
     PetscFunctionBegin;
+    if (before) PetscCall(before());
     PetscCall(length.allocate(ex, B.diag.rows));
     PetscCall(row_lengths(ex, {B.diag, B.offd}, length.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }));
+  };
+  PetscCall(attempt(comm, measure, {&end, 1}));
   PetscCall(halo.exchange(ex, length.data()));
   PetscCall(attempt(comm, [&] { return pack(ex, length.data(), B, columns); }));
   PetscCall(connect(comm, columns));
   PetscCall(exchange(ex, &columns));
   columns.sent.release();
   PetscCall(take_values(ex));
-  PetscCall(attempt(comm, [&] { return number_columns(ex, B, columns.arrived.data()); }));
+  PetscCall(attempt(comm, [&] {
+    PetscFunctionBegin;
+    PetscCall(number_columns(ex, B, static_cast<std::uint64_t>(end), columns.arrived.data()));
+    if (after) PetscCall(after());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -170,7 +170,7 @@ template <class Ex> PetscErrorCode Redistribution<Ex>::unpack(Ex &ex, const Mess
   PetscCall(upload(ex, {0}, begin));
   PetscCall(upload(ex, {0}, base));
   PetscCall(keys_of_pieces(ex, 1, begin.data(), base.data(), to.own_offd.col.data(), key));
-  PetscCall(number_distinct(ex, key, to.own_offd.col.data(), ghosts));
+  PetscCall(number_distinct(ex, key, static_cast<std::uint64_t>(to.global_rows()), to.own_offd.col.data(), ghosts));
   to.own_offd.cols = static_cast<int>(ghosts.size());
   to.ghosts.clear();
   for (const std::uint64_t g : ghosts) to.ghosts.push_back(static_cast<PetscInt>(g) + (static_cast<PetscInt>(g) < first ? 0 : rows_));

@@ -41,7 +41,7 @@ PetscErrorCode coarse_columns(Ex &ex, const DistMatrix<Ex> &A, const BlockSelect
   PetscCall(key.allocate(ex, points.ghosts.size()));
   PetscCall(memory_copy(ex, key.data(), points.ghosts.data(), key.bytes()));
   PetscCall(position.allocate(ex, key.size()));
-  PetscCall(number_distinct(ex, key, position.data(), distinct));
+  PetscCall(number_distinct(ex, key, static_cast<std::uint64_t>(points.range.back()), position.data(), distinct));
   PetscCall(gather(ex, B.diag.col.size(), B.diag.col.data(), points.number.data(), B.diag.col.data()));
   PetscCall(gather(ex, B.offd.col.size(), B.offd.col.data(), static_cast<const int *>(position.data()), B.offd.col.data()));
   B.first = first;

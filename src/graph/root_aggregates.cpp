@@ -58,7 +58,7 @@ template <class Ex> struct Joining {
     PetscCall(number_own_aggregates(ex, joined, first, first + roots.count, aggregates.id.data(), strangers, theirs));
     const std::int64_t count = theirs.size();
     PetscCall(position.allocate(ex, count));
-    PetscCall(number_distinct(ex, theirs, position.data(), distinct));
+    PetscCall(number_distinct(ex, theirs, static_cast<std::uint64_t>(roots.range.back()), position.data(), distinct));
     PetscCall(number_ghost_aggregates(ex, count, strangers.data(), position.data(), roots.count, aggregates.id.data()));
     aggregates.ghosts.assign(distinct.begin(), distinct.end());
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,6 +2,7 @@
 
 #include "support/petsc_problems.hpp"
 
+#include <array>
 #include <new>
 
 namespace amgkit::test
@@ -11,6 +12,19 @@ TEST(Attempt, EveryRankLearnsOfSuccess)
   bool none_left = true;
   OK(out_of_memory([] { return attempt(PETSC_COMM_WORLD, [] { return PETSC_SUCCESS; }); }, &none_left));
   EXPECT_FALSE(none_left);
+}
+
+// As they are when the work has ended
+TEST(Attempt, EveryRankLearnsTheLargestNumbers)
+{
+  std::array<std::int64_t, 2> numbers = {7, 7};
+  const auto work = [&] {
+    numbers = {(std::int64_t{1} << 40) + rank_of_world(), -rank_of_world()};
+    return PETSC_SUCCESS;
+  };
+  OK(attempt(PETSC_COMM_WORLD, work, numbers));
+  EXPECT_EQ(numbers[0], (std::int64_t{1} << 40) + size_of_world() - 1);
+  EXPECT_EQ(numbers[1], 0);
 }
 
 // Counts what a user would read.

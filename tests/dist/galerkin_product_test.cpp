@@ -270,6 +270,35 @@ TYPED_TEST(GalerkinProductTest, SlicesChangeNothing)
   });
 }
 
+// A long grid, few rows of which have ghosts: the same bits with and without a copy of A, which takes memory; made, and refreshed twice.
+TYPED_TEST(GalerkinProductTest, RowsWithGhostsApartChangeNothing)
+{
+  const CoarseProblem problem = {"long", grid7(3, 3, 80), random_prolongator(720, 90, 3, 5)};
+  std::array<Coarse, 3> expected, got;
+  std::size_t bytes = 0;
+  for (const std::int64_t window_bytes : {std::int64_t{1} << 20, std::int64_t{1000}, std::int64_t{1}}) {
+    for (const std::int64_t copied : {INT64_MAX, std::int64_t{0}}) {
+      SpgemmOptions options = in_windows(window_bytes);
+      options.copied_entries = copied;
+      Product<TypeParam> made(problem, Split::even, Split::even);
+      OK(made.problem.distribute(this->ex));
+      OK(made.create(this->ex, ProductForm::two_products, options));
+      if (copied > 0) bytes = made.product.bytes();
+      EXPECT_EQ(made.product.bytes() < bytes, copied == 0 && size_of_world() > 1);
+      OK(download(this->ex, made.coarse, got[0]));
+      expect_product(got[0], made);
+      for (const int again : {1, 2}) {
+        for (double &value : made.problem.whole_A.val) value = 0.1 - value * 1.25;
+        OK(made.problem.set_matrix(this->ex));
+        OK(made.product.refresh(this->ex, made.problem.A, made.operators(), made.coarse));
+        OK(download(this->ex, made.coarse, got[static_cast<std::size_t>(again)]));
+      }
+      if (expected[0].ghosts.empty() && expected[0].values.empty()) expected = got;
+      EXPECT_TRUE(got == expected) << window_bytes << " bytes, " << copied << " entries";
+    }
+  }
+}
+
 // Nodes of 3 unknowns, aggregates of 6, none on two ranks: made and refreshed, the same bits with and without blocks.
 TYPED_TEST(GalerkinProductTest, BlocksChangeNothing)
 {

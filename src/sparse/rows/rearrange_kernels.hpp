@@ -1,3 +1,4 @@
+#include "base/bits.hpp"
 #include "base/parallel.hpp"
 #include "sparse/rows/rearrange.hpp"
 #include "sparse/rows/search.hpp"
@@ -155,8 +156,46 @@ PetscErrorCode keys_of_pieces(Ex &ex, int pieces, const int *begin, const std::u
   });
 }
 
+namespace
+{
 template <class Ex>
-PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, int *position, std::vector<std::uint64_t> &distinct)
+PetscErrorCode number_marked(Ex &ex, const Array<std::uint64_t, Ex> &keys, std::uint64_t end, int *position,
+                             std::vector<std::uint64_t> &distinct)
+{
+  const auto words = static_cast<std::int64_t>((end + 31) / 32);
+  const std::uint64_t *key = keys.data();
+  Array<unsigned, Ex> marks;
+  Array<int, Ex> before;
+  Array<std::uint64_t, Ex> list;
+  std::int64_t count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(marks.allocate(ex, words));
+  PetscCall(before.allocate(ex, words + 1));
+  unsigned *mark = marks.data();
+  int *smaller = before.data();
+  PetscCall(memory_zero(ex, mark, marks.bytes()));
+  PetscCall(for_each(ex, keys.size(), [=] AMGKIT_FN(std::int64_t k) {
+    if (key[k] != no_key) atomic_or(&mark[key[k] / 32], 1U << key[k] % 32);
+  }));
+  PetscCall(for_each(ex, words, [=] AMGKIT_FN(std::int64_t w) { smaller[w] = bits_set(mark[w]); }));
+  PetscCall(exclusive_scan(ex, words, smaller, &count));
+  PetscCall(list.allocate(ex, count));
+  std::uint64_t *out = list.data();
+  PetscCall(for_each(ex, words, [=] AMGKIT_FN(std::int64_t w) {
+    int at = smaller[w];
+    for_bits(mark[w], [&](int bit) { out[at++] = static_cast<std::uint64_t>(32 * w + bit); });
+  }));
+  PetscCall(for_each(ex, keys.size(), [=] AMGKIT_FN(std::int64_t k) {
+    const std::uint64_t word = key[k] / 32;
+    position[k] = key[k] == no_key ? -1 : smaller[word] + bits_set(mark[word] & ((1U << key[k] % 32) - 1));
+  }));
+  PetscCall(download(ex, list.data(), list.size(), distinct));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
+PetscErrorCode number_sorted(Ex &ex, Array<std::uint64_t, Ex> &keys, int *position, std::vector<std::uint64_t> &distinct)
 {
   constexpr int bits = 8 * sizeof(PetscInt); // no_key's lowest are larger than any other key
   const std::int64_t n = keys.size();
@@ -182,6 +221,16 @@ PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, int *posi
   }));
   PetscCall(download(ex, list.data(), list.size(), distinct));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <class Ex>
+PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, std::uint64_t end, int *position,
+                               std::vector<std::uint64_t> &distinct)
+{
+  distinct.clear();
+  if (keys.size() == 0) return PETSC_SUCCESS;
+  return end / 8 <= keys.bytes() ? number_marked(ex, keys, end, position, distinct) : number_sorted(ex, keys, position, distinct);
 }
 
 using Space = AMGKIT_SPACE;

@@ -87,10 +87,10 @@ PetscErrorCode fill_slice(Ex &ex, const SpgemmOptions &options, CsrView<double> 
 } // namespace
 
 template <class Ex>
-PetscErrorCode slices_of_product(Ex &ex, const SpgemmOptions &options, const CsrView<double> &A, const CsrView<double> &P,
+PetscErrorCode slices_of_product(Ex &ex, const SpgemmOptions &options, std::int64_t entries_of_A, const CsrView<double> &P,
                                  std::int64_t *slices)
 {
-  const double bytes_of_A = 12.0 * static_cast<double>(A.nnz), bytes_of_AP = bytes_of_A * P.average() / 2;
+  const double bytes_of_A = 12.0 * static_cast<double>(entries_of_A), bytes_of_AP = bytes_of_A * P.average() / 2;
   double bytes = 0;
 
   PetscFunctionBegin;

@@ -34,7 +34,7 @@ template <class Ex> struct SlicedPlan {
 // estimate that costs no pass: two products make an entry of A P. There are 2 at 7-point, 5 to 8 at 27-point and on coarser levels; where
 // none meet, A P is twice as large. Rows of A P that several slices need come on top of it, and what a back end other than native takes.
 template <class Ex>
-PetscErrorCode slices_of_product(Ex &, const SpgemmOptions &, const CsrView<double> &A, const CsrView<double> &P, std::int64_t *slices);
+PetscErrorCode slices_of_product(Ex &, const SpgemmOptions &, std::int64_t entries_of_A, const CsrView<double> &P, std::int64_t *slices);
 
 // C's pattern, in up to so many slices; C's values allocated, not set. Waits. Errors as spgemm_symbolic(). C and plan are then undefined.
 template <class Ex>

@@ -106,9 +106,9 @@ namespace
 // most_values: see native_symbolic()
 template <class Ex>
 PetscErrorCode find_pattern(Ex &ex, const SpgemmOptions &options, const CsrView<double> &A, const CsrView<double> &B,
-                            std::int64_t most_values, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+                            std::int64_t most_values, const GivenRows &given, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
-  const bool empty = A.nnz == 0 || B.nnz == 0;
+  const bool empty = (A.nnz == 0 || B.nnz == 0) && given.C.nnz == 0;
 
   PetscFunctionBegin;
   PetscCall(check_fit(A, B));
@@ -117,7 +117,7 @@ PetscErrorCode find_pattern(Ex &ex, const SpgemmOptions &options, const CsrView<
   if constexpr (has_other<Ex>) {
     if (plan.kind != SpgemmKind::native) PetscFunctionReturn(other_symbolic(ex, A, B, C, plan));
   }
-  PetscCall(native_symbolic(ex, options, A, B, most_values, C, plan));
+  PetscCall(native_symbolic(ex, options, A, B, most_values, given, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -126,22 +126,28 @@ template <class Ex>
 PetscErrorCode spgemm_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C,
                                SpgemmPlan<Ex> &plan)
 {
-  return find_pattern(ex, options, A, B, 0, C, plan);
+  return find_pattern(ex, options, A, B, 0, {}, C, plan);
 }
 
 template <class Ex>
-PetscErrorCode spgemm_product(Ex &ex, SpgemmOptions options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+PetscErrorCode spgemm_product(Ex &ex, SpgemmOptions options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan,
+                              const GivenRows &given)
 {
   const std::int64_t most_values = options.values_bytes / static_cast<std::int64_t>(sizeof(double));
 
   PetscFunctionBegin;
+  PetscCheck(given.n() == 0 || (options.kind == SpgemmKind::native && options.run == 1 && options.rows == 1), PETSC_COMM_SELF,
+             PETSC_ERR_SUP, "Rows are given to native alone, and not with runs or blocks");
+  PetscCheck(given.n() == 0 || given.C.cols == B.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Rows of %d columns are given, not of %d",
+             given.C.cols, B.cols);
   options.with_values = false;
-  PetscCall(find_pattern(ex, options, A, B, most_values, C, plan));
+  PetscCall(find_pattern(ex, options, A, B, most_values, given, C, plan));
   if (plan.kind == SpgemmKind::native) {
     if (C.val.size() == C.col.size() || C.col.size() > most_values) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(C.val.allocate(ex, C.col.size()));
   }
   PetscCall(spgemm_numeric(ex, plan, A, B, C));
+  if (given.n() > 0) PetscCall(spgemm_put_values(ex, given, 0, C.rows, C.ptr.data(), C.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,6 +31,9 @@ struct SpgemmOptions {
   // About so many for A P in R (A P) with the rows of A that it is made of, see sliced_product.hpp; 0: half of what is free, as slices
   // share rows and find their patterns twice: four of them at 7-point 256³ take 261 ms for a setup of 206.
   std::int64_t product_bytes = 0;
+  // native: R A P may do without a copy of A with ghosts among its columns where A has more entries on a rank, see boundary_product.hpp;
+  // -1: 2^25 on GPUs, where such a product has some more kernels to launch, 2^20 on hosts.
+  std::int64_t copied_entries = -1;
   // native: at most about so many for the values of A P in R (A P), where that is possible, see windowed_product.hpp.
   std::int64_t window_bytes = std::int64_t{128} << 20;
   // The right factor's columns come in complete aligned runs: a row that has one of the columns run I to run I + run - 1 has them all.
@@ -101,10 +104,22 @@ PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, C
 template <class Ex>
 PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
 
+// Some rows of a product that are not those of A B: row row[l] of it is row l of C. row ascends. All are in the space's memory.
+struct GivenRows {
+  const int *row = nullptr;
+  CsrView<double> C;
+
+  int n() const { return C.rows; }
+};
 // Both at once: C's pattern, and its values where options.values_bytes allows them; C.val is else empty. On a plain host native takes one
 // pass for both where it sums neither runs nor blocks. Waits. Errors: as spgemm_symbolic().
+// given, native without runs and blocks: C has these rows, which have at least the columns of their rows of A B. Numeric calls spoil their
+// values; spgemm_put_values() sets them again.
 template <class Ex>
-PetscErrorCode spgemm_product(Ex &, SpgemmOptions options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
+PetscErrorCode spgemm_product(Ex &, SpgemmOptions options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan,
+                              const GivenRows &given = {});
+// val[ptr[i], ...] <- the values of the rows first <= i < end of C that are given. ptr: C's.
+template <class Ex> PetscErrorCode spgemm_put_values(Ex &, const GivenRows &given, int first, int end, const int *ptr, double *val);
 
 // Once a plan: notes where each product of the pattern goes, 1 byte a product and 4 a row of C. Numeric calls then look nothing up, and
 // read no columns of B and C, but for long rows, of more than 256 columns, or runs, or 128 blocks. It changes no bit of C. native, of two

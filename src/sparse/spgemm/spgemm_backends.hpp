@@ -7,7 +7,7 @@ namespace amgkit
 // With C's values where one pass finds both and there are at most most_values of them; C.val has else what with_values says.
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, CsrView<double> B, std::int64_t most_values,
-                               Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
+                               const GivenRows &given, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);
 // part: nullptr for all rows
 template <class Ex>
 PetscErrorCode native_numeric(Ex &, const SpgemmPlan<Ex> &plan, const SpgemmPart *part, CsrView<double> A, CsrView<double> B,

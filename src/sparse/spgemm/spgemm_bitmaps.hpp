@@ -1,6 +1,7 @@
 // The columns of rows of C that are too long for a hash table, as one bit for each column that C could have: setting bits needs no order
 // and gives the columns sorted.
 #pragma once
+#include "base/bits.hpp"
 #include "sparse/spgemm/spgemm_factors.hpp"
 
 namespace amgkit::spgemm
@@ -15,13 +16,6 @@ struct Slice {
   unsigned *bits;            // block_words of each block of each row
   int *before;               // columns in the blocks before block b of row l, b + blocks l
 };
-
-AMGKIT_FN inline int bits_set(unsigned x)
-{
-  x -= x >> 1 & 0x55555555U;
-  x = (x & 0x33333333U) + (x >> 2 & 0x33333333U);
-  return static_cast<int>(((x + (x >> 4)) & 0x0f0f0f0fU) * 0x01010101U >> 24);
-}
 
 template <class In, class Ex> PetscErrorCode set_bits(Ex &ex, const In &in, const Slice &slice)
 {
@@ -80,8 +74,7 @@ template <class Ex> PetscErrorCode fill_slice(Ex &ex, const Slice &slice, const 
     int at = ptr[slice.row[l]] + slice.before[b] - slice.before[l * slice.blocks];
     for (int w = 0; w < block_words; w++) {
       const int first = static_cast<int>(b % slice.blocks) * block_columns + 32 * w;
-      for (unsigned bits = slice.bits[b * block_words + w]; bits != 0; bits &= bits - 1)
-        col[at++] = first + bits_set((bits & (~bits + 1)) - 1);
+      for_bits(slice.bits[b * block_words + w], [&](int bit) { col[at++] = first + bit; });
     }
   });
 }

@@ -19,9 +19,10 @@
 
 namespace amgkit::spgemm
 {
-// next[i] of a row i of C whose columns were found in a table of size t and are kept. Smaller values: the size of table to try next, or
-// done.
+// next[i] of a row i of C whose columns were found in a table of size t and are kept; of a row whose columns others write. Smaller values:
+// the size of table to try next, or done.
 constexpr int kept_from(int t) { return done + 1 + t; }
+constexpr int left_out = kept_from(tables);
 
 // Where the columns of rows are kept that try a table of size t: those of the l-th at place[slots_of(t) l] and after, ascending. A row with
 // more than `most` is not kept.
@@ -162,6 +163,14 @@ public:
       if (kept_.size() > kept_before) lists_.push_back(std::move(list));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // write() leaves these rows out, if they fit a table with sums.
+  PetscErrorCode leave(Ex &ex, const GivenRows &given)
+  {
+    const int *row = given.row;
+    unsigned char *next = nexts_.data();
+    return for_each(ex, given.n(), [=] AMGKIT_FN(std::int64_t l) { next[row[l]] = left_out; });
   }
 
   // col <- C's columns, ascending in each row, where the counts have become ptr, and plan has C's rows.

@@ -8,6 +8,7 @@
 #include "sparse/rows/block_patterns.hpp"
 #include "sparse/spgemm/spgemm_backends.hpp"
 #include "sparse/spgemm/spgemm_columns.hpp"
+#include "sparse/spgemm/spgemm_given.hpp"
 #include "sparse/spgemm/spgemm_lanes.hpp"
 #include "sparse/spgemm/spgemm_marks.hpp"
 #include "sparse/spgemm/spgemm_weights.hpp"
@@ -71,7 +72,7 @@ template <class Ex> PetscErrorCode sort_rows(Ex &ex, int rows, const int *ptr, i
 // blocks.
 template <class In, class Ex>
 PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int run, [[maybe_unused]] std::int64_t most_values,
-                        Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+                        const GivenRows &given, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
   Array<int, Ex> weights, offsets, columns;
   RowColumns<Ex> found;
@@ -85,11 +86,14 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
   PetscCall(weigh_columns(ex, in, weights));
   PetscCall(weigh_rows(ex, left, weights.data(), ptr));
   weights.release();
+  PetscCall(count_given(ex, given, true, ptr));
   if constexpr (Ex::one_by_one) {
     plan.products = std::accumulate(ptr, ptr + rows, std::int64_t{0});
-    PetscCall(list_by_marks(ex, in, rows, most_values, ptr, columns, C.val, &nnz));
+    PetscCall(list_by_marks(ex, in, rows, most_values, given, ptr, columns, C.val, &nnz));
   } else {
     PetscCall(found.count(ex, options, in, rows, most_with_sums(plan, largest) * plan.run / run, ptr, &plan.products));
+    PetscCall(found.leave(ex, given));
+    PetscCall(count_given(ex, given, false, ptr));
     PetscCall(exclusive_scan(ex, rows, ptr, nullptr));
   }
   plan.products *= std::int64_t{plan.rows} * plan.inner * run;
@@ -100,6 +104,7 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
   if constexpr (!Ex::one_by_one) {
     PetscCall(columns.allocate(ex, nnz));
     PetscCall(found.write(ex, options, in, plan, ptr, columns.data()));
+    PetscCall(put_given(ex, given, 0, rows, given.C.col, ptr, columns.data()));
     found = {};
   }
   if (plan.rows == 1 && run == 1) {
@@ -316,7 +321,7 @@ PetscErrorCode look_for_blocks(Ex &ex, const SpgemmOptions &options, const CsrVi
 
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<double> A, CsrView<double> B, std::int64_t most_values,
-                               Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
+                               const GivenRows &given, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
   const int run = options.run;
   Csr<double, Ex> blocks;
@@ -325,13 +330,13 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
   PetscCall(look_for_blocks(ex, options, A, B, blocks, plan));
   if (plan.rows > 1) {
     plan.run = run;
-    PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{blocks.view(), plan.runs.view()}, run, 0, C, plan));
+    PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{blocks.view(), plan.runs.view()}, run, 0, {}, C, plan));
   }
   blocks = {};
-  if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, B}, 1, most_values, C, plan));
+  if (run == 1) PetscFunctionReturn(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, B}, 1, most_values, given, C, plan));
   PetscCall(find_runs(ex, B, run, plan.runs));
   plan.run = run == 2 || run == 3 || run == 6 ? run : 1;
-  PetscCall(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, plan.runs.view()}, run, 0, C, plan));
+  PetscCall(spgemm::symbolic(ex, options, spgemm::TwoFactors{A, plan.runs.view()}, run, 0, {}, C, plan));
   if (plan.run == 1) plan.runs = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -366,7 +371,7 @@ PetscErrorCode native_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
 
   PetscFunctionBegin;
   if (options.run > 1) PetscCall(find_runs(ex, P, options.run, runs));
-  PetscCall(spgemm::symbolic(ex, options, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, 0, C, plan));
+  PetscCall(spgemm::symbolic(ex, options, spgemm::ThreeFactors{R, A, options.run > 1 ? runs.view() : P}, options.run, 0, {}, C, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Ex>
@@ -376,10 +381,16 @@ PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
   return spgemm::numeric<1>(ex, spgemm::ThreeFactors{R, A, P}, plan, spgemm::all_of(plan), C);
 }
 
+template <class Ex> PetscErrorCode spgemm_put_values(Ex &ex, const GivenRows &given, int first, int end, const int *ptr, double *val)
+{
+  return spgemm::put_given(ex, given, first, end, given.C.val, ptr, val);
+}
+
 using Space = AMGKIT_SPACE;
 using View = CsrView<double>;
-template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, std::int64_t, Csr<double, Space> &,
+template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, std::int64_t, const GivenRows &, Csr<double, Space> &,
                                         SpgemmPlan<Space> &);
+AMGKIT_INSTANTIATE(spgemm_put_values)
 template PetscErrorCode native_symbolic(Space &, const SpgemmOptions &, View, View, View, Csr<double, Space> &, SpgemmPlan<Space> &);
 AMGKIT_INSTANTIATE(find_parts)
 template PetscErrorCode native_numeric(Space &, const SpgemmPlan<Space> &, const SpgemmPart *, View, View, const SpgemmRows &);

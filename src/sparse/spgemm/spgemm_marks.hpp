@@ -28,102 +28,136 @@ inline void sort_columns(int *col, int n)
   }
 }
 
-// C's rows as they are found, with room for more.
-struct FoundRows {
+// C's rows, one after the other, with room for more.
+class RowsByMarks {
+public:
   Array<int, Host> columns;
-  Array<double, Host> values; // empty where they are not wanted
+  Array<double, Host> values; // while there are at most most_values of them
+  std::int64_t end = 0;       // entries
 
-  // Room for so many entries, of which the first stay.
-  PetscErrorCode make_room(Host &ex, std::int64_t entries, std::int64_t stay, bool with_values)
+  PetscErrorCode create(Host &ex, int cols, std::int64_t most_values)
   {
     PetscFunctionBegin;
-    if (entries <= columns.size()) PetscFunctionReturn(PETSC_SUCCESS);
-    entries = std::max(entries, 2 * columns.size());
-    PetscCall(enlarge(ex, entries, stay, columns));
-    if (with_values) PetscCall(enlarge(ex, entries, stay, values));
+    most_values_ = most_values;
+    PetscCall(last_row_.allocate(ex, cols));
+    std::fill_n(last_row_.data(), cols, -1);
+    if (!with_values()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(sums_.allocate(ex, cols));
+    std::fill_n(sums_.data(), cols, 0.0);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  bool with_values() const { return most_values_ > 0; }
+  // The next row, i, of the product, which has so many columns at most.
+  template <class In> PetscErrorCode add(Host &ex, const In &in, int i, int most)
+  {
+    PetscFunctionBegin;
+    PetscCall(make_room(ex, std::int64_t{most} + 1)); // one more, see list()
+    int *list_here = columns.data() + end, n = 0;
+    if (with_values()) {
+      double *sum = sums_.data(), *value = values.data() + end;
+      n = list(in, i, list_here, [&](int column, int k, int e, int r) { sum[column] += in.weighted(e, in.A.val[r]) * in.B.val[k]; });
+      sort_columns(list_here, n);
+      for (int t = 0; t < n; t++) value[t] = std::exchange(sum[list_here[t]], 0);
+    } else {
+      n = list(in, i, list_here, [](int, int, int, int) {});
+      sort_columns(list_here, n);
+    }
+    go_on(n);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // The next row is row l of C.
+  PetscErrorCode add(Host &ex, const CsrView<double> &C, int l)
+  {
+    const int first = C.ptr[l], n = C.ptr[l + 1] - first;
+
+    PetscFunctionBegin;
+    PetscCall(make_room(ex, n));
+    std::copy_n(C.col + first, n, columns.data() + end);
+    if (with_values()) std::copy_n(C.val + first, n, values.data() + end);
+    go_on(n);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
-  template <class T> static PetscErrorCode enlarge(Host &ex, std::int64_t entries, std::int64_t stay, Array<T, Host> &array)
+  // The columns of row i, as they come; returns how many. For each product, use(its column, k, e, r): of entry k of B, and entry r of A as
+  // entry e of the left factor weighs it. There is no branch, which would often be mispredicted: a place more is written than there are
+  // columns.
+  template <class In, class Use> int list(const In &in, int i, int *to, Use use)
+  {
+    int *last = last_row_.data(), n = 0;
+    in.for_parts(in.row(i), [&](const Segment &part, int e) {
+      for (int r = part.begin; r < part.end; r++) {
+        const int j = in.A.col[r];
+        for (int k = in.B.ptr[j]; k < in.B.ptr[j + 1]; k++) {
+          const int column = in.B.col[k];
+          to[n] = column;
+          n += last[column] != i;
+          last[column] = i;
+          use(column, k, e, r);
+        }
+      }
+    });
+    return n;
+  }
+  void go_on(int n)
+  {
+    end += n;
+    if (end <= most_values_) return;
+    most_values_ = 0;
+    values.release();
+  }
+  PetscErrorCode make_room(Host &ex, std::int64_t more)
+  {
+    PetscFunctionBegin;
+    if (end + more <= columns.size()) PetscFunctionReturn(PETSC_SUCCESS);
+    const std::int64_t entries = std::max(end + more, 2 * columns.size());
+    PetscCall(enlarge(ex, entries, columns));
+    if (with_values()) PetscCall(enlarge(ex, entries, values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class T> PetscErrorCode enlarge(Host &ex, std::int64_t entries, Array<T, Host> &array)
   {
     Array<T, Host> longer;
 
     PetscFunctionBegin;
     PetscCall(longer.allocate(ex, entries));
-    std::copy_n(array.data(), stay, longer.data());
+    std::copy_n(array.data(), end, longer.data());
     array = std::move(longer);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+
+  std::int64_t most_values_ = 0;
+  Array<int, Host> last_row_; // that has each column
+  Array<double, Host> sums_;  // of the present row; else 0
 };
 
-// The columns of row i of C, in list, as they come; returns how many. last[j]: the last row that had column j. For each product,
-// use(j, k, e, r): of entry k of B, and entry r of A as entry e of the left factor weighs it. There is no branch, which would often be
-// mispredicted: a place more is written than there are columns.
-template <class In, class Use> int list_row(const In &in, int i, int *last, int *list, Use use)
-{
-  int n = 0;
-  in.for_parts(in.row(i), [&](const Segment &part, int e) {
-    for (int r = part.begin; r < part.end; r++) {
-      const int j = in.A.col[r];
-      for (int k = in.B.ptr[j]; k < in.B.ptr[j + 1]; k++) {
-        const int column = in.B.col[k];
-        list[n] = column;
-        n += last[column] != i;
-        last[column] = i;
-        use(column, k, e, r);
-      }
-    }
-  });
-  return n;
-}
-
-// ptr[i]: products of row i of C -> where its columns begin, the end in ptr[rows] and *nnz. columns <- C's, in ascending order
+// ptr[i]: products of row i of C, 0 if it is given -> where its columns begin, the end in ptr[rows] and *nnz. columns <- C's, ascending
 // in each row. values <- C's, if there are at most most_values of them, else empty. In one pass: room for the next row is made where there
 // may be too little, so that columns, and values, stand in memory up to three times. It ends with a row that makes them too many for int.
 template <class In>
-PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, std::int64_t most_values, int *ptr, Array<int, Host> &columns,
-                             Array<double, Host> &values, std::int64_t *nnz)
+PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, std::int64_t most_values, const GivenRows &given, int *ptr,
+                             Array<int, Host> &columns, Array<double, Host> &values, std::int64_t *nnz)
 {
-  Array<int, Host> last_row;
-  Array<double, Host> sums;
-  FoundRows found;
-  std::int64_t end = 0;
-  bool with_values = most_values > 0;
+  RowsByMarks found;
 
   PetscFunctionBegin;
-  PetscCall(last_row.allocate(ex, in.B.cols));
-  if (with_values) PetscCall(sums.allocate(ex, in.B.cols));
-  int *last = last_row.data();
-  double *sum = sums.data();
-  std::fill_n(last, in.B.cols, -1);
-  if (with_values) std::fill_n(sum, in.B.cols, 0.0);
-  for (int i = 0; i < rows && end <= INT32_MAX; i++) {
-    const std::int64_t begin = end;
-    PetscCall(found.make_room(ex, begin + std::min(ptr[i], in.B.cols) + 1, begin, with_values)); // one more: see list_row()
-    int *list = found.columns.data() + begin, n = 0;
-    if (with_values) {
-      n = list_row(in, i, last, list, [&](int column, int k, int e, int r) { sum[column] += in.weighted(e, in.A.val[r]) * in.B.val[k]; });
-    } else {
-      n = list_row(in, i, last, list, [](int, int, int, int) {});
-    }
-    sort_columns(list, n);
-    end += n;
-    ptr[i] = static_cast<int>(begin);
-    if (with_values) {
-      for (int t = 0; t < n; t++) found.values.data()[begin + t] = std::exchange(sum[list[t]], 0);
-      with_values = end <= most_values;
-      if (!with_values) found.values.release();
-    }
+  PetscCall(found.create(ex, in.B.cols, most_values));
+  for (int i = 0, l = 0; i < rows && found.end <= INT32_MAX; i++) {
+    const int most = std::min(ptr[i], in.B.cols);
+    ptr[i] = static_cast<int>(found.end);
+    if (l < given.n() && given.row[l] == i)
+      PetscCall(found.add(ex, given.C, l++));
+    else
+      PetscCall(found.add(ex, in, i, most));
   }
-  *nnz = end;
-  if (end > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
-  ptr[rows] = static_cast<int>(end);
-  PetscCall(columns.allocate(ex, end));
-  std::copy_n(found.columns.data(), end, columns.data());
-  if (!with_values) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(values.allocate(ex, end));
-  std::copy_n(found.values.data(), end, values.data());
+  *nnz = found.end;
+  if (found.end > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  ptr[rows] = static_cast<int>(found.end);
+  PetscCall(columns.allocate(ex, found.end));
+  std::copy_n(found.columns.data(), found.end, columns.data());
+  if (!found.with_values()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(values.allocate(ex, found.end));
+  std::copy_n(found.values.data(), found.end, values.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

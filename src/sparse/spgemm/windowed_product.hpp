@@ -26,8 +26,9 @@ PetscErrorCode find_windows(Ex &, std::int64_t bytes, CsrView<double> R, CsrView
                             const SpgemmPlan<Ex> &plan_C, std::vector<ProductWindow> &windows);
 // So many entries of A P all of them compute, one after the other.
 std::int64_t entries_computed(const std::vector<ProductWindow> &windows);
-// C's values. Allocates those of the largest window.
+// C's values. Allocates those of the largest window. given: A P's, as spgemm_product() takes them.
 template <class Ex>
 PetscErrorCode windowed_product(Ex &, const std::vector<ProductWindow> &windows, CsrView<double> R, CsrView<double> A, CsrView<double> P,
-                                CsrView<double> AP, const SpgemmPlan<Ex> &plan_AP, const SpgemmPlan<Ex> &plan_C, Csr<double, Ex> &C);
+                                CsrView<double> AP, const SpgemmPlan<Ex> &plan_AP, const SpgemmPlan<Ex> &plan_C, Csr<double, Ex> &C,
+                                const GivenRows &given = {});
 } // namespace amgkit

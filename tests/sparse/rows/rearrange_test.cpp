@@ -13,29 +13,33 @@ namespace amgkit::test
 template <class Ex> using Rearrange = SpaceTest<Ex>;
 TYPED_TEST_SUITE(Rearrange, Spaces, SpaceName);
 
+// Where they are marked, the largest possible key among them, and where they are sorted
 TYPED_TEST(Rearrange, NumbersDistinctKeys)
 {
   std::mt19937_64 random(7);
-  for (const int n : {0, 1, 100, 5000}) {
-    std::vector<std::uint64_t> given(static_cast<std::size_t>(n)), distinct;
-    for (auto &key : given) key = random() % 5 == 0 ? no_key : (random() % 97) << (8 * sizeof(PetscInt) - 8);
-    std::map<std::uint64_t, int> expected;
-    for (const auto key : given) {
-      if (key != no_key) expected[key] = 0;
-    }
-    int count = 0;
-    for (auto &entry : expected) entry.second = count++;
+  for (const int shift : {0, 3, static_cast<int>(8 * sizeof(PetscInt)) - 8}) {
+    const std::uint64_t end = (std::uint64_t{96} << shift) + 1;
+    for (const int n : {0, 1, 100, 5000}) {
+      std::vector<std::uint64_t> given(static_cast<std::size_t>(n)), distinct;
+      for (auto &key : given) key = random() % 5 == 0 ? no_key : (random() % 97) << shift;
+      std::map<std::uint64_t, int> expected;
+      for (const auto key : given) {
+        if (key != no_key) expected[key] = 0;
+      }
+      int count = 0;
+      for (auto &entry : expected) entry.second = count++;
 
-    Array<std::uint64_t, TypeParam> key;
-    Array<int, TypeParam> position;
-    std::vector<int> got;
-    OK(upload(this->ex, given, key));
-    OK(position.allocate(this->ex, n));
-    OK(number_distinct(this->ex, key, position.data(), distinct));
-    OK(download(this->ex, position.data(), n, got));
-    ASSERT_EQ(distinct.size(), expected.size());
-    for (const auto &entry : expected) EXPECT_EQ(distinct[static_cast<std::size_t>(entry.second)], entry.first);
-    for (std::size_t k = 0; k < given.size(); k++) EXPECT_EQ(got[k], given[k] == no_key ? -1 : expected[given[k]]) << k;
+      Array<std::uint64_t, TypeParam> key;
+      Array<int, TypeParam> position;
+      std::vector<int> got;
+      OK(upload(this->ex, given, key));
+      OK(position.allocate(this->ex, n));
+      OK(number_distinct(this->ex, key, end, position.data(), distinct));
+      OK(download(this->ex, position.data(), n, got));
+      ASSERT_EQ(distinct.size(), expected.size());
+      for (const auto &entry : expected) EXPECT_EQ(distinct[static_cast<std::size_t>(entry.second)], entry.first);
+      for (std::size_t k = 0; k < given.size(); k++) EXPECT_EQ(got[k], given[k] == no_key ? -1 : expected[given[k]]) << k;
+    }
   }
 }
 
@@ -114,7 +118,7 @@ TYPED_TEST(Rearrange, MergedColumnsAscendWithTheGlobalOnes)
   OK(key.allocate(this->ex, 7));
   OK(keys_of_ghosts(this->ex, 7, global.data(), columns, key.data()));
   EXPECT_EQ(this->to_host(key), (std::vector<std::uint64_t>{30, no_key, 7, 1, no_key, no_key, 30}));
-  OK(number_distinct(this->ex, key, position.data(), distinct));
+  OK(number_distinct(this->ex, key, 31, position.data(), distinct));
   EXPECT_EQ(distinct, (std::vector<std::uint64_t>{1, 7, 30}));
   OK(merged_numbers(this->ex, 7, global.data(), position.data(), columns, col.data()));
   EXPECT_EQ(this->to_host(col), (std::vector<int>{5, 4, 1, 0, 2, 3, 5}));

@@ -191,13 +191,13 @@ TEST(SlicesOfAProduct, FollowTheBytes)
     SpgemmOptions options;
     std::int64_t got = 0;
     options.product_bytes = bytes;
-    OK(slices_of_product(ex, options, A, P, &got));
+    OK(slices_of_product(ex, options, A.nnz, P, &got));
     EXPECT_EQ(got, slices) << bytes;
   }
   for (const auto &[available, slices] : {std::pair{24000, 1}, {23999, 2}, {2, 16800}, {0, INT32_MAX}}) {
     std::int64_t got = 0;
     ex.available = available;
-    OK(slices_of_product(ex, {}, A, P, &got));
+    OK(slices_of_product(ex, {}, A.nnz, P, &got));
     EXPECT_EQ(got, slices) << available << " free";
   }
 }

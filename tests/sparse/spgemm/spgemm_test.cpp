@@ -125,30 +125,6 @@ TYPED_TEST(Spgemm, ColumnsFoundTwiceAreTheSame)
   }
 }
 
-// To the byte, at the last row or long before
-TYPED_TEST(Spgemm, ProductsHaveValuesWithinTheirLimitAlone)
-{
-  for (const Factors &in : long_products()) {
-    const HostCsr expected = product_of(in.A, in.B);
-    const auto bytes = static_cast<std::int64_t>(expected.val.size() * sizeof(double));
-    for (const std::int64_t limit : {std::int64_t{0}, bytes / 3, bytes - 1, bytes}) {
-      Csr<double, TypeParam> A, B, C;
-      SpgemmPlan<TypeParam> plan;
-      HostCsr got;
-      OK(upload(this->ex, in.A, A));
-      OK(upload(this->ex, in.B, B));
-      OK(spgemm_product(this->ex, {.values_bytes = limit}, A.view(), B.view(), C, plan));
-      EXPECT_EQ(C.val.size() > 0, limit == bytes && bytes > 0) << in.name << ", " << limit << " of " << bytes << " bytes";
-      if (C.val.size() == 0) {
-        OK(C.val.allocate(this->ex, C.col.size()));
-        OK(spgemm_numeric(this->ex, plan, A.view(), B.view(), C));
-      }
-      OK(download(this->ex, C, got));
-      expect_same_csr(got, expected, in.name + ", " + std::to_string(limit) + " bytes");
-    }
-  }
-}
-
 TYPED_TEST(Spgemm, RunsGiveTheSameBits)
 {
   for (int run : runs) {
