@@ -103,9 +103,9 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::choose_way(Ex &ex, const
   const std::int64_t chosen = Ex::on_device ? std::int64_t{1} << 25 : std::int64_t{1} << 20, entries = A.diag.nnz + A.offd.nnz;
   const std::int64_t copied = options_.copied_entries < 0 ? chosen : options_.copied_entries;
   const bool ghosts = !A.ghosts.empty(), entry_by_entry = options_.run == 1 && options_.rows == 1;
-  const auto count_slices = [&] {
+  const auto count_slices = [&]() -> PetscErrorCode {
     slices_ = 1;
-    if (form_ != ProductForm::two_products) return PetscErrorCode(PETSC_SUCCESS);
+    if (form_ != ProductForm::two_products) return PETSC_SUCCESS;
     return slices_of_product(ex, options_, entries, rows_of_P_.rows(ops.P.rows()), &slices_);
   };
 

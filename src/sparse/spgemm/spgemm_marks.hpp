@@ -8,13 +8,23 @@
 
 namespace amgkit::spgemm
 {
-// Sorts distinct columns. Where there are few, the place of each is the number of smaller ones: no branch, and vectors of four.
+// Sorts distinct columns: very few by insertion. Where there are few, the place of each is the number of smaller ones: no branch, and
+// vectors of four.
 inline void sort_columns(int *col, int n)
 {
-  constexpr int few = 64, vector = 4;
+  constexpr int very_few = 4, few = 64, vector = 4;
   std::array<int, few> unsorted;
   if (n > few) {
     std::sort(col, col + n);
+    return;
+  }
+  if (n <= very_few) {
+    for (int j = 1; j < n; j++) {
+      const int column = col[j];
+      int place = j;
+      for (; place > 0 && col[place - 1] > column; place--) col[place] = col[place - 1];
+      col[place] = column;
+    }
     return;
   }
   const int padded = (n + vector - 1) / vector * vector;
@@ -52,15 +62,12 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(make_room(ex, std::int64_t{most} + 1)); // one more, see list()
-    int *list_here = columns.data() + end, n = 0;
+    int *here = columns.data() + end;
+    const int n = with_values() ? list<true>(in, i, here) : list<false>(in, i, here);
+    sort_columns(here, n);
     if (with_values()) {
-      double *sum = sums_.data(), *value = values.data() + end;
-      n = list(in, i, list_here, [&](int column, int k, int e, int r) { sum[column] += in.weighted(e, in.A.val[r]) * in.B.val[k]; });
-      sort_columns(list_here, n);
-      for (int t = 0; t < n; t++) value[t] = std::exchange(sum[list_here[t]], 0);
-    } else {
-      n = list(in, i, list_here, [](int, int, int, int) {});
-      sort_columns(list_here, n);
+      double *value = values.data() + end, *sum = sums_.data();
+      for (int t = 0; t < n; t++) value[t] = std::exchange(sum[here[t]], 0);
     }
     go_on(n);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -79,21 +86,25 @@ public:
   }
 
 private:
-  // The columns of row i, as they come; returns how many. For each product, use(its column, k, e, r): of entry k of B, and entry r of A as
-  // entry e of the left factor weighs it. There is no branch, which would often be mispredicted: a place more is written than there are
-  // columns.
-  template <class In, class Use> int list(const In &in, int i, int *to, Use use)
+  // to <- the columns of row i, as they come, and their sums if these are wanted; returns how many. There is no branch, which would often
+  // be mispredicted: a place more is written than there are columns. What the loops read is in variables, as what they write might change
+  // it elsewhere.
+  template <bool Sum, class In> int list(const In &in, int i, int *to)
   {
-    int *last = last_row_.data(), n = 0;
-    in.for_parts(in.row(i), [&](const Segment &part, int e) {
+    const int *const begin = in.B.ptr, *const col = in.B.col;
+    const double *const val = in.B.val;
+    int *const last = last_row_.data(), n = 0;
+    double *const sum = sums_.data();
+    in.for_parts(in.row(i), [&, to, begin, col, val, last, sum, i](const Segment &part, int e) {
       for (int r = part.begin; r < part.end; r++) {
-        const int j = in.A.col[r];
-        for (int k = in.B.ptr[j]; k < in.B.ptr[j + 1]; k++) {
-          const int column = in.B.col[k];
+        const int j = in.A.col[r], after = begin[j + 1];
+        const double a = Sum ? in.weighted(e, in.A.val[r]) : 0;
+        for (int k = begin[j]; k < after; k++) {
+          const int column = col[k];
           to[n] = column;
           n += last[column] != i;
           last[column] = i;
-          use(column, k, e, r);
+          if (Sum) sum[column] += a * val[k];
         }
       }
     });
