@@ -78,6 +78,14 @@ InterpolationKind of_choice(InterpolationChoice choice)
 // auto: with more strong couplings a row on average, the finest level has direct interpolation (amgclassical.md, "Dense stencils").
 constexpr double many_strong = 12;
 
+// The finest level gives D⁻¹ away while it is coarsened, and finds it again by reading the whole matrix. Where rows are long, that takes a
+// hundredth of a setup on a GPU, and D⁻¹ a fortieth of the matrix's memory: then it stays.
+template <class Ex> bool gives_diagonal_away(const Level<Ex> &level)
+{
+  constexpr std::int64_t long_rows = 16;
+  return level.number == 0 && level.A.diag.nnz < long_rows * level.A.rows;
+}
+
 template <class Ex> class ClassicalProlongation final : public Prolongation<Ex> {
 public:
   explicit ClassicalProlongation(const ClassicalParameters &parameters) : parameters_(parameters) {}
@@ -106,7 +114,7 @@ public:
     PetscCheck(!aggressive(fine) || parameters_.interp_type != InterpolationChoice::direct, fine.A.comm, PETSC_ERR_SUP,
                "Direct interpolation has no second stage for aggressive levels: choose another interp_type, or agg_nl 0");
     if (!uneven_) of_fine.diagonal.release();
-    if (fine.number == 0) fine.smoother.set_scaling({}, {}); // comes back when all levels are there, as the matrix stays
+    if (gives_diagonal_away(fine)) fine.smoother.set_scaling({}, {}); // comes back when all levels are there, as the matrix stays
     if (unknowns_ > 1) PetscCall(take_ghosts(ex, fine.A, unknown_, level.ghost_unknown));
     if (uneven_) PetscCall(take_ghosts(ex, fine.A, of_fine.diagonal, level.ghost_diagonal));
     PetscCall(coarsen(ex, fine, of_fine.diagonal.data(), level));
