@@ -79,7 +79,7 @@ InterpolationKind of_choice(InterpolationChoice choice)
 constexpr double many_strong = 12;
 
 // The finest level gives D⁻¹ away while it is coarsened, and finds it again by reading the whole matrix. Where rows are long, that takes a
-// hundredth of a setup on a GPU, and D⁻¹ a fortieth of the matrix's memory: then it stays.
+// hundredth of a setup on a GPU, and D⁻¹ at most a twenty-fourth of the matrix's memory: then it stays.
 template <class Ex> bool gives_diagonal_away(const Level<Ex> &level)
 {
   constexpr std::int64_t long_rows = 16;

@@ -12,7 +12,8 @@ namespace amgkit
 //   no rank failed:                       PETSC_SUCCESS;
 //   some rank had no memory left:         PETSC_ERR_MEM, without a message: out_of_memory() below makes an outcome of it;
 //   some rank failed in another way:      that error, with the message of the first such rank.
-// largest[k] <- the largest over the ranks, as after work(); at most six numbers, undefined after a failure. It costs no other call.
+// largest[k] <- the largest over the ranks of what it is after work(); at most six numbers, undefined after a failure. They are part of the
+// same reduction.
 PetscErrorCode attempt(MPI_Comm comm, const std::function<PetscErrorCode()> &work, std::span<std::int64_t> largest = {});
 
 // Runs work(). *out_of_memory: whether some attempt() in it found that memory was lacking and work() returned that, which is then no error

@@ -36,6 +36,7 @@ template <class Ex> PetscErrorCode BoundaryProduct<Ex>::multiply(Ex &ex, const D
   Csr<double, Ex> rows;
 
   PetscFunctionBegin;
+  row_ = A.boundary.data();
   PetscCall(stack_boundary(ex, A, rows));
   PetscCall(spgemm_numeric(ex, plan_, rows.view(), P, AP_));
   PetscFunctionReturn(PETSC_SUCCESS);

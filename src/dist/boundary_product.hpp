@@ -2,7 +2,7 @@
 //
 // For products with P, ghosts stand among a row's own columns, in the order of the global indices. A copy of A with such columns takes 12
 // bytes an entry. Where few rows have ghosts, those rows alone are copied and multiplied; the others are multiplied as they stand in A's
-// block of own columns, and the product is given the rows that are here. No bit of it changes.
+// block of own columns, without a copy. The rows that are computed here are then inserted into A P. No bit of it changes.
 #pragma once
 #include "dist/matrix.hpp"
 #include "sparse/spgemm/spgemm.hpp"
@@ -11,9 +11,9 @@ namespace amgkit
 {
 template <class Ex> class BoundaryProduct {
 public:
-  // Local. P: its rows of A's ghosts, and of this rank, in the order of the global indices. A's list of such rows is used as long as this.
+  // Local. P: its rows of A's ghosts, and of this rank, in the order of the global indices. rows() points to A.boundary.
   PetscErrorCode create(Ex &, const SpgemmOptions &, const DistMatrix<Ex> &A, CsrView<double> P);
-  // Local: for other values on the same patterns.
+  // Local: for other values on the same patterns. Copies the rows of A again, and waits.
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, CsrView<double> P);
   void forget();
 

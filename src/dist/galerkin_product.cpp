@@ -89,19 +89,19 @@ PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A,
   if (!AP_has_values_) {
     if (AP_.val.size() != entries) PetscCall(AP_.val.allocate(ex, entries));
     PetscCall(spgemm_numeric(ex, plan_AP_, L, M, AP_));
-    if (apart_) PetscCall(spgemm_put_values(ex, boundary_.rows(), 0, AP_.rows, AP_.ptr.data(), AP_.val.data()));
+    if (boundary_apart_) PetscCall(spgemm_put_values(ex, boundary_.rows(), 0, AP_.rows, AP_.ptr.data(), AP_.val.data()));
   }
   PetscCall(spgemm_numeric(ex, plan_own_, to_own, AP_.view(), own));
   if (!alone_) PetscCall(spgemm_numeric(ex, plan_others_, to_ghosts, AP_.view(), others_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local: in how many slices, whether the boundary is apart, and A_.
-template <class Ex> PetscErrorCode GalerkinProduct<Ex>::choose_way(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops)
+// Local: chooses slices_ and boundary_apart_, and makes A_ where it is needed.
+template <class Ex> PetscErrorCode GalerkinProduct<Ex>::choose_algorithm(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops)
 {
   constexpr std::int64_t few = 8; // one row in so many
   const std::int64_t chosen = Ex::on_device ? std::int64_t{1} << 25 : std::int64_t{1} << 20, entries = A.diag.nnz + A.offd.nnz;
-  const std::int64_t copied = options_.copied_entries < 0 ? chosen : options_.copied_entries;
+  const std::int64_t copied = options_.most_copied_entries < 0 ? chosen : options_.most_copied_entries;
   const bool ghosts = !A.ghosts.empty(), entry_by_entry = options_.run == 1 && options_.rows == 1;
   const auto count_slices = [&]() -> PetscErrorCode {
     slices_ = 1;
@@ -113,15 +113,15 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::choose_way(Ex &ex, const
   if (ghosts && form_ == ProductForm::two_products && options_.kind == SpgemmKind::native && entry_by_entry && entries > copied &&
       few * A.boundary.size() <= A.rows) {
     PetscCall(count_slices());
-    apart_ = slices_ == 1;
-    if (apart_) PetscFunctionReturn(PETSC_SUCCESS);
+    boundary_apart_ = slices_ == 1;
+    if (boundary_apart_) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (ghosts) PetscCall(stack_rows(ex, blocks_of(A), A_));
+  if (ghosts) PetscCall(stack_rows(ex, blocks_of(A), A_)); // also for slices, though memory is scarce then
   PetscCall(count_slices());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local: own and others_, patterns and values. Where A P has its values at once, so have they.
+// Local: own and others_, patterns and values; each by one call if A P has its values already.
 template <class Ex>
 PetscErrorCode GalerkinProduct<Ex>::multiply_first(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own)
 {
@@ -171,17 +171,14 @@ PetscErrorCode GalerkinProduct<Ex>::multiply(Ex &ex, const DistMatrix<Ex> &A, co
 // Local: A P's pattern, if it is not there, with its values where they need no windows, see multiply_AP().
 template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops)
 {
-  SpgemmOptions options = options_;
-
   PetscFunctionBegin;
   if (form_ != ProductForm::two_products || slices_ > 1) PetscFunctionReturn(PETSC_SUCCESS);
   if (AP_stays_) {
-    if (apart_) PetscCall(boundary_.multiply(ex, A, rows_of_P_.rows(ops.P.rows())));
+    if (boundary_apart_) PetscCall(boundary_.multiply(ex, A, rows_of_P_.rows(ops.P.rows())));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (apart_) PetscCall(boundary_.create(ex, options_, A, rows_of_P_.rows(ops.P.rows())));
-  options.values_bytes = options_.window_bytes;
-  PetscCall(spgemm_product(ex, options, left(A), right(ops.P), AP_, plan_AP_, boundary_rows()));
+  if (boundary_apart_) PetscCall(boundary_.create(ex, options_, A, rows_of_P_.rows(ops.P.rows())));
+  PetscCall(spgemm_product(ex, options_, left(A), right(ops.P), AP_, plan_AP_, options_.window_bytes, boundary_rows()));
   AP_has_values_ = AP_.val.size() == AP_.col.size();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -274,7 +271,7 @@ PetscErrorCode GalerkinProduct<Ex>::create(Ex &ex, ProductForm form, const Spgem
   PetscCall(coarse.set_rows(A.comm, ops.Rt.diag.cols));
   PetscCall(connect(ex, A, ops, [&] {
     PetscFunctionBegin;
-    PetscCall(choose_way(ex, A, ops));
+    PetscCall(choose_algorithm(ex, A, ops));
     PetscCall(multiply_first(ex, A, ops, sums_of_own(coarse)));
     PetscCall(forget_AP(ex, false));
     if (alone_) PetscCall(coarse.own_offd.make_empty(ex, coarse.rows));

@@ -12,10 +12,11 @@
 // SpgemmOptions::window_bytes at a time, see windowed_product.hpp, where other ranks' points need few of its rows and its pattern is not
 // that of blocks. Back ends other than native keep what they made of it, and it with that.
 //
-// Where few rows of a large A have ghosts, A is not copied for that: see boundary_product.hpp.
+// Where A has ghosts, it is copied with these among its own columns. Where A is large and few of its rows have ghosts, only those rows are:
+// see boundary_product.hpp.
 //
-// Where even its pattern is more than SpgemmOptions::product_bytes, A P is formed in slices, see sliced_product.hpp, whatever the back end,
-// for the rows of own coarse points and for those of others' apart. The bits are the same.
+// Where even A P's pattern is more than SpgemmOptions::product_bytes, A P is formed in slices, see sliced_product.hpp, whatever the back
+// end, for the rows of own coarse points and for those of others' apart. The bits are the same.
 #pragma once
 #include "dist/boundary_product.hpp"
 #include "dist/gathered_rows.hpp"
@@ -42,7 +43,8 @@ public:
   PetscErrorCode create(Ex &, ProductForm, const SpgemmOptions &, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops,
                         DistMatrix<Ex> &coarse);
   // Collective: coarse's values anew, for other values of A on the same pattern; the same bits as create() gives. Allocates A P's values,
-  // and the first time its pattern, or a slice of both, the places of products, and what a back end other than native needs.
+  // and the first time its pattern, or a slice of both, the places of products, and what a back end other than native needs; where the
+  // boundary is apart, its rows of A.
   PetscErrorCode refresh(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse);
   // Collective: takes P's new values on the same pattern, R's included, which refresh() then uses.
   PetscErrorCode update_prolongator(Ex &, const Prolongator<Ex> &P);
@@ -53,7 +55,7 @@ public:
 
 private:
   PetscErrorCode connect(Ex &, DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, const LocalWork &after);
-  PetscErrorCode choose_way(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
+  PetscErrorCode choose_algorithm(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
   PetscErrorCode multiply_first(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops, Csr<double, Ex> &own);
   PetscErrorCode prepare_AP(Ex &, const DistMatrix<Ex> &A, const TransferOperators<Ex> &ops);
@@ -65,19 +67,19 @@ private:
   PetscErrorCode add_arrivals_again(Ex &, const TransferOperators<Ex> &ops, DistMatrix<Ex> &coarse);
 
   // The factors on this rank, A's columns and P's rows in the order of their global indices; as they are where there is no ghost. Where the
-  // boundary is apart, own columns and rows alone.
+  // boundary is apart, own columns and rows alone; the rows' ptr need not begin with 0 then.
   CsrView<double> left(const DistMatrix<Ex> &A) const { return A_.ptr.size() > 0 ? A_.view() : A.diag.view(); }
   CsrView<double> right(const Prolongator<Ex> &P) const
   {
     const DistRows own = P.rows();
     CsrView<double> rows = rows_of_P_.rows(own);
-    if (!apart_) return rows;
+    if (!boundary_apart_) return rows;
     rows.rows = own.diag.rows;
     rows.nnz = own.diag.nnz + own.offd.nnz;
     rows.ptr += ghosts_before_;
     return rows;
   }
-  GivenRows boundary_rows() const { return apart_ ? boundary_.rows() : GivenRows{}; }
+  GivenRows boundary_rows() const { return boundary_apart_ ? boundary_.rows() : GivenRows{}; }
   // A slice takes as much of R's entries, whichever part they are in.
   std::int64_t slices_of(const CsrView<double> &part_of_R, const TransferOperators<Ex> &ops) const
   {
@@ -124,10 +126,10 @@ private:
   int ghosts_before_ = 0;                 // of A's ghosts
   GatheredRows<Ex> rows_of_P_;            // its numbering is that of the products' columns
   Csr<double, Ex> A_, AP_, own_, others_; // others_: a row a ghost of P
-  bool apart_ = false;                    // boundary_ has the rows of A P for which A_ is there else
+  bool boundary_apart_ = false;           // boundary_ computes the rows with ghosts, and A_ is empty
   BoundaryProduct<Ex> boundary_;
   SpgemmPlan<Ex> plan_AP_, plan_own_, plan_others_;
-  bool AP_has_values_ = false; // those of A and P
+  bool AP_has_values_ = false; // of the present A and P
   bool AP_stays_ = false;      // its pattern, and all of it with other back ends than native
   std::int64_t slices_ = 1;    // of A P; in several, there is no AP_, and the plans are these
   SlicedPlan<Ex> sliced_own_, sliced_others_;

@@ -7,10 +7,10 @@ PetscErrorCode GatheredRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, c
 {
   PetscFunctionBegin;
   rows_before_ = before;
-  PetscCall(ghost_.create(ex, comm, halo, B, {}, [&] {
+  PetscCall(ghost_.create(ex, comm, halo, B, no_work, [&] {
     PetscFunctionBegin;
     if (!apart(B)) PetscCall(stack_rows(ex, ghost_.around(B, rows_before_), stacked_));
-    if (after) PetscCall(after());
+    PetscCall(after());
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -9,7 +9,7 @@ template <class Ex> class GatheredRows {
 public:
   // Collective, once; as GhostRows::create(). B's rows stand behind `before` ghosts of the halo. after(): what follows locally, with the
   // rows in place.
-  PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B, int before, const LocalWork &after = {});
+  PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B, int before, const LocalWork &after = no_work);
   // Collective: for other values of B on the same pattern. Allocates nothing.
   PetscErrorCode update(Ex &, const DistRows &B);
 

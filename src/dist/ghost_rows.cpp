@@ -214,14 +214,14 @@ PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, cons
   if (!halo.active())
     PetscFunctionReturn(attempt(comm, [&] {
       PetscFunctionBegin;
-      if (before) PetscCall(before());
+      PetscCall(before());
       PetscCall(create_empty(ex, B));
-      if (after) PetscCall(after());
+      PetscCall(after());
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
   const auto measure = [&] {
     PetscFunctionBegin;
-    if (before) PetscCall(before());
+    PetscCall(before());
     PetscCall(length.allocate(ex, B.diag.rows));
     PetscCall(row_lengths(ex, {B.diag, B.offd}, length.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -229,6 +229,7 @@ PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, cons
   PetscCall(attempt(comm, measure, {&end, 1}));
   PetscCall(halo.exchange(ex, length.data()));
   PetscCall(attempt(comm, [&] { return pack(ex, length.data(), B, columns); }));
+  length.release();
   PetscCall(connect(comm, columns));
   PetscCall(exchange(ex, &columns));
   columns.sent.release();
@@ -236,7 +237,8 @@ PetscErrorCode GhostRows<Ex>::create(Ex &ex, MPI_Comm comm, Halo<Ex> &halo, cons
   PetscCall(attempt(comm, [&] {
     PetscFunctionBegin;
     PetscCall(number_columns(ex, B, static_cast<std::uint64_t>(end), columns.arrived.data()));
-    if (after) PetscCall(after());
+    columns.arrived.release();
+    PetscCall(after());
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,9 +5,12 @@
 #include "dist/matrix.hpp"
 #include "sparse/rows/rearrange.hpp"
 
+#include <functional>
+
 namespace amgkit
 {
-using LocalWork = std::function<PetscErrorCode()>; // or nothing
+using LocalWork = std::function<PetscErrorCode()>;
+inline PetscErrorCode no_work() { return PETSC_SUCCESS; }
 
 // Messages are cut into blocks of equal size, so that few large units move, and every rank's entries begin with a block.
 template <class Ex> class GhostRows {
@@ -20,9 +23,9 @@ public:
   ~GhostRows();
 
   // Collective over the halo's ranks, once: the rows of B that are the halo's ghosts, pattern and values, after an exchange of
-  // their lengths; both at once where MPI sees the space's memory. The halo must outlive this object. before(), after(): what the ranks
-  // have to do besides, locally, first and last: the ranks then agree on errors as seldom as without.
-  PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B, const LocalWork &before = {}, const LocalWork &after = {});
+  // their lengths; both at once where MPI sees the space's memory. The halo must outlive this object. before() and after() are other local
+  // work, done first and last. Their errors are agreed on with create()'s own, without further calls.
+  PetscErrorCode create(Ex &, MPI_Comm, Halo<Ex> &, const DistRows &B, const LocalWork &before = no_work, const LocalWork &after = no_work);
   // Collective: the values anew, for other values of B on the same pattern. One exchange, and nothing is allocated.
   PetscErrorCode update(Ex &, const DistRows &B);
 

@@ -68,9 +68,9 @@ inline constexpr std::uint64_t no_key = UINT64_MAX;
 // key[k] <- base[q] + id[k], no_key for id[k] < 0, where piece q of the pieces that follow each other holds k; piece q begins at begin[q].
 template <class Ex>
 PetscErrorCode keys_of_pieces(Ex &, int pieces, const int *begin, const std::uint64_t *base, const int *id, Array<std::uint64_t, Ex> &key);
-// position[k] <- the place of key[k] among the distinct keys, -1 for no_key. distinct: these keys, ascending. Keys are 0 <= key < end,
-// where end is a value of PetscInt, or no_key. Where a bit for each possible key takes no more memory than the keys, they are marked, on a
-// GPU by half as many kernels as a sort takes; else they are sorted. key is overwritten. Waits.
+// position[k] <- the place of key[k] among the distinct keys, -1 for no_key. distinct: these keys, ascending. Each key is no_key, or less
+// than end, which fits a PetscInt. Keys are marked as bits where these and their counts take no more memory than the keys: that takes half
+// as many kernels as a sort. Else they are sorted, and key is overwritten. Waits.
 template <class Ex>
 PetscErrorCode number_distinct(Ex &, Array<std::uint64_t, Ex> &key, std::uint64_t end, int *position, std::vector<std::uint64_t> &distinct);
 } // namespace amgkit

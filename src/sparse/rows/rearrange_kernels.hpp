@@ -230,7 +230,7 @@ PetscErrorCode number_distinct(Ex &ex, Array<std::uint64_t, Ex> &keys, std::uint
 {
   distinct.clear();
   if (keys.size() == 0) return PETSC_SUCCESS;
-  return end / 8 <= keys.bytes() ? number_marked(ex, keys, end, position, distinct) : number_sorted(ex, keys, position, distinct);
+  return end / 4 <= keys.bytes() ? number_marked(ex, keys, end, position, distinct) : number_sorted(ex, keys, position, distinct);
 }
 
 using Space = AMGKIT_SPACE;

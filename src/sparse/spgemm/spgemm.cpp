@@ -103,12 +103,12 @@ template <class Ex> bool spgemm_available(SpgemmKind kind)
 
 namespace
 {
-// most_values: see native_symbolic()
+// The pattern, and values where native_symbolic() finds both at once
 template <class Ex>
 PetscErrorCode find_pattern(Ex &ex, const SpgemmOptions &options, const CsrView<double> &A, const CsrView<double> &B,
                             std::int64_t most_values, const GivenRows &given, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan)
 {
-  const bool empty = (A.nnz == 0 || B.nnz == 0) && given.C.nnz == 0;
+  const bool empty = (A.nnz == 0 || B.nnz == 0) && given.M.nnz == 0;
 
   PetscFunctionBegin;
   PetscCall(check_fit(A, B));
@@ -131,15 +131,15 @@ PetscErrorCode spgemm_symbolic(Ex &ex, const SpgemmOptions &options, CsrView<dou
 
 template <class Ex>
 PetscErrorCode spgemm_product(Ex &ex, SpgemmOptions options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan,
-                              const GivenRows &given)
+                              std::int64_t values_bytes, const GivenRows &given)
 {
-  const std::int64_t most_values = options.values_bytes / static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t most_values = values_bytes / static_cast<std::int64_t>(sizeof(double));
 
   PetscFunctionBegin;
   PetscCheck(given.n() == 0 || (options.kind == SpgemmKind::native && options.run == 1 && options.rows == 1), PETSC_COMM_SELF,
              PETSC_ERR_SUP, "Rows are given to native alone, and not with runs or blocks");
-  PetscCheck(given.n() == 0 || given.C.cols == B.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Rows of %d columns are given, not of %d",
-             given.C.cols, B.cols);
+  PetscCheck(given.n() == 0 || given.M.cols == B.cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Rows of %d columns are given, not of %d",
+             given.M.cols, B.cols);
   options.with_values = false;
   PetscCall(find_pattern(ex, options, A, B, most_values, given, C, plan));
   if (plan.kind == SpgemmKind::native) {

@@ -31,17 +31,15 @@ struct SpgemmOptions {
   // About so many for A P in R (A P) with the rows of A that it is made of, see sliced_product.hpp; 0: half of what is free, as slices
   // share rows and find their patterns twice: four of them at 7-point 256³ take 261 ms for a setup of 206.
   std::int64_t product_bytes = 0;
-  // native: R A P may do without a copy of A with ghosts among its columns where A has more entries on a rank, see boundary_product.hpp;
-  // -1: 2^25 on GPUs, where such a product has some more kernels to launch, 2^20 on hosts.
-  std::int64_t copied_entries = -1;
+  // native: where a rank's A has more entries than this, its rows with ghosts may be multiplied apart, so that R A P needs no copy of A:
+  // see boundary_product.hpp. -1: 2^25 on GPUs, where that takes some more kernels, 2^20 on hosts.
+  std::int64_t most_copied_entries = -1;
   // native: at most about so many for the values of A P in R (A P), where that is possible, see windowed_product.hpp.
   std::int64_t window_bytes = std::int64_t{128} << 20;
   // The right factor's columns come in complete aligned runs: a row that has one of the columns run I to run I + run - 1 has them all.
   // native uses it, values by runs of 2, 3 and 6 in A B, patterns by any; it changes no bit of C.
   int run = 1;
   bool with_values = true; // spgemm_symbolic(), native: else C's values are not allocated
-  // spgemm_product(), native: C's values are computed only where they take at most so many bytes
-  std::int64_t values_bytes = INT64_MAX;
   // The left factor's entries may come in complete aligned blocks of rows x inner, and the right one's in blocks of inner x run: a node's
   // rows have one pattern. Where both do, which native looks for with one pass over their columns, patterns are found by blocks, and values
   // summed by them for the shapes in spgemm_lanes.hpp; elsewhere by runs alone. It changes no bit of C.
@@ -104,20 +102,21 @@ PetscErrorCode spgemm_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, C
 template <class Ex>
 PetscErrorCode spgemm_numeric(Ex &, const SpgemmPlan<Ex> &plan, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C);
 
-// Some rows of a product that are not those of A B: row row[l] of it is row l of C. row ascends. All are in the space's memory.
+// Rows of a product that are computed elsewhere: its row row[l] is row l of M. row ascends. All are in the space's memory.
 struct GivenRows {
   const int *row = nullptr;
-  CsrView<double> C;
+  CsrView<double> M;
 
-  int n() const { return C.rows; }
+  int n() const { return M.rows; }
 };
-// Both at once: C's pattern, and its values where options.values_bytes allows them; C.val is else empty. On a plain host native takes one
-// pass for both where it sums neither runs nor blocks. Waits. Errors: as spgemm_symbolic().
-// given, native without runs and blocks: C has these rows, which have at least the columns of their rows of A B. Numeric calls spoil their
-// values; spgemm_put_values() sets them again.
+// Both at once: C's pattern, and its values, whatever options.with_values says. native: only where these take at most values_bytes; else
+// C.val is empty. On a plain host native takes one pass for both where it sums neither runs nor blocks. Waits. Errors: as
+// spgemm_symbolic().
+// given, native without runs and blocks: C has these rows in place of those of A B, all of whose columns they have. Numeric calls spoil
+// their values; spgemm_put_values() sets them again.
 template <class Ex>
 PetscErrorCode spgemm_product(Ex &, SpgemmOptions options, CsrView<double> A, CsrView<double> B, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan,
-                              const GivenRows &given = {});
+                              std::int64_t values_bytes = INT64_MAX, const GivenRows &given = {});
 // val[ptr[i], ...] <- the values of the rows first <= i < end of C that are given. ptr: C's.
 template <class Ex> PetscErrorCode spgemm_put_values(Ex &, const GivenRows &given, int first, int end, const int *ptr, double *val);
 

@@ -1,10 +1,10 @@
-// The back ends of spgemm.hpp, for spgemm.cpp: factors that fit each other, and have entries.
+// The back ends of spgemm.hpp, for spgemm.cpp: factors that fit each other, and have entries, or the product has rows that are given.
 #pragma once
 #include "sparse/spgemm/spgemm.hpp"
 
 namespace amgkit
 {
-// With C's values where one pass finds both and there are at most most_values of them; C.val has else what with_values says.
+// If one pass finds pattern and values, and there are at most most_values of them, C.val is set. Else it is as with_values says.
 template <class Ex>
 PetscErrorCode native_symbolic(Ex &, const SpgemmOptions &, CsrView<double> A, CsrView<double> B, std::int64_t most_values,
                                const GivenRows &given, Csr<double, Ex> &C, SpgemmPlan<Ex> &plan);

@@ -19,7 +19,7 @@
 
 namespace amgkit::spgemm
 {
-// next[i] of a row i of C whose columns were found in a table of size t and are kept; of a row whose columns others write. Smaller values:
+// next[i] of a row i of C whose columns were found in a table of size t and are kept; of a row that is given. Smaller values:
 // the size of table to try next, or done.
 constexpr int kept_from(int t) { return done + 1 + t; }
 constexpr int left_out = kept_from(tables);
@@ -165,7 +165,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // write() leaves these rows out, if they fit a table with sums.
+  // write() does not write these rows' columns; where they are long it writes those that were counted, which are some of them.
   PetscErrorCode leave(Ex &ex, const GivenRows &given)
   {
     const int *row = given.row;

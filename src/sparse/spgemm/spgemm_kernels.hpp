@@ -86,14 +86,13 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
   PetscCall(weigh_columns(ex, in, weights));
   PetscCall(weigh_rows(ex, left, weights.data(), ptr));
   weights.release();
-  PetscCall(count_given(ex, given, true, ptr));
   if constexpr (Ex::one_by_one) {
     plan.products = std::accumulate(ptr, ptr + rows, std::int64_t{0});
     PetscCall(list_by_marks(ex, in, rows, most_values, given, ptr, columns, C.val, &nnz));
   } else {
     PetscCall(found.count(ex, options, in, rows, most_with_sums(plan, largest) * plan.run / run, ptr, &plan.products));
     PetscCall(found.leave(ex, given));
-    PetscCall(count_given(ex, given, false, ptr));
+    PetscCall(count_given(ex, given, ptr));
     PetscCall(exclusive_scan(ex, rows, ptr, nullptr));
   }
   plan.products *= std::int64_t{plan.rows} * plan.inner * run;
@@ -104,7 +103,7 @@ PetscErrorCode symbolic(Ex &ex, const SpgemmOptions &options, const In &in, int 
   if constexpr (!Ex::one_by_one) {
     PetscCall(columns.allocate(ex, nnz));
     PetscCall(found.write(ex, options, in, plan, ptr, columns.data()));
-    PetscCall(put_given(ex, given, 0, rows, given.C.col, ptr, columns.data()));
+    PetscCall(put_given(ex, given, 0, rows, given.M.col, ptr, columns.data()));
     found = {};
   }
   if (plan.rows == 1 && run == 1) {
@@ -383,7 +382,7 @@ PetscErrorCode native_numeric(Ex &ex, const SpgemmPlan<Ex> &plan, CsrView<double
 
 template <class Ex> PetscErrorCode spgemm_put_values(Ex &ex, const GivenRows &given, int first, int end, const int *ptr, double *val)
 {
-  return spgemm::put_given(ex, given, first, end, given.C.val, ptr, val);
+  return spgemm::put_given(ex, given, first, end, given.M.val, ptr, val);
 }
 
 using Space = AMGKIT_SPACE;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <utility>
 
 namespace amgkit::spgemm
 {
@@ -72,23 +73,23 @@ public:
     go_on(n);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // The next row is row l of C.
-  PetscErrorCode add(Host &ex, const CsrView<double> &C, int l)
+  // The next row is row l of M.
+  PetscErrorCode add(Host &ex, const CsrView<double> &M, int l)
   {
-    const int first = C.ptr[l], n = C.ptr[l + 1] - first;
+    const int first = M.ptr[l], n = M.ptr[l + 1] - first;
 
     PetscFunctionBegin;
     PetscCall(make_room(ex, n));
-    std::copy_n(C.col + first, n, columns.data() + end);
-    if (with_values()) std::copy_n(C.val + first, n, values.data() + end);
+    std::copy_n(M.col + first, n, columns.data() + end);
+    if (with_values()) std::copy_n(M.val + first, n, values.data() + end);
     go_on(n);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
-  // to <- the columns of row i, as they come, and their sums if these are wanted; returns how many. There is no branch, which would often
-  // be mispredicted: a place more is written than there are columns. What the loops read is in variables, as what they write might change
-  // it elsewhere.
+  // to <- the columns of row i, as they come, and their sums if these are wanted; returns how many. A branch for new columns would often be
+  // mispredicted: every column is written, and n grows for new ones alone, so a place more is written than there are columns. Pointers are
+  // copied to local variables: else the compiler reads them again after each write.
   template <bool Sum, class In> int list(const In &in, int i, int *to)
   {
     const int *const begin = in.B.ptr, *const col = in.B.col;
@@ -104,7 +105,7 @@ private:
           to[n] = column;
           n += last[column] != i;
           last[column] = i;
-          if (Sum) sum[column] += a * val[k];
+          if constexpr (Sum) sum[column] += a * val[k];
         }
       }
     });
@@ -142,7 +143,7 @@ private:
   Array<double, Host> sums_;  // of the present row; else 0
 };
 
-// ptr[i]: products of row i of C, 0 if it is given -> where its columns begin, the end in ptr[rows] and *nnz. columns <- C's, ascending
+// ptr[i]: products of row i -> where its columns begin, the end in ptr[rows] and *nnz. columns <- C's, ascending
 // in each row. values <- C's, if there are at most most_values of them, else empty. In one pass: room for the next row is made where there
 // may be too little, so that columns, and values, stand in memory up to three times. It ends with a row that makes them too many for int.
 template <class In>
@@ -157,7 +158,7 @@ PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, std::int64_t most
     const int most = std::min(ptr[i], in.B.cols);
     ptr[i] = static_cast<int>(found.end);
     if (l < given.n() && given.row[l] == i)
-      PetscCall(found.add(ex, given.C, l++));
+      PetscCall(found.add(ex, given.M, l++));
     else
       PetscCall(found.add(ex, in, i, most));
   }
@@ -166,8 +167,11 @@ PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, std::int64_t most
   ptr[rows] = static_cast<int>(found.end);
   PetscCall(columns.allocate(ex, found.end));
   std::copy_n(found.columns.data(), found.end, columns.data());
+  found.columns.release();
   if (!found.with_values()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(values.allocate(ex, found.end));
+  const PetscErrorCode status = values.allocate(ex, found.end);
+  if (status == PETSC_ERR_MEM) PetscFunctionReturn(PETSC_SUCCESS); // they can be computed later
+  PetscCall(status);
   std::copy_n(found.values.data(), found.end, values.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

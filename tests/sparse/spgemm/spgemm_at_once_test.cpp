@@ -18,7 +18,7 @@ TYPED_TEST(SpgemmAtOnce, ProductsHaveValuesWithinTheirLimitAlone)
       HostCsr got;
       OK(upload(this->ex, in.A, A));
       OK(upload(this->ex, in.B, B));
-      OK(spgemm_product(this->ex, {.values_bytes = limit}, A.view(), B.view(), C, plan));
+      OK(spgemm_product(this->ex, {}, A.view(), B.view(), C, plan, limit));
       EXPECT_EQ(C.val.size() > 0, limit == bytes && bytes > 0) << in.name << ", " << limit << " of " << bytes << " bytes";
       if (C.val.size() == 0) {
         OK(C.val.allocate(this->ex, C.col.size()));
@@ -32,8 +32,8 @@ TYPED_TEST(SpgemmAtOnce, ProductsHaveValuesWithinTheirLimitAlone)
 
 namespace
 {
-// The chosen rows of A
-HostCsr some_rows(const HostCsr &A, const std::function<bool(int)> &chosen)
+// A's entries with keep(i, k), k the number of the entry of row i; rows that are not chosen are left out.
+template <class Chosen, class Keep> HostCsr some_of(const HostCsr &A, Chosen chosen, Keep keep)
 {
   HostCsr out;
   out.cols = A.cols;
@@ -41,6 +41,7 @@ HostCsr some_rows(const HostCsr &A, const std::function<bool(int)> &chosen)
   for (int i = 0; i < A.rows; i++) {
     if (!chosen(i)) continue;
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+      if (!keep(i, k)) continue;
       out.col.push_back(A.col[k]);
       out.val.push_back(A.val[k]);
     }
@@ -49,29 +50,18 @@ HostCsr some_rows(const HostCsr &A, const std::function<bool(int)> &chosen)
   out.rows = static_cast<int>(out.ptr.size()) - 1;
   return out;
 }
-// A without every other entry of the chosen rows
-HostCsr thinned(const HostCsr &A, const std::function<bool(int)> &chosen)
+template <class Chosen> HostCsr some_rows(const HostCsr &A, Chosen chosen)
 {
-  HostCsr out;
-  out.rows = A.rows;
-  out.cols = A.cols;
-  out.ptr = {0};
-  for (int i = 0; i < A.rows; i++) {
-    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
-      if (chosen(i) && k % 2 == 1) continue;
-      out.col.push_back(A.col[k]);
-      out.val.push_back(A.val[k]);
-    }
-    out.ptr.push_back(static_cast<int>(out.col.size()));
-  }
-  return out;
+  return some_of(A, chosen, [](int, int) { return true; });
 }
 
 // The product of a matrix that lacks entries in the rows that are given is that of the whole one.
-template <class Ex> void check_given_rows(Ex &ex, const Factors &in, int every, const SpgemmOptions &options)
+template <class Ex>
+void check_given_rows(Ex &ex, const Factors &in, int every, const SpgemmOptions &options, std::int64_t values_bytes = INT64_MAX)
 {
   const auto chosen = [&](int i) { return i % every == every - 1; };
-  const HostCsr thin = thinned(in.A, chosen);
+  const HostCsr thin = some_of(
+      in.A, [](int) { return true; }, [&](int i, int k) { return !chosen(i) || k % 2 == 0; });
   std::vector<int> rows;
   Array<int, Ex> row;
   Csr<double, Ex> A, B, C, given;
@@ -90,7 +80,7 @@ template <class Ex> void check_given_rows(Ex &ex, const Factors &in, int every, 
     if (again) {
       OK(spgemm_note_places(ex, A.view(), B.view(), C, plan));
     } else {
-      OK(spgemm_product(ex, options, A.view(), B.view(), C, plan, given_rows));
+      OK(spgemm_product(ex, options, A.view(), B.view(), C, plan, values_bytes, given_rows));
     }
     if (again || C.val.size() < C.col.size()) {
       OK(C.val.allocate(ex, C.col.size()));
@@ -114,10 +104,28 @@ TYPED_TEST(SpgemmAtOnce, GivenRowsAreThoseOfTheProduct)
     for (const Factors &in : products) {
       for (const int every : {1, 2, 7}) {
         check_given_rows(this->ex, in, every, {});
-        check_given_rows(this->ex, in, every, {.work_bytes = 1500, .kept_bytes = 0, .values_bytes = 0});
+        check_given_rows(this->ex, in, every, {.work_bytes = 1500, .kept_bytes = 0}, 0);
       }
     }
   }
+}
+
+// All of the product may be in them.
+TYPED_TEST(SpgemmAtOnce, FactorsMayBeEmptyWhereRowsAreGiven)
+{
+  const HostCsr M = random_rows(2, 7, 1, 4);
+  Csr<double, TypeParam> A, B, C, given;
+  SpgemmPlan<TypeParam> plan;
+  Array<int, TypeParam> row;
+  HostCsr got;
+  OK(upload(this->ex, std::vector<int>{1, 3}, row));
+  OK(upload(this->ex, make_csr(5, 4, {}), A));
+  OK(upload(this->ex, make_csr(4, 7, {}), B));
+  OK(upload(this->ex, M, given));
+  OK(spgemm_product(this->ex, {}, A.view(), B.view(), C, plan, INT64_MAX, GivenRows{row.data(), given.view()}));
+  OK(download(this->ex, C, got));
+  expect_same_csr(some_rows(got, [](int i) { return i == 1 || i == 3; }), M, "given");
+  EXPECT_EQ(got.val.size(), M.val.size());
 }
 
 TYPED_TEST(SpgemmAtOnce, RowsAreGivenToNativeWithoutRunsAlone)
@@ -131,8 +139,8 @@ TYPED_TEST(SpgemmAtOnce, RowsAreGivenToNativeWithoutRunsAlone)
   OK(upload(this->ex, in.B, B));
   OK(upload(this->ex, make_csr(1, in.B.cols + 1, {}), given));
   const GivenRows too_wide = {row.data(), given.view()};
-  EXPECT_EQ(error_of([&] { return spgemm_product(this->ex, {}, A.view(), B.view(), C, plan, too_wide); }), PETSC_ERR_ARG_SIZ);
+  EXPECT_EQ(error_of([&] { return spgemm_product(this->ex, {}, A.view(), B.view(), C, plan, INT64_MAX, too_wide); }), PETSC_ERR_ARG_SIZ);
   for (const SpgemmOptions &options : {SpgemmOptions{.run = 3}, {.rows = 3}, {.kind = SpgemmKind::kokkos}})
-    EXPECT_EQ(error_of([&] { return spgemm_product(this->ex, options, A.view(), B.view(), C, plan, too_wide); }), PETSC_ERR_SUP);
+    EXPECT_EQ(error_of([&] { return spgemm_product(this->ex, options, A.view(), B.view(), C, plan, INT64_MAX, too_wide); }), PETSC_ERR_SUP);
 }
 } // namespace amgkit::test

@@ -40,11 +40,11 @@ template <class Ex> struct Patterns {
     return find_windows(ex, bytes, R.view(), AP.view(), plan_AP, plan_C, out);
   }
   // C's values, where nothing was
-  PetscErrorCode multiply(Ex &ex, const std::vector<ProductWindow> &windows, HostCsr &got)
+  PetscErrorCode multiply(Ex &ex, const std::vector<ProductWindow> &windows, HostCsr &got, const GivenRows &given = {})
   {
     PetscFunctionBegin;
     PetscCall(upload(ex, std::vector<double>(C.col.size(), NAN), C.val));
-    PetscCall(windowed_product(ex, windows, R.view(), A.view(), P.view(), AP.view(), plan_AP, plan_C, C));
+    PetscCall(windowed_product(ex, windows, R.view(), A.view(), P.view(), AP.view(), plan_AP, plan_C, C, given));
     PetscCall(download(ex, C, got));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -157,5 +157,39 @@ TYPED_TEST(WindowedProduct, IsOneWindowWhereRowsLieAnywhere)
   OK(product.windows(this->ex, product.AP.col.size(), windows));
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_EQ(windows[0].entries(), product.AP.col.size());
+}
+// Rows of A P that are given: A's rows would spoil the product.
+TYPED_TEST(WindowedProduct, TakesRowsThatAreGiven)
+{
+  CoarseProblem problem = near_problem();
+  Patterns<TypeParam> patterns;
+  HostCsr expected, AP, some;
+  std::vector<int> rows;
+  Array<int, TypeParam> row;
+  Csr<double, TypeParam> given;
+  OK(patterns.find(this->ex, problem));
+  OK(patterns.multiply_whole(this->ex, expected));
+  OK(download(this->ex, patterns.AP, AP));
+  some.cols = AP.cols;
+  some.ptr = {0};
+  for (int i = 3; i < AP.rows; i += 7) {
+    rows.push_back(i);
+    some.col.insert(some.col.end(), AP.col.begin() + AP.ptr[i], AP.col.begin() + AP.ptr[i + 1]);
+    some.val.insert(some.val.end(), AP.val.begin() + AP.ptr[i], AP.val.begin() + AP.ptr[i + 1]);
+    some.ptr.push_back(static_cast<int>(some.col.size()));
+    for (int k = problem.A.ptr[i]; k < problem.A.ptr[i + 1]; k++) problem.A.val[k] = NAN;
+  }
+  some.rows = static_cast<int>(rows.size());
+  OK(upload(this->ex, rows, row));
+  OK(upload(this->ex, some, given));
+  OK(upload(this->ex, problem.A, patterns.A));
+  for (const std::int64_t bytes : {20000, 2000}) {
+    std::vector<ProductWindow> windows;
+    HostCsr got;
+    OK(patterns.windows(this->ex, bytes, windows));
+    ASSERT_GT(windows.size(), 1U);
+    OK(patterns.multiply(this->ex, windows, got, {row.data(), given.view()}));
+    EXPECT_EQ(got.val, expected.val) << bytes;
+  }
 }
 } // namespace amgkit::test
