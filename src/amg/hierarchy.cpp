@@ -26,8 +26,8 @@ template <class Ex> PetscErrorCode store_matrix(Ex &ex, const AmgParameters &par
 
   PetscFunctionBegin;
   PetscCall(level.A.store(ex, parameters.storage, level.blocks(parameters.storage), false));
-  // amgclassical may give the finest level's D⁻¹ away while it coarsens. Elsewhere set_scaling() would forget a spectrum, which ranks without
-  // rows still know.
+  // amgclassical may give the finest level's D⁻¹ away while it coarsens. Elsewhere set_scaling() would forget a spectrum, which ranks
+  // without rows still know.
   if (level.A.rows > 0 && !level.smoother.scaled()) PetscCall(level.analyse(ex, parameters, diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -96,7 +96,7 @@ private:
     const double *const val = in.B.val;
     int *const last = last_row_.data(), n = 0;
     double *const sum = sums_.data();
-    in.for_parts(in.row(i), [&, to, begin, col, val, last, sum, i](const Segment &part, int e) {
+    in.for_parts(in.row(i), [=, &in, &n](const Segment &part, int e) {
       for (int r = part.begin; r < part.end; r++) {
         const int j = in.A.col[r], after = begin[j + 1];
         const double a = Sum ? in.weighted(e, in.A.val[r]) : 0;
