@@ -25,7 +25,6 @@ PetscErrorCode BoundaryProduct<Ex>::create(Ex &ex, const SpgemmOptions &options,
   Csr<double, Ex> rows;
 
   PetscFunctionBegin;
-  row_ = A.boundary.data();
   PetscCall(stack_boundary(ex, A, rows));
   PetscCall(spgemm_product(ex, options, rows.view(), P, AP_, plan_));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -36,17 +35,9 @@ template <class Ex> PetscErrorCode BoundaryProduct<Ex>::multiply(Ex &ex, const D
   Csr<double, Ex> rows;
 
   PetscFunctionBegin;
-  row_ = A.boundary.data();
   PetscCall(stack_boundary(ex, A, rows));
   PetscCall(spgemm_numeric(ex, plan_, rows.view(), P, AP_));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Ex> void BoundaryProduct<Ex>::forget()
-{
-  row_ = nullptr;
-  AP_ = {};
-  plan_ = {};
 }
 
 AMGKIT_INSTANTIATE_TYPE(class, BoundaryProduct)

@@ -11,17 +11,15 @@ namespace amgkit
 {
 template <class Ex> class BoundaryProduct {
 public:
-  // Local. P: its rows of A's ghosts, and of this rank, in the order of the global indices. rows() points to A.boundary.
+  // Local. P: its rows of A's ghosts, and of this rank, in the order of the global indices.
   PetscErrorCode create(Ex &, const SpgemmOptions &, const DistMatrix<Ex> &A, CsrView<double> P);
   // Local: for other values on the same patterns. Copies the rows of A again, and waits.
   PetscErrorCode multiply(Ex &, const DistMatrix<Ex> &A, CsrView<double> P);
-  void forget();
-
-  GivenRows rows() const { return {row_, AP_.view()}; }
+  // For a product of the same A; none before create().
+  GivenRows rows(const DistMatrix<Ex> &A) const { return {A.boundary.data(), AP_.view()}; }
   std::size_t bytes() const { return AP_.bytes() + plan_.bytes(); }
 
 private:
-  const int *row_ = nullptr;
   Csr<double, Ex> AP_;
   SpgemmPlan<Ex> plan_;
 };

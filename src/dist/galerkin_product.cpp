@@ -82,14 +82,15 @@ PetscErrorCode GalerkinProduct<Ex>::multiply_AP(Ex &ex, const DistMatrix<Ex> &A,
       PetscCall(find_windows(ex, options_.window_bytes, to_ghosts, AP_.view(), plan_AP_, plan_others_, of_others));
   }
   if (windows.size() > 1 && most_twice * entries_computed(of_others) <= entries) {
-    PetscCall(windowed_product(ex, windows, to_own, L, M, AP_.view(), plan_AP_, plan_own_, own, boundary_rows()));
-    if (!alone_) PetscCall(windowed_product(ex, of_others, to_ghosts, L, M, AP_.view(), plan_AP_, plan_others_, others_, boundary_rows()));
+    PetscCall(windowed_product(ex, windows, to_own, L, M, AP_.view(), plan_AP_, plan_own_, own, boundary_.rows(A)));
+    if (!alone_)
+      PetscCall(windowed_product(ex, of_others, to_ghosts, L, M, AP_.view(), plan_AP_, plan_others_, others_, boundary_.rows(A)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!AP_has_values_) {
     if (AP_.val.size() != entries) PetscCall(AP_.val.allocate(ex, entries));
     PetscCall(spgemm_numeric(ex, plan_AP_, L, M, AP_));
-    if (boundary_apart_) PetscCall(spgemm_put_values(ex, boundary_.rows(), 0, AP_.rows, AP_.ptr.data(), AP_.val.data()));
+    PetscCall(spgemm_put_values(ex, boundary_.rows(A), 0, AP_.rows, AP_.ptr.data(), AP_.val.data()));
   }
   PetscCall(spgemm_numeric(ex, plan_own_, to_own, AP_.view(), own));
   if (!alone_) PetscCall(spgemm_numeric(ex, plan_others_, to_ghosts, AP_.view(), others_));
@@ -178,7 +179,7 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::prepare_AP(Ex &ex, const
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (boundary_apart_) PetscCall(boundary_.create(ex, options_, A, rows_of_P_.rows(ops.P.rows())));
-  PetscCall(spgemm_product(ex, options_, left(A), right(ops.P), AP_, plan_AP_, options_.window_bytes, boundary_rows()));
+  PetscCall(spgemm_product(ex, options_, left(A), right(ops.P), AP_, plan_AP_, options_.window_bytes, boundary_.rows(A)));
   AP_has_values_ = AP_.val.size() == AP_.col.size();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -197,7 +198,7 @@ template <class Ex> PetscErrorCode GalerkinProduct<Ex>::forget_AP(Ex &ex, bool a
   if (AP_stays_) PetscFunctionReturn(PETSC_SUCCESS);
   AP_ = {};
   plan_AP_ = {};
-  boundary_.forget();
+  boundary_ = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -79,7 +79,6 @@ private:
     rows.ptr += ghosts_before_;
     return rows;
   }
-  GivenRows boundary_rows() const { return boundary_apart_ ? boundary_.rows() : GivenRows{}; }
   // A slice takes as much of R's entries, whichever part they are in.
   std::int64_t slices_of(const CsrView<double> &part_of_R, const TransferOperators<Ex> &ops) const
   {

@@ -83,8 +83,8 @@ PetscErrorCode second_strength(Ex &ex, DistMatrix<Ex> &A, const Strength<Ex> &ma
   counting.before = A.ghosts_before();
   S2.range = points.range;
   PetscCall(attempt(A.comm, [&] { return counting.begin(ex, A, marks, points, points.range.first()); }));
-  PetscCall(counting.gathered.create(ex, A.comm, A.halo, counting.B.rows(), counting.before));
-  PetscCall(attempt(A.comm, [&] { return counting.count(ex, A, points, rule, S2.edges); }));
+  PetscCall(counting.gathered.create(ex, A.comm, A.halo, counting.B.rows(), counting.before,
+                                     [&] { return counting.count(ex, A, points, rule, S2.edges); }));
   PetscCall(S2.halo.create(A.comm, S2.range, S2.edges.ghosts));
   PetscCall(attempt(A.comm, [&] { return S2.halo.allocate(ex); }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -57,10 +57,8 @@ template <class Ex>
 PetscErrorCode SmoothingStep<Ex>::create(Ex &ex, DistMatrix<Ex> &A, CsrView<double> S, const CoarseBlocks<Ex> &T,
                                          const SpgemmOptions &options, CoarseBlocks<Ex> &Q)
 {
-
   PetscFunctionBegin;
-  PetscCall(right_.create(ex, A.comm, A.halo, T.rows(), A.ghosts_before()));
-  PetscCall(attempt(A.comm, [&] { return make_product(ex, S, T, options, Q); }));
+  PetscCall(right_.create(ex, A.comm, A.halo, T.rows(), A.ghosts_before(), [&] { return make_product(ex, S, T, options, Q); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -79,8 +79,8 @@ PetscErrorCode TwoStageInterpolation<Ex>::create(Ex &ex, DistMatrix<Ex> &A, cons
     PetscCall(halo_.allocate(ex));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(gathered_.create(ex, A.comm, halo_, P2_.rows(), ghosts_before(P1_.ghosts, P1_.first)));
-  PetscCall(attempt(A.comm, [&] { return multiply(ex, rule.interpolation, P); }));
+  PetscCall(gathered_.create(ex, A.comm, halo_, P2_.rows(), ghosts_before(P1_.ghosts, P1_.first),
+                             [&] { return multiply(ex, rule.interpolation, P); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

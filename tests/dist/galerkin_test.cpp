@@ -22,15 +22,11 @@ template <class Ex> PetscErrorCode dense_of(Ex &ex, const DistMatrix<Ex> &A, std
   PetscFunctionBegin;
   out.assign(n * n, 0);
   for (bool own : {true, false}) {
-    const CsrView<double> block = own ? A.diag : A.offd;
-    std::vector<int> ptr, col;
-    std::vector<double> val;
-    PetscCall(download(ex, block.ptr, block.rows + 1, ptr));
-    PetscCall(download(ex, block.col, block.nnz, col));
-    PetscCall(download(ex, block.val, block.nnz, val));
+    HostCsr block;
+    PetscCall(download(ex, own ? A.diag.view() : A.offd, block));
     for (int i = 0; i < block.rows; i++) {
-      for (int k = ptr[i]; k < ptr[i + 1]; k++)
-        out[(first + i) * n + (own ? first + col[k] : static_cast<std::size_t>(A.ghosts[col[k]]))] += val[k];
+      for (int k = block.ptr[i]; k < block.ptr[i + 1]; k++)
+        out[(first + i) * n + (own ? first + block.col[k] : static_cast<std::size_t>(A.ghosts[block.col[k]]))] += block.val[k];
     }
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, out.data(), static_cast<int>(out.size()), MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));

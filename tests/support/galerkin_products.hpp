@@ -43,19 +43,17 @@ template <class Ex> PetscErrorCode download(Ex &ex, const DistMatrix<Ex> &A, Coa
   out = {};
   out.ghosts = A.ghosts;
   for (const bool own : {true, false}) {
-    const CsrView<double> block = own ? A.diag : A.offd;
-    std::vector<int> ptr, col;
-    std::vector<double> val;
-    PetscCall(download(ex, block.ptr, block.rows + 1, ptr));
-    PetscCall(download(ex, block.col, block.nnz, col));
-    PetscCall(download(ex, block.val, block.nnz, val));
+    HostCsr block;
+    PetscCall(download(ex, own ? A.diag.view() : A.offd, block));
     for (int i = 0; i < block.rows; i++) {
-      for (int k = ptr[i]; k < ptr[i + 1]; k++)
-        out.entries[{first + i, own ? first + col[k] : static_cast<int>(A.ghosts[static_cast<std::size_t>(col[k])])}] = val[k];
+      for (int k = block.ptr[i]; k < block.ptr[i + 1]; k++) {
+        const int column = block.col[k];
+        out.entries[{first + i, own ? first + column : static_cast<int>(A.ghosts[static_cast<std::size_t>(column)])}] = block.val[k];
+      }
     }
-    out.pattern.insert(out.pattern.end(), ptr.begin(), ptr.end());
-    out.pattern.insert(out.pattern.end(), col.begin(), col.end());
-    out.values.insert(out.values.end(), val.begin(), val.end());
+    out.pattern.insert(out.pattern.end(), block.ptr.begin(), block.ptr.end());
+    out.pattern.insert(out.pattern.end(), block.col.begin(), block.col.end());
+    out.values.insert(out.values.end(), block.val.begin(), block.val.end());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -53,16 +53,17 @@ template <class Ex> PetscErrorCode upload(Ex &ex, const HostCsr &from, Csr<doubl
   PetscCall(amgkit::upload(ex, from.val, to.val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-template <class Ex> PetscErrorCode download(Ex &ex, const Csr<double, Ex> &from, HostCsr &to)
+template <class Ex> PetscErrorCode download(Ex &ex, const CsrView<double> &from, HostCsr &to)
 {
   PetscFunctionBegin;
   to.rows = from.rows;
   to.cols = from.cols;
-  PetscCall(amgkit::download(ex, from.ptr.data(), from.ptr.size(), to.ptr));
-  PetscCall(amgkit::download(ex, from.col.data(), from.col.size(), to.col));
-  PetscCall(amgkit::download(ex, from.val.data(), from.val.size(), to.val));
+  PetscCall(amgkit::download(ex, from.ptr, from.ptr ? std::int64_t{from.rows} + 1 : 0, to.ptr));
+  PetscCall(amgkit::download(ex, from.col, from.nnz, to.col));
+  PetscCall(amgkit::download(ex, from.val, from.val ? from.nnz : 0, to.val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+template <class Ex> PetscErrorCode download(Ex &ex, const Csr<double, Ex> &from, HostCsr &to) { return download(ex, from.view(), to); }
 // y += Pᵀ x or P x, on whole vectors
 inline void add_product(const HostCsr &P, bool transposed, const std::vector<double> &x, std::vector<double> &y)
 {

@@ -147,7 +147,7 @@ PetscErrorCode spgemm_product(Ex &ex, SpgemmOptions options, CsrView<double> A, 
     PetscCall(C.val.allocate(ex, C.col.size()));
   }
   PetscCall(spgemm_numeric(ex, plan, A, B, C));
-  if (given.n() > 0) PetscCall(spgemm_put_values(ex, given, 0, C.rows, C.ptr.data(), C.val.data()));
+  PetscCall(spgemm_put_values(ex, given, 0, C.rows, C.ptr.data(), C.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -143,8 +143,8 @@ private:
   Array<double, Host> sums_;  // of the present row; else 0
 };
 
-// ptr[i]: products of row i -> where its columns begin, the end in ptr[rows] and *nnz. columns <- C's, ascending
-// in each row. values <- C's, if there are at most most_values of them, else empty. In one pass: room for the next row is made where there
+// ptr[i]: products of row i -> where its columns begin, the end in ptr[rows] and *nnz. columns <- C's, ascending in each row. values <-
+// C's, if there are at most most_values of them, and memory for them; else empty. In one pass: room for the next row is made where there
 // may be too little, so that columns, and values, stand in memory up to three times. It ends with a row that makes them too many for int.
 template <class In>
 PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, std::int64_t most_values, const GivenRows &given, int *ptr,

@@ -117,7 +117,7 @@ PetscErrorCode windowed_product(Ex &ex, const std::vector<ProductWindow> &window
     double *first = values.data() - window.first; // entry 0's place, were it in this window
     AP.val = first;
     PetscCall(spgemm_numeric(ex, plan_AP, window.of_AP, A, P, {AP.rows, AP.cols, AP.ptr, AP.col, first}));
-    if (given.n() > 0) PetscCall(spgemm_put_values(ex, given, window.of_AP.first, window.of_AP.end, AP.ptr, first));
+    PetscCall(spgemm_put_values(ex, given, window.of_AP.first, window.of_AP.end, AP.ptr, first));
     PetscCall(spgemm_numeric(ex, plan_C, window.of_C, R, AP, {C.rows, C.cols, C.ptr.data(), C.col.data(), C.val.data()}));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

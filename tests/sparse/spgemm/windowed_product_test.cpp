@@ -158,6 +158,7 @@ TYPED_TEST(WindowedProduct, IsOneWindowWhereRowsLieAnywhere)
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_EQ(windows[0].entries(), product.AP.col.size());
 }
+
 // Rows of A P that are given: A's rows would spoil the product.
 TYPED_TEST(WindowedProduct, TakesRowsThatAreGiven)
 {
