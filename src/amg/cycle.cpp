@@ -76,14 +76,16 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_precision(Ex &ex)
   const DistMatrix<Ex> &A = hierarchy_.levels.front()->A;
   const auto ranks = static_cast<PetscInt>(A.range.size()) - 1;
   const PetscInt rows = Ex::on_device ? A.global_rows() / ranks : PETSC_MAX_INT;
-  int all = A.stored.single(); // a rank with an entry beyond floats has not
+  std::array<int, 2> stored = {A.stored.single(), // a rank with an entry beyond floats has not
+                               A.diag.nnz == 0 || A.stored.block_columns()};
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, A.comm));
-  finest_in_single_ = all != 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, stored.data(), 2, MPI_INT, MPI_MIN, A.comm));
+  finest_in_single_ = stored[0] != 0;
+  finest_by_blocks_ = stored[1] != 0;
   single_ = false;
   floats_pay_ = rows >= parameters_.rows_worth_single;
-  all = finest_in_single_ && Ex::sliced_rows && hierarchy_.statistics.size() > 1 && floats_pay_;
+  int all = finest_in_single_ && Ex::sliced_rows && hierarchy_.statistics.size() > 1 && floats_pay_;
   rounding_pays_ = rows >= parameters_.rows_worth_rounding;
   for (const auto &look : {&Cycle::representable, &Cycle::prepare_single}) {
     if (!all) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks

@@ -46,6 +46,8 @@ public:
   bool floats_pay() const { return floats_pay_; }
   // Whether all ranks have the finest matrix in single precision.
   bool finest_in_single() const { return finest_in_single_; }
+  // Whether all ranks with entries read them by the columns of blocks.
+  bool finest_by_blocks() const { return finest_by_blocks_; }
   // The next two need the finest matrix's memory; x must not be b. x = B b; the choice is not automatic, and only single where it may be.
   // On a GPU the first call after a setup, and the first with another choice, may record.
   PetscErrorCode apply(Ex &, CycleChoice, const double *b, double *x);
@@ -113,7 +115,8 @@ private:
   PetscInt kcycle_levels_ = 0;
   std::vector<double> kcycle_tests_; // by level
   VisitsOnTrial trial_;
-  bool gcr_ = false, single_ = false, floats_pay_ = false, finest_in_single_ = false, rounding_pays_ = false, transposes_made_ = false;
+  bool gcr_ = false, single_ = false, floats_pay_ = false, finest_in_single_ = false, finest_by_blocks_ = false, rounding_pays_ = false,
+       transposes_made_ = false;
   Array<double, Ex> norm1_work_, norm1_; // for amg/single_precision.hpp, where vectors may be in single precision
   CycleChoice recorded_for_;             // what apply() was asked for when it was recorded; automatic: nothing is
   Recording<Ex> recording_;              // what this cycle does below level recorded_below_, where there is such a level

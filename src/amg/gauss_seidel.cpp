@@ -4,7 +4,6 @@
 #include "base/log.hpp"
 #include "dist/attempt.hpp"
 #include "sparse/formats/spmv.hpp"
-#include "sparse/rows/gauss_seidel.hpp"
 
 namespace amgkit
 {
@@ -19,23 +18,44 @@ PetscErrorCode unavailable()
 double flops(const CsrView<double> &A) { return 2.0 * static_cast<double>(A.nnz); }
 } // namespace
 
-template <class Ex> PetscErrorCode GaussSeidel<Ex>::split(Ex &ex, const CsrView<double> &A, Split &out)
+template <class Ex> PetscErrorCode GaussSeidel<Ex>::split(Ex &ex, const CsrView<double> &A, Storage storage, Split &out)
 {
   Array<int, Ex> next;
 
   PetscFunctionBegin;
   if (out.below.size() != A.rows) PetscCall(out.below.allocate(ex, A.rows));
   split_rows(A, out.below.data());
+  out.alike = rows_are_alike(A, out.below.data());
   PetscCall(next.allocate(ex, A.rows));
   out.symmetric = halves_agree(A, out.below.data(), next.data());
+  out.rounded.release();
+  if (storage == Storage::in_double) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(out.rounded.allocate(ex, A.nnz));
+  if (!round_values(A, out.rounded.data())) out.rounded.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare(Ex &ex, const DistMatrix<Ex> &A, double *d)
+// The blocks of A, where its columns are stored, and each node has its own one.
+template <class Ex> PetscErrorCode GaussSeidel<Ex>::take_blocks(Ex &ex, const DistMatrix<Ex> &A, Split &out)
+{
+  const BlockColumns<Ex> *blocks = A.stored.block_columns();
+
+  PetscFunctionBegin;
+  out.blocks = nullptr;
+  if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
+  const BlockCsrView<double> view = blocks->view(A.own_block());
+  if (out.own.size() != view.nodes()) PetscCall(out.own.allocate(ex, view.nodes()));
+  if (find_own_blocks(view, out.own.data())) out.blocks = blocks;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare(Ex &ex, const DistMatrix<Ex> &A, Storage storage, double *d)
 {
   PetscFunctionBegin;
+  storage_ = storage;
   if constexpr (available) {
-    PetscCall(split(ex, A.diag, rows_));
+    PetscCall(split(ex, A.diag, storage, rows_));
+    PetscCall(take_blocks(ex, A, rows_));
     damp_coupled_rows(A.offd, A.boundary.size(), A.boundary.data(), d);
   } else {
     PetscCall(unavailable());
@@ -70,7 +90,7 @@ template <class Ex> PetscErrorCode GaussSeidel<Ex>::test_sweeps(Ex &ex, DistMatr
 
 template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare_transposed(Ex &ex, const TransposedMatrix<Ex> &At)
 {
-  return available ? split(ex, At.own_block(), transposed_) : unavailable();
+  return available ? split(ex, At.own_block(), storage_, transposed_) : unavailable();
 }
 
 template <class Ex>
@@ -79,7 +99,7 @@ PetscErrorCode GaussSeidel<Ex>::apply(Ex &ex, Operator &A, SweepOrder order, Pet
                                       Iterate<double> &x) const
 {
   constexpr bool transposed = std::is_same_v<Operator, TransposedMatrix<Ex>>;
-  const Split &rows = split_of(A);
+  const Split &split = split_of(A);
   const PetscInt count = order == SweepOrder::alternating ? sweeps + sweeps % 2 : sweeps;
 
   PetscFunctionBegin;
@@ -90,9 +110,9 @@ PetscErrorCode GaussSeidel<Ex>::apply(Ex &ex, Operator &A, SweepOrder order, Pet
       const bool backward = order == SweepOrder::backward || (order == SweepOrder::alternating && s % 2 == 1);
       const double *rhs = b;
       if (s == 0 && guess == Guess::zero && !backward) {
-        sweep_from_zero(block, rows.below.data(), rows.symmetric, d, b, x.here, x.there);
-        PetscCall(log_flops(ex, flops(block) * (rows.symmetric ? 1 : 0.5)));
-        if (tied_) solve_tied_rows(block, *tied_, false, transposed, b, x.here, rows.symmetric ? x.there : nullptr);
+        split.with_rows(block, [&](const auto &rows) { sweep_from_zero(rows, split.symmetric, d, b, x.here, x.there); });
+        PetscCall(log_flops(ex, flops(block) * (split.symmetric ? 1 : 0.5)));
+        if (tied_) solve_tied_rows(block, *tied_, false, transposed, b, x.here, split.symmetric ? x.there : nullptr);
         continue;
       }
       if (s == 0 && guess == Guess::zero) PetscCall(fill(ex, A.rows, 0, x.here));
@@ -102,7 +122,8 @@ PetscErrorCode GaussSeidel<Ex>::apply(Ex &ex, Operator &A, SweepOrder order, Pet
         rhs = x.there;
       }
       if (tied_ && backward) solve_tied_rows(block, *tied_, true, transposed, rhs, x.here, nullptr);
-      (backward ? sweep_backward : sweep_forward)(block, rows.below.data(), d, rhs, x.here);
+      split.with_rows(block,
+                      [&](const auto &rows) { backward ? sweep_backward(rows, d, rhs, x.here) : sweep_forward(rows, d, rhs, x.here); });
       if (tied_ && !backward) solve_tied_rows(block, *tied_, false, transposed, rhs, x.here, nullptr);
       PetscCall(log_flops(ex, flops(block)));
     }
@@ -117,7 +138,7 @@ template <class Operator>
 PetscErrorCode GaussSeidel<Ex>::residual(Ex &ex, Operator &A, PetscInt sweeps, Guess guess, const double *d, const double *b,
                                          Iterate<double> &x) const
 {
-  const Split &rows = split_of(A);
+  const Split &split = split_of(A);
 
   PetscFunctionBegin;
   if constexpr (available) {
@@ -126,11 +147,11 @@ PetscErrorCode GaussSeidel<Ex>::residual(Ex &ex, Operator &A, PetscInt sweeps, G
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     const CsrView<double> block = A.own_block();
-    if (!rows.symmetric && tied_) { // x has changed since the sweep
+    if (!split.symmetric && tied_) { // x has changed since the sweep
       PetscCall(amgkit::residual(ex, block, b, static_cast<const double *>(x.here), x.there));
       PetscCall(log_flops(ex, flops(block)));
-    } else if (!rows.symmetric) {
-      subtract_upper(block, rows.below.data(), d, x.here, x.there);
+    } else if (!split.symmetric) {
+      split.with_rows(block, [&](const auto &rows) { subtract_upper(rows, d, x.here, x.there); });
       PetscCall(log_flops(ex, flops(block) / 2));
     }
     PetscCall(A.subtract_others(ex, static_cast<const double *>(x.here), x.there));

@@ -1,5 +1,5 @@
-// Hybrid Gauss-Seidel for a smoother: M⁻¹, M a triangle of each rank's own block, see sparse/rows/gauss_seidel.hpp; other ranks' values are
-// those at a sweep's beginning. On a plain host only, where rows are read one after the other.
+// Hybrid Gauss-Seidel for a smoother: M⁻¹, M a triangle of each rank's own block, see sparse/formats/gauss_seidel.hpp; other ranks' values
+// are those at a sweep's beginning. On a plain host only, where rows are read one after the other.
 //
 // Tied rows are solved together, by the matrix's own rows, after each forward sweep and before each backward one.
 //
@@ -8,7 +8,7 @@
 // symmetric.
 #pragma once
 #include "dist/transposed.hpp"
-#include "sparse/rows/tied_rows.hpp"
+#include "sparse/formats/gauss_seidel.hpp"
 
 namespace amgkit
 {
@@ -28,8 +28,9 @@ public:
   static constexpr bool available = Ex::one_by_one;
 
   // Local, anew for other values. d[i] = 1 / a_ii, or 0, becomes that of M. Whether this rank's block is symmetric is looked at, whatever
-  // the user says of the matrix: rows that MatZeroRows() has changed may make it wrong.
-  PetscErrorCode prepare(Ex &, const DistMatrix<Ex> &A, double *d);
+  // the user says of the matrix: rows that MatZeroRows() has changed may make it wrong. Sweeps read the block's values as floats, if all
+  // can be and storage says so, and its columns by blocks, if A.stored has these; then A must stay stored.
+  PetscErrorCode prepare(Ex &, const DistMatrix<Ex> &A, Storage, double *d);
   // Local, after that: the tied rows, with M⁻¹, which must outlive the sweeps; nullptr: none.
   void tie(const TiedRows<Ex> *tied) { tied_ = tied && tied->groups() > 0 ? tied : nullptr; }
   // Collective, after that: whether four sweeps on A x = 0, forward ones and backward ones, leave all |x_i| |a_ii|^(1/2) below the 1 that
@@ -45,20 +46,39 @@ public:
   PetscErrorCode residual(Ex &, Operator &A, PetscInt sweeps, Guess, const double *d, const double *b, Iterate<double> &x) const;
   // Whether this rank's block is symmetric.
   bool symmetric() const { return rows_.symmetric; }
+  // Whether sweeps read the block's values as floats.
+  bool in_single() const { return rows_.rounded.size() > 0; }
   std::size_t bytes() const { return rows_.bytes() + transposed_.bytes(); }
 
 private:
   struct Split {
-    Array<int, Ex> below;
-    bool symmetric = false;
-    std::size_t bytes() const { return below.bytes(); }
+    Array<int, Ex> below, own; // own: where sweeps go by blocks
+    const BlockColumns<Ex> *blocks = nullptr;
+    Array<float, Ex> rounded; // in place of the values, if there are any
+    bool symmetric = false, alike = true;
+
+    template <class T> SweptRows<T> rows(const CsrView<T> &A) const
+    {
+      return {A, below.data(), blocks ? blocks->view(A) : BlockCsrView<T>{}, own.data(), alike};
+    }
+    // f(the rows of A as sweeps read them)
+    template <class F> void with_rows(const CsrView<double> &A, F f) const
+    {
+      if (rounded.size() > 0)
+        f(rows(CsrView<float>{A.rows, A.cols, A.nnz, A.ptr, A.col, rounded.data()}));
+      else
+        f(rows(A));
+    }
+    std::size_t bytes() const { return below.bytes() + own.bytes() + rounded.bytes(); }
   };
-  static PetscErrorCode split(Ex &, const CsrView<double> &, Split &);
+  static PetscErrorCode split(Ex &, const CsrView<double> &, Storage, Split &);
+  static PetscErrorCode take_blocks(Ex &, const DistMatrix<Ex> &, Split &);
   template <class Operator> const Split &split_of(const Operator &) const
   {
     return std::is_same_v<Operator, TransposedMatrix<Ex>> ? transposed_ : rows_;
   }
   Split rows_, transposed_;
+  Storage storage_ = Storage::in_double;
   const TiedRows<Ex> *tied_ = nullptr;
 };
 } // namespace amgkit

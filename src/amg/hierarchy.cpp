@@ -90,8 +90,7 @@ template <class Ex> PetscErrorCode Hierarchy<Ex>::build_finest(Setup &setup, Mat
     Level<Ex> &first = *levels.front();
     PetscFunctionBegin;
     PetscCall(first.A.allocate(setup.ex));
-    // which takes at most an eighth of what plain slices take, and products with the user's matrix are faster from here on
-    PetscCall(first.A.store_if_constant(setup.ex, setup.parameters.storage, first.blocks(setup.parameters.storage)));
+    PetscCall(first.A.store_ahead(setup.ex, setup.parameters.storage, first.blocks(setup.parameters.storage)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(take_coarsest(setup, std::move(of_level)));

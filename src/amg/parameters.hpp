@@ -31,6 +31,9 @@ struct AmgParameters {
   // With fewer rows a GPU a solve is launches, whatever the vectors are; and for vectors of doubles the passes into single precision and
   // out of it take longer than vectors of half the size save: see share/amgkit/bench/NOTES.md. No options; tests set them.
   PetscInt rows_worth_single = 300000, rows_worth_rounding = 2000000;
+  // Of a rank's own block on a host, that Gauss-Seidel sweeps read as floats: fewer are in the cache, and there doubles are as fast. The
+  // same.
+  PetscInt entries_worth_single = 1 << 20;
   // Levels of more rows are not recorded: their kernels run longer than a launch takes, and recording one takes 5 microseconds. No option;
   // tests set it.
   PetscInt rows_recorded = 300000;
@@ -152,11 +155,15 @@ private:
   ParameterList machine_list()
   {
     return {
-        {"storage", choice(&storage, {"double", "single"}), "Precision of the matrices that the cycle reads on a GPU",
-         "With flexible Krylov methods and many rows, the vectors of the cycle have this precision, too. A matrix with nonzero entries "
-         "below 1.2e-38 or above 1e18 in size stays in double precision, and then so do all vectors. Coarse matrices with at least a "
-         "thirtieth of the finest one's entries are kept in this precision alone, and PCGetCoarseOperators() returns the rounded values. "
-         "amgclassical rounds its interpolation weights to it, too."},
+        {"storage", choice(&storage, {"double", "single"}), "Precision of the matrices that the cycle reads",
+         "On CPUs, only Gauss-Seidel sweeps read single precision, and only on levels of which a process has at least 1,048,576 entries. "
+         "On a "
+         "GPU all of the cycle does; with flexible Krylov methods and many rows, the vectors of the cycle have this precision, too. A "
+         "matrix "
+         "with nonzero entries below 1.2e-38 or above 1e18 in size stays in double precision, and then so do all vectors. On a GPU, coarse "
+         "matrices with at least a thirtieth of the finest one's entries are kept in this precision alone, and PCGetCoarseOperators() "
+         "returns "
+         "the rounded values. There amgclassical rounds its interpolation weights to it, too."},
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
          "That is done where it saves time. On several GPUs, "
          "the graph contains levels that one GPU holds alone, and all coarse levels where GPUs write into each other's memory."},

@@ -89,6 +89,7 @@ public:
     return this->with_matrix(
         [&](DistMatrix<Ex> &A) { return sums ? multiply_user(A, as_set_up, x, y, *sums) : multiply_user(A, as_set_up, x, y); });
   }
+  bool pays() const override { return Ex::sliced_rows || solver_->cycle.finest_by_blocks(); }
   const int *order() const override { return solver_->hierarchy.finest.order(); }
   bool reordered() const override { return solver_->hierarchy.finest.reordered(); }
   bool in_single() const override { return solver_->cycle.finest_in_single(); }

@@ -23,8 +23,8 @@ namespace amgkit
 namespace
 {
 // Collective: the spectral radius of D⁻¹ A, D the diagonal, for the prolongator and for the smoother. Of A's own entries: those that the
-// cycle reads may be rounded to floats. Constant slices of the finest level keep the own entries and are stored early, so they are used.
-// All else reads the compressed rows, in a refresh as in a setup.
+// cycle reads may be rounded to floats. Constant slices and blocks' columns of the finest level keep the own entries and are stored early,
+// so they are used. All else reads the compressed rows, in a refresh as in a setup.
 template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, const LevelSetup<Ex> &of_level, double *rho)
 {
   Array<double, Ex> inverse;
@@ -35,7 +35,7 @@ template <class Ex> PetscErrorCode take_spectrum(Ex &ex, Level<Ex> &level, const
   PetscCall(attempt(level.A.comm, [&] { return inverse.allocate(ex, level.A.rows); }));
   const LogPhase logged(Phase::spectrum);
   PetscCall(invert_entries(ex, level.A.rows, of_level.diagonal.data(), inverse.data()));
-  const bool as_stored = level.number == 0 && level.A.stored.is_constant();
+  const bool as_stored = level.number == 0 && (level.A.stored.is_constant() || level.A.stored.block_columns());
   if (!as_stored) std::swap(level.A.stored, aside);
   PetscCall(estimate_spectrum(ex, level.A, inverse.data(), level.bound, &spectrum, SpectrumOf::own_entries));
   if (!as_stored) std::swap(level.A.stored, aside);

@@ -45,7 +45,7 @@ PetscErrorCode Smoother<Ex>::prepare(Ex &ex, DistMatrix<Ex> &A, const AmgParamet
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (asked_for == SmootherKind::gauss_seidel) {
-    PetscCall(prepare_gauss_seidel(ex, A, symmetric));
+    PetscCall(prepare_gauss_seidel(ex, A, parameters, symmetric));
     if (gauss_seidel_) PetscFunctionReturn(PETSC_SUCCESS);
   }
   const bool chebyshev = asked_for != SmootherKind::jacobi;
@@ -109,14 +109,16 @@ template <class Ex> PetscErrorCode Smoother<Ex>::prepare_ties(Ex &ex, const Dist
 }
 
 // Collective. Without gauss_seidel_ it is no good, and chebyshev takes its place.
-template <class Ex> PetscErrorCode Smoother<Ex>::prepare_gauss_seidel(Ex &ex, DistMatrix<Ex> &A, bool symmetric)
+template <class Ex>
+PetscErrorCode Smoother<Ex>::prepare_gauss_seidel(Ex &ex, DistMatrix<Ex> &A, const AmgParameters &parameters, bool symmetric)
 {
+  const Storage storage = A.diag.nnz < parameters.entries_worth_single ? Storage::in_double : parameters.storage;
   bool reduces = true;
 
   PetscFunctionBegin;
   if (!gauss_seidel_) gauss_seidel_ = std::make_unique<GaussSeidel<Ex>>();
   PetscCall(prepare_ties(ex, A, TiedStep::of_sweep));
-  PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, d_.data()); }));
+  PetscCall(attempt(A.comm, [&] { return gauss_seidel_->prepare(ex, A, storage, d_.data()); }));
   gauss_seidel_->tie(tied_.get());
   if (A.range.size() > 2 && !symmetric) {
     PetscCall(test_symmetry(ex, A, &symmetric));

@@ -107,6 +107,8 @@ public:
   const std::optional<Spectrum> &spectrum() const { return spectrum_; } // the same, and whether A is symmetric
   // The same on all ranks: whether A is found to be symmetric, where prepare() has looked.
   std::optional<bool> symmetry() const { return spectrum_ ? spectrum_->symmetric : symmetry_; }
+  // Local: whether Gauss-Seidel sweeps read the values as floats.
+  bool sweeps_in_single() const { return gauss_seidel_ && gauss_seidel_->in_single(); }
   // Why the smoother is not the one that was asked for, or of a higher degree than others, and what it smooths together.
   std::string remark() const;
   PetscInt tied_groups() const { return tied_groups_; } // of all ranks; 0: no rows are tied
@@ -117,7 +119,7 @@ public:
   }
 
 private:
-  PetscErrorCode prepare_gauss_seidel(Ex &, DistMatrix<Ex> &A, bool symmetric);
+  PetscErrorCode prepare_gauss_seidel(Ex &, DistMatrix<Ex> &A, const AmgParameters &, bool symmetric);
   PetscErrorCode prepare_ties(Ex &, const DistMatrix<Ex> &A, TiedStep);
   template <class Operator, class V> PetscErrorCode step_of_tied_rows(Ex &, Operator &A, double factor, const V *b, const V *x, V *y) const;
   template <class Operator, class D, class V>

@@ -71,9 +71,11 @@ template <class Ex> PetscErrorCode view_hierarchy(const Hierarchy<Ex> &hierarchy
   PetscCall(PetscViewerASCIIPrintf(viewer, "level         rows       nonzeros  nnz/row  ranks  storage\n"));
   for (std::size_t l = 0; l < statistics.size(); l++) {
     const LevelStatistics &s = statistics[l];
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%5d %12" PetscInt_FMT " %14.0f %8.1f %6d  %s\n", static_cast<int>(l), s.rows, s.entries,
+    const Level<Ex> *level = l < hierarchy.levels.size() ? hierarchy.levels[l].get() : nullptr;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%5d %12" PetscInt_FMT " %14.0f %8.1f %6d  %s%s\n", static_cast<int>(l), s.rows, s.entries,
                                      s.rows > 0 ? s.entries / static_cast<double>(s.rows) : 0, s.active_ranks,
-                                     l < hierarchy.levels.size() ? hierarchy.levels[l]->A.stored.description() : ""));
+                                     level ? level->A.stored.description() : "",
+                                     level && level->smoother.sweeps_in_single() ? ", single in sweeps" : ""));
     rows += static_cast<double>(s.rows);
     entries += s.entries;
   }

@@ -19,8 +19,8 @@ template <class Ex> PetscErrorCode visit_cost(const Level<Ex> &level, const AmgP
   const DistMatrix<Ex> &A = level.A;
   const PetscInt before = parameters.sweeps_before(), after = parameters.sweeps_after();
   const double rows = A.rows, vector = S::byte * rows * (cycle.single ? sizeof(float) : sizeof(double));
-  const double entry = 12, own = static_cast<double>(A.diag.nnz), other = static_cast<double>(A.offd.nnz);
-  const double matrix = S::byte * ((A.stored.bytes() > 0 ? static_cast<double>(A.stored.bytes()) : entry * own) + entry * other);
+  const double entry = 12, other = static_cast<double>(A.offd.nnz);
+  const double matrix = S::byte * (A.stored.bytes_read(A.diag.perhaps_folded()) + entry * other);
   int ranks;
 
   PetscFunctionBegin;

@@ -66,14 +66,14 @@ template <class Ex> PetscErrorCode DistMatrix<Ex>::store(Ex &ex, Storage storage
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode DistMatrix<Ex>::store_if_constant(Ex &ex, Storage storage, BlockForm block)
+template <class Ex> PetscErrorCode DistMatrix<Ex>::store_ahead(Ex &ex, Storage storage, BlockForm block)
 {
-  bool constant = false;
+  bool pays = false;
 
   PetscFunctionBegin;
   if (is_stored_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(stored.look_ahead(ex, diag, block, &constant));
-  if (constant) PetscCall(store(ex, storage, block, false));
+  PetscCall(stored.look_ahead(ex, diag, block, &pays));
+  if (pays) PetscCall(store(ex, storage, block, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,6 +167,7 @@ template <class Ex>
 template <class V, class... S>
 PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y, const S &...sums)
 {
+  if (stored.block_columns()) return multiply(ex, x, y, sums...); // the values are diag's
   if (!stored.has_own_entries()) return multiply_rows(ex, x, y, sums...);
   return multiply_with(
       ex, x, y, [&](const auto &...s) { return stored.multiply_exactly(ex, x, y, s...); }, sums...);

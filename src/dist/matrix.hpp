@@ -74,8 +74,8 @@ template <class Ex> struct DistMatrix {
   // Local: stored, with such blocks where they fit; the first call alone does anything. compact: diag is folded from here on but
   // between unfold() and fold(), if stored can give its rows back.
   PetscErrorCode store(Ex &, Storage, BlockForm, bool compact);
-  // Local: the same, if all of this rank's slices are constant. If not, what was found out stays for store(), which comes later.
-  PetscErrorCode store_if_constant(Ex &, Storage, BlockForm);
+  // Local: the same, where stored.look_ahead() says that it pays. If not, what was found out stays for store(), which comes later.
+  PetscErrorCode store_ahead(Ex &, Storage, BlockForm);
   // Local: stored takes new values of the same pattern; diag is not folded.
   PetscErrorCode store_values(Ex &ex, Storage storage) { return stored.refresh(ex, diag, storage); }
   // Local, after that: diag is folded again if it was before unfold().

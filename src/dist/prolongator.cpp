@@ -58,6 +58,18 @@ template <class Ex> PetscErrorCode unfold_values(Ex &ex, Csr<double, Ex> &A, Arr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// x += Rᵀ e, on a plain host. Rows of R = Pᵀ are long where those of P are short, and of lengths that its core does not foresee: at 7
+// points that takes half as long again.
+template <class V> void scatter_product(const CsrView<double> &R, const V *e, V *x)
+{
+  const int *const col = R.col;
+  const double *const val = R.val;
+  for (int J = 0; J < R.rows; J++) {
+    const double e_J = e[J];
+    for (int k = R.ptr[J]; k < R.ptr[J + 1]; k++) x[col[k]] = static_cast<V>(x[col[k]] + val[k] * e_J);
+  }
+}
+
 // A's rows, so many entries of which are in what is stored, into to, which may be A.
 template <class Ex>
 PetscErrorCode unfold_rows(Ex &ex, std::int64_t entries, const Csr<double, Ex> &A, const StoredMatrix<Ex> &stored, Csr<double, Ex> &to)
@@ -92,9 +104,21 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::round_values(Ex &ex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// On a plain host: the columns of blocks, which stay for other values.
+template <class Ex> PetscErrorCode Prolongator<Ex>::store_blocks(Ex &ex)
+{
+  PetscFunctionBegin;
+  if (stored_values_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(stored_.create(ex, diag.view(), Storage::in_double, BlockForm::rectangular(blocks.rows, blocks.cols)));
+  PetscCall(stored_transposed_.create(ex, to_own.view(), Storage::in_double, BlockForm::rectangular(blocks.cols, blocks.rows)));
+  stored_values_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode Prolongator<Ex>::fold(Ex &ex)
 {
   PetscFunctionBegin;
+  if (!Ex::sliced_rows) PetscFunctionReturn(store_blocks(ex));
   if (!rounded_) {
     stored_ = {};
     stored_transposed_ = {};
@@ -170,7 +194,7 @@ template <class Ex> PetscErrorCode Prolongator<Ex>::transpose_values(Ex &ex)
   PetscCheck(values_change && from_diag_.size() == diag.val.size() && from_offd_.size() == offd.val.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "This prolongator was made for values that do not change");
   PetscCall(round_values(ex));
-  stored_values_ = false;
+  if (Ex::sliced_rows) stored_values_ = false;
   PetscCall(gather(ex, from_diag_.size(), from_diag_.data(), own, to_own.val.data()));
   PetscCall(gather(ex, from_offd_.size(), from_offd_.data(), other, to_ghosts.val.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,7 +207,10 @@ template <class Ex> template <class V> PetscErrorCode Prolongator<Ex>::add_produ
 
   PetscFunctionBegin;
   PetscCall(exchange.begin(ex, e));
-  PetscCall(stored_.add_product(ex, diag.view(), e, x));
+  if (Ex::one_by_one && !stored_.block_columns())
+    scatter_product(to_own.view(), e, x);
+  else
+    PetscCall(stored_.add_product(ex, diag.view(), e, x));
   PetscCall(exchange.subtract(ex, offd.view(), boundary, -1, unscaled<V>, x));
   PetscCall(log_flops(ex, 2.0 * static_cast<double>(entries_ + offd.col.size())));
   PetscFunctionReturn(PETSC_SUCCESS);

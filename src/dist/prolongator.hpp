@@ -45,7 +45,8 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
   // Local: R's values anew, for other values of P on the same pattern; with values_change. P's are rounded if they are kept so.
   PetscErrorCode transpose_values(Ex &);
   // Local: folded, the rows of diag and to_own, or to_own's values, are kept in the cycle's format alone, where their values have been
-  // rounded to single precision and it can give them back. What reads the rows themselves wants them unfolded.
+  // rounded to single precision and it can give them back. What reads the rows themselves wants them unfolded. On a plain host all stays,
+  // and is read by its blocks, if these are complete.
   PetscErrorCode fold(Ex &);
   PetscErrorCode unfold(Ex &);
   bool folded() const { return diag.col.size() < entries_; }
@@ -61,12 +62,13 @@ template <class Ex> struct Prolongator : CoarseBlocks<Ex> {
 private:
   PetscErrorCode representable(Ex &, bool *all) const;
   PetscErrorCode round_values(Ex &);
+  PetscErrorCode store_blocks(Ex &);
   bool keeps_rows() const { return exact_product && !values_change; }
   PetscErrorCode transpose_all(Ex &);
 
   bool rounded_ = false, stored_values_ = false; // whether what is stored has the values of now
   std::int64_t entries_ = 0;                     // of diag
-  StoredMatrix<Ex> stored_, stored_transposed_;  // diag and to_own as the cycle reads them, where values are rounded
+  StoredMatrix<Ex> stored_, stored_transposed_;  // diag and to_own as the cycle reads them, where values are rounded, or on a plain host
   Array<float, Ex> single_own_;                  // or to_own's values, where its rows are too few for stored_transposed_
   Array<int, Ex> from_diag_, from_offd_;         // P's entry behind each of R's, with values_change
 };

@@ -31,18 +31,21 @@ PetscErrorCode lumping_of(Ex &ex, const SplitRows &A, CsrView<double> nodes, Csr
     const int I = static_cast<int>(i) / bs;
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
     const Segment own_nodes = entries_of(nodes, I), other_nodes = entries_of(ghost_nodes, I);
-    int staying = 0;
+    int staying = 0, J = -1;
+    bool stays = false;
     for (int k : team.share(own.begin, own.end)) {
-      const int J = diag.col[k] / bs;
-      const bool stays =
-          J == I || (strong[bs == 1 ? k : place_of_node(nodes, own_nodes, (k - own.begin) / bs, J)] & smoothing_couplings) != 0;
-      own_kind[k] = stays ? entry_stays : static_cast<unsigned char>(diag.col[k] - J * bs);
+      const int j = diag.col[k];
+      if (bs == 1 || !Ex::one_by_one || J < 0 || j - J * bs >= bs) { // else as the entry before
+        J = j / bs;
+        stays = J == I || (strong[bs == 1 ? k : place_of_node(nodes, own_nodes, (k - own.begin) / bs, J)] & smoothing_couplings) != 0;
+      }
+      own_kind[k] = stays ? entry_stays : static_cast<unsigned char>(j - J * bs);
       staying += stays;
     }
     for (int k : team.share(other.begin, other.end)) {
-      const int j = unknown[offd.col[k]], J = j / bs;
-      const bool stays =
-          (ghost_strong[bs == 1 ? k : place_of_node(ghost_nodes, other_nodes, (k - other.begin) / bs, J)] & smoothing_couplings) != 0;
+      const int j = unknown[offd.col[k]];
+      J = j / bs;
+      stays = (ghost_strong[bs == 1 ? k : place_of_node(ghost_nodes, other_nodes, (k - other.begin) / bs, J)] & smoothing_couplings) != 0;
       ghost_kind[k] = stays ? entry_stays : static_cast<unsigned char>(j - J * bs);
       staying += stays;
     }
@@ -205,15 +208,22 @@ PetscErrorCode lumped_entries(Ex &ex, const SplitRows &A, const int *diagonal, c
         });
     if (staying == length) return;
     const bool given = B.own != nullptr;
-    team.sum_in_order(
-        given ? bs : 1,
-        [&](int) {
-          return Segment{0, length};
-        },
-        [&](int k, int t) {
-          return given ? Term{in.stays(t) ? -1 : k, in.times_near_null(t, k)} : Term{in.component(t), in.entry(t)};
-        },
-        bs, sums.of);
+    if (given && Ex::one_by_one) { // the same sums in one pass
+      for (double &sum : sums.of) sum = 0;
+      for (int t = 0; t < length; t++) {
+        for (int k = 0; k < bs && !in.stays(t); k++) sums.of[k] += in.times_near_null(t, k);
+      }
+    } else {
+      team.sum_in_order(
+          given ? bs : 1,
+          [&](int) {
+            return Segment{0, length};
+          },
+          [&](int k, int t) {
+            return given ? Term{in.stays(t) ? -1 : k, in.times_near_null(t, k)} : Term{in.component(t), in.entry(t)};
+          },
+          bs, sums.of);
+    }
     team.sync();
     if (given) {
       team.once([&] { in.solve_near_null(sums.of); });

@@ -10,10 +10,10 @@
 
 namespace amgkit
 {
-// The product to take in a space, if there is one: on a host MatMult() is as fast.
+// The product to take in a space, if there is one that is faster than MatMult().
 template <class Ex> UserProduct<Ex> *product_in(Preconditioner *solver)
 {
-  auto *product = Ex::sliced_rows ? dynamic_cast<UserProduct<Ex> *>(solver) : nullptr;
+  auto *product = dynamic_cast<UserProduct<Ex> *>(solver);
   return product && product->pays() ? product : nullptr;
 }
 

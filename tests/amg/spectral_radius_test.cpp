@@ -138,7 +138,7 @@ TYPED_TEST(SpectrumTest, OwnEntriesAreNotRounded)
     Spectrum of_rows, own, rounded;
     OK(op.create(this->ex, *M, 1));
     OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &of_rows));
-    OK(op.matrix.store_if_constant(this->ex, Storage::in_single, 1));
+    OK(op.matrix.store_ahead(this->ex, Storage::in_single, 1));
     EXPECT_TRUE(M == &partly || op.matrix.stored.is_constant() == constant);
     OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &own, SpectrumOf::own_entries));
     OK(estimate_spectrum(this->ex, op.matrix, op.d.data(), HUGE_VAL, &rounded));

@@ -15,12 +15,12 @@ template <class Ex> struct Smoothed {
   AmgParameters parameters;
   double coupling = 0; // as find_ties() has it
 
-  PetscErrorCode create(Ex &ex, const HostCsr &whole, PetscInt local_rows, SmootherKind kind = SmootherKind::ilu0)
+  PetscErrorCode create(Ex &ex, const HostCsr &whole, PetscInt local_rows, SmootherKind kind = SmootherKind::ilu0, int block = 1)
   {
     PetscFunctionBegin;
     parameters.smoother = kind;
     PetscCall(matrix.create(ex, whole, local_rows));
-    PetscCall(matrix.A.store(ex, Storage::in_double, 1, false));
+    PetscCall(matrix.A.store(ex, Storage::in_double, block, false));
     PetscCall(transposed.create(ex, matrix.A));
     PetscCall(prepare(ex));
     PetscFunctionReturn(PETSC_SUCCESS);

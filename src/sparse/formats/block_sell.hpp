@@ -20,10 +20,16 @@ namespace amgkit
 // The sizes N of blocks that there are.
 constexpr bool block_sell_has(int block) { return block == 2 || block == 3 || block == 6; }
 
-// Blocks of so many rows and columns, where these fit, and whether slices of theirs may be constant.
+// Blocks of so many rows and columns, where these fit, and whether slices of theirs may be constant. Sliced ELL has square ones alone.
 struct BlockForm {
-  BlockForm(int rows, bool may_be_constant = true) : size(rows), constant(may_be_constant) {}
-  int size;
+  BlockForm(int rows, bool may_be_constant = true) : size(rows), cols(rows), constant(may_be_constant) {}
+  static BlockForm rectangular(int rows, int cols)
+  {
+    BlockForm form = rows;
+    form.cols = cols;
+    return form;
+  }
+  int size, cols;
   bool constant;
 };
 

@@ -1,5 +1,7 @@
 #include "sparse/formats/stored_matrix.hpp"
 
+#include "sparse/rows/block_patterns.hpp"
+
 #include <utility>
 
 namespace amgkit
@@ -7,11 +9,14 @@ namespace amgkit
 namespace
 {
 // Calls f with what the cycle reads: a view of the stored format, or the compressed rows.
-template <class Format, class F> PetscErrorCode with_view(const Format &format, CsrView<double> A, F f)
+template <class Ex, class Format, class F> PetscErrorCode with_view(const Ex &, const Format &format, CsrView<double> A, F f)
 {
   return std::visit(
       [&](const auto &stored) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(stored)>, std::monostate>)
+        using Stored = std::decay_t<decltype(stored)>;
+        if constexpr (std::is_same_v<Stored, BlockColumns<Ex>> && Ex::one_by_one)
+          return f(stored.view(A));
+        else if constexpr (std::is_same_v<Stored, std::monostate> || std::is_same_v<Stored, BlockColumns<Ex>>)
           return f(A);
         else
           return f(stored.view());
@@ -22,6 +27,7 @@ template <class Format, class F> PetscErrorCode with_view(const Format &format, 
 // New values. *kept: the format stays. Not so where its precision changes, as from double where all entries are representable in single and
 // that is asked for, and where a slice is constant no more.
 template <class Ex> PetscErrorCode refill(Ex &, CsrView<double>, bool, std::monostate &, bool *) { return PETSC_SUCCESS; }
+template <class Ex> PetscErrorCode refill(Ex &, CsrView<double>, bool, BlockColumns<Ex> &, bool *) { return PETSC_SUCCESS; }
 template <class Ex> PetscErrorCode refill(Ex &ex, CsrView<double> A, bool, Sell<float, Ex> &stored, bool *kept)
 {
   return sell_fill(ex, A, SellValues::perhaps_others, stored, kept);
@@ -62,6 +68,21 @@ PetscErrorCode StoredMatrix<Ex>::store_rows(Ex &ex, CsrView<double> A, SellPatte
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// On a plain host.
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::store_block_columns(Ex &ex, CsrView<double> A)
+{
+  bool fits = false;
+
+  PetscFunctionBegin;
+  const BlockSize block = {block_.size, block_.cols};
+  if (!block_csr_has(block) || A.nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  auto &columns = format_.template emplace<BlockColumns<Ex>>();
+  columns.block = block;
+  PetscCall(find_blocks(ex, A, block.rows, block.cols, columns.pattern, &fits));
+  if (!fits) format_ = std::monostate{};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex>
 PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage storage, BlockForm block, Csr<double, Ex> *memory, SellForm form)
 {
@@ -73,7 +94,7 @@ PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage stora
   block_ = block;
   form_ = form;
   single_ = false;
-  if (!Ex::sliced_rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!Ex::sliced_rows) PetscFunctionReturn(store_block_columns(ex, A));
   const bool in_single = storage == Storage::in_single;
   if (block_sell_has(block.size)) {
     if (in_single) PetscCall(store_blocks<float>(ex, A, &fits, &kept));
@@ -99,15 +120,15 @@ PetscErrorCode StoredMatrix<Ex>::create(Ex &ex, CsrView<double> A, Storage stora
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode StoredMatrix<Ex>::look_ahead(Ex &ex, CsrView<double> A, BlockForm block, bool *constant)
+template <class Ex> PetscErrorCode StoredMatrix<Ex>::look_ahead(Ex &ex, CsrView<double> A, BlockForm block, bool *pays)
 {
   SellPlan<Ex> plan;
 
   PetscFunctionBegin;
-  *constant = false;
+  *pays = !Ex::sliced_rows && block_csr_has({block.size, block.cols});
   if (!Ex::sliced_rows || block_sell_has(block.size)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(sell_plan(ex, A, SellForm::by_bytes, plan));
-  *constant = plan.all_constant();
+  *pays = plan.all_constant();
   ahead_ = std::move(plan);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,7 +170,7 @@ template <class Ex> const SellPattern<Ex> *StoredMatrix<Ex>::nodes() const
 
 template <class Ex> const char *StoredMatrix<Ex>::description() const
 {
-  static const char *const names[][2] = {{"CSR, double", "CSR, double"},
+  static const char *const names[][2] = {{"CSR, double", "block CSR, double"},
                                          {"block SELL, double", "block SELL, single"},
                                          {"SELL, double", "SELL, single"},
                                          {"sorted SELL, double", "sorted SELL, single"},
@@ -159,7 +180,7 @@ template <class Ex> const char *StoredMatrix<Ex>::description() const
                                          {"constant block SELL, double", "constant block SELL, single"}};
   if (const SellPattern<Ex> *blocks = nodes()) return names[blocks->all_constant() ? 7 : blocks->constant.size() > 0 ? 6 : 1][single_];
   const SellPattern<Ex> *pattern = rows();
-  if (!pattern) return names[0][0];
+  if (!pattern) return names[0][block_columns() != nullptr];
   const bool offsets = pattern->mask.size() > 0 || pattern->constant.size() > 0;
   return names[pattern->all_constant() ? 5 : offsets ? 4 : pattern->sorted() ? 3 : 2][single_];
 }
@@ -176,16 +197,23 @@ template <class Ex> std::size_t StoredMatrix<Ex>::bytes() const
       format_);
 }
 
+template <class Ex> double StoredMatrix<Ex>::bytes_read(const CsrView<double> &A) const
+{
+  const auto entries = static_cast<double>(A.nnz), stored = static_cast<double>(bytes());
+  if (block_columns()) return sizeof(double) * entries + stored;
+  return stored > 0 ? stored : (sizeof(double) + sizeof(int)) * entries;
+}
+
 template <class Ex>
 template <class V, class... S>
 PetscErrorCode StoredMatrix<Ex>::multiply(Ex &ex, CsrView<double> A, const V *x, V *y, const S &...sums) const
 {
-  return with_view(format_, A, [&](auto view) { return spmv(ex, view, x, y, sums...); });
+  return with_view(ex, format_, A, [&](auto view) { return spmv(ex, view, x, y, sums...); });
 }
 
 template <class Ex> template <class V> PetscErrorCode StoredMatrix<Ex>::add_product(Ex &ex, CsrView<double> A, const V *x, V *y) const
 {
-  return with_view(format_, A, [&](auto view) { return amgkit::add_product(ex, view, x, y); });
+  return with_view(ex, format_, A, [&](auto view) { return amgkit::add_product(ex, view, x, y); });
 }
 
 template <class Ex> bool StoredMatrix<Ex>::has_own_entries() const
@@ -238,7 +266,7 @@ template <class Ex>
 template <class V>
 PetscErrorCode StoredMatrix<Ex>::residual(Ex &ex, CsrView<double> A, const V *b, const V *x, V *r) const
 {
-  return with_view(format_, A, [&](auto view) { return amgkit::residual(ex, view, b, x, r); });
+  return with_view(ex, format_, A, [&](auto view) { return amgkit::residual(ex, view, b, x, r); });
 }
 
 template <class Ex>
@@ -246,7 +274,7 @@ template <class D, class V>
 PetscErrorCode StoredMatrix<Ex>::relax(Ex &ex, CsrView<double> A, const D *d, RelaxStep step, const V *b, const V *x,
                                        OptionalVector<V> previous, V *y) const
 {
-  return with_view(format_, A, [&](auto view) { return amgkit::relax(ex, view, d, step, b, x, previous, y); });
+  return with_view(ex, format_, A, [&](auto view) { return amgkit::relax(ex, view, d, step, b, x, previous, y); });
 }
 
 #define INSTANTIATE_RELAX(Ex, D, V)                                                                                                        \

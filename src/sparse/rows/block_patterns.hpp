@@ -4,6 +4,14 @@
 
 namespace amgkit
 {
+// No branch: four and more are compared at once.
+AMGKIT_FN inline bool same_columns(int n, const int *a, const int *b)
+{
+  int others = 0;
+  for (int t = 0; t < n; t++) others |= a[t] ^ b[t];
+  return others == 0;
+}
+
 // blocks: the pattern of A's rows x cols blocks, without values, if *whole: A has all entries of each or none. A has entries. Waits.
 template <class Ex> PetscErrorCode find_blocks(Ex &ex, const CsrView<double> &A, int rows, int cols, Csr<double, Ex> &blocks, bool *whole)
 {
@@ -31,9 +39,14 @@ template <class Ex> PetscErrorCode find_blocks(Ex &ex, const CsrView<double> &A,
     const int begin = ptr[I * rows], length = (ptr[(I + 1) * rows] - begin) / rows, count = length / cols, first = begin / size;
     bool fits = count * cols == length;
     for (int p = 1; p < rows; p++) fits = fits && ptr[I * rows + p] == begin + p * length;
+    int each = rows; // rows that are compared with the blocks
+    if (Ex::one_by_one) {
+      for (int p = 1; p < rows; p++) fits = fits && same_columns(length, col + begin, col + begin + p * length);
+      each = 1;
+    }
     for (int b : team.share(0, count)) {
       const int *corner = col + begin + b * cols, start = *corner;
-      for (int p = 0; p < rows; p++) {
+      for (int p = 0; p < each; p++) {
         for (int c = 0; c < cols; c++) fits &= corner[p * length + c] == start + c; // no branch: all are read at once
       }
       const int J = start / cols;

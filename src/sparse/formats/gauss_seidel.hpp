@@ -1,12 +1,32 @@
 // Gauss-Seidel sweeps through the rows of one rank on a plain host, where one row after the other is as fast as any order:
 // x_i <- x_i + d_i (b - A x)_i, in which the rows before it have their new x_j.
+//
+// Rows that consist of complete blocks are read as block_csr.hpp has them: sweeps then take about half of the time.
 #pragma once
+#include "sparse/formats/block_csr.hpp"
 #include "sparse/rows/tied_rows.hpp"
 
 namespace amgkit
 {
-// below[i]: where the entries of row i with columns from i on begin.
+// Rows as sweeps read them: row by row, or, where blocks.block.rows > 1, by blocks, which are square. T: double, or float for values that
+// have been rounded.
+template <class T> struct SweptRows {
+  CsrView<T> A;
+  const int *below = nullptr; // below[i]: where the entries of row i with columns from i on begin
+  BlockCsrView<T> blocks;     // of A; every node I has the block (I, I)
+  const int *own = nullptr;   // own[I]: where that is
+  bool alike = true;          // as rows_are_alike() says
+};
+
+// below: as SweptRows has it.
 void split_rows(const CsrView<double> &A, int *below);
+// Whether most rows have as many entries below the diagonal, and from it on, as the row before. A core then foresees where a row's loops
+// end, which is else what a sweep of short rows waits for.
+bool rows_are_alike(const CsrView<double> &A, const int *below);
+// own: as SweptRows has it. Returns whether every node has its own block.
+bool find_own_blocks(const BlockCsrView<double> &A, int *own);
+// to <- A's values as floats. Returns whether all can be.
+bool round_values(const CsrView<double> &A, float *to);
 // Whether A is symmetric, to 1e-12 |a_ii a_jj|^(1/2). next: room for a number a row.
 bool halves_agree(const CsrView<double> &A, const int *below, int *next);
 
@@ -18,11 +38,11 @@ void damp_coupled_rows(const CsrView<double> &others, std::int64_t nrows, const 
 
 // Forward from x = 0: reads the lower triangle alone. r = b - (L + D) x, of which the residual lacks U x. symmetric: r = b - A x, for which
 // row i also gives its part of U x to the rows before it, while they are in the cache. d_i is other than 0 where a_ii is.
-void sweep_from_zero(const CsrView<double> &A, const int *below, bool symmetric, const double *d, const double *b, double *x, double *r);
+template <class T> void sweep_from_zero(const SweptRows<T> &rows, bool symmetric, const double *d, const double *b, double *x, double *r);
 // r -= U x
-void subtract_upper(const CsrView<double> &A, const int *below, const double *d, const double *x, double *r);
-void sweep_forward(const CsrView<double> &A, const int *below, const double *d, const double *b, double *x);
-void sweep_backward(const CsrView<double> &A, const int *below, const double *d, const double *b, double *x);
+template <class T> void subtract_upper(const SweptRows<T> &rows, const double *d, const double *x, double *r);
+template <class T> void sweep_forward(const SweptRows<T> &rows, const double *d, const double *b, double *x);
+template <class T> void sweep_backward(const SweptRows<T> &rows, const double *d, const double *b, double *x);
 
 // x += M⁻¹ (b - A x) in tied rows, one group after the other, the last first if backward; transposed: M⁻ᵀ, for an A that is. r = b - A x of
 // a symmetric A takes part, if it is given.

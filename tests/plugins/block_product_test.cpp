@@ -1,0 +1,90 @@
+// The Krylov methods of this library multiply by blocks on a plain host, if all ranks' rows consist of complete ones.
+#include "support/block_matrices.hpp"
+#include "support/every_type.hpp"
+
+namespace amgkit::test
+{
+namespace
+{
+using Multiply = PetscErrorCode (*)(Mat, Vec, Vec);
+Multiply multiply_before;
+int calls; // of MatMult()
+
+PetscErrorCode multiply_and_count(Mat A, Vec x, Vec y)
+{
+  calls++;
+  return multiply_before(A, x, y);
+}
+
+PetscErrorCode count_products(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatGetOperation(A, MATOP_MULT, reinterpret_cast<void (**)()>(&multiply_before)));
+  PetscCall(MatSetOperation(A, MATOP_MULT, reinterpret_cast<void (*)()>(multiply_and_count)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Symmetric ones, on nodes of a grid; holed: two entries of the last rank's are not stored.
+HostCsr blocks_on_grid(int block, bool holed)
+{
+  HostCsr A = definite_blocks(grid7(9, 8, 7), block, true);
+  if (!holed) return A;
+  auto entries = entries_of(A);
+  entries.erase({A.rows - 1, A.rows - block - 2});
+  entries.erase({A.rows - block - 2, A.rows - 1});
+  return make_csr(A.rows, A.rows, entries);
+}
+
+class BlockProduct : public EveryType {
+protected:
+  // *products: calls of MatMult() in the solve
+  void expect_solution(KSP ksp, Vec b, Vec x, const std::string &name, int *products = nullptr)
+  {
+    KSPConvergedReason reason;
+    PetscReal residual;
+    Mat A;
+    OK(VecZeroEntries(x));
+    calls = 0;
+    OK(KSPSolve(ksp, b, x));
+    if (products) *products = calls;
+    OK(KSPGetConvergedReason(ksp, &reason));
+    EXPECT_GT(reason, 0) << name;
+    OK(KSPGetOperators(ksp, &A, nullptr));
+    OK(true_residual(A, b, x, &residual));
+    EXPECT_LE(residual, 1.1e-9) << name;
+  }
+};
+} // namespace
+
+TEST_P(BlockProduct, IsTakenWhereAllRanksHaveIt)
+{
+  for (const std::string method : {"amgfcg", "amgfgmres"}) {
+    for (int block : {1, 2, 3, 6}) {
+      for (const bool holed : {false, true}) {
+        const std::string name = method + ", " + std::to_string(block) + (holed ? ", holed" : "");
+        const HostCsr M = blocks_on_grid(block, holed);
+        const PetscInt nodes = M.rows / block, own = nodes / size_of_world() + (rank_of_world() < nodes % size_of_world() ? 1 : 0);
+        OwnedMat A;
+        OwnedVec x, b;
+        OwnedKSP ksp;
+        OK(distribute(M, false, A.out(), own * block));
+        OK(MatSetBlockSize(A, block));
+        OK(make_system(A, x.out(), b.out()));
+        OK(make_ksp(A, "-ksp_type " + method + " -ksp_rtol 1e-9 -pc_type amgmatching -pc_amgmatching_space host", ksp.out()));
+        OK(KSPSetUp(ksp));
+        OK(count_products(A));
+        int products = -1;
+        expect_solution(ksp, b, x, name, &products);
+        EXPECT_EQ(products == 0, block > 1 && !holed) << name;
+        OK(MatScale(A, 3));
+        expect_solution(ksp, b, x, name + ", new values");
+        OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+        OK(MatScale(A, 0.5));
+        expect_solution(ksp, b, x, name + ", values that were not set up");
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, BlockProduct, multigrid_types(), [](const auto &info) { return info.param; });
+} // namespace amgkit::test
