@@ -70,7 +70,7 @@ template <class Ex> PetscErrorCode Cycle<Ex>::choose_form(Ex &ex)
 }
 
 // The cycle may be in single precision when all its matrices are, the couplings to other ranks too, neither D⁻¹ nor R and P forbid it, and
-// it pays; not where one level is all there is, which may be solved exactly.
+// it pays; not where one level is all there is, which may be solved exactly. On how they read the finest matrix, ranks agree in one call.
 template <class Ex> PetscErrorCode Cycle<Ex>::choose_precision(Ex &ex)
 {
   const DistMatrix<Ex> &A = hierarchy_.levels.front()->A;

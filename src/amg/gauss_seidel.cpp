@@ -28,9 +28,15 @@ template <class Ex> PetscErrorCode GaussSeidel<Ex>::split(Ex &ex, const CsrView<
   out.alike = rows_are_alike(A, out.below.data());
   PetscCall(next.allocate(ex, A.rows));
   out.symmetric = halves_agree(A, out.below.data(), next.data());
-  out.rounded.release();
-  if (storage == Storage::in_double) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(out.rounded.allocate(ex, A.nnz));
+  if (storage == Storage::in_double) {
+    out.rounded.release();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (out.rounded.size() != A.nnz) {
+    const PetscErrorCode status = out.rounded.allocate(ex, A.nnz);
+    if (status == PETSC_ERR_MEM) PetscFunctionReturn(PETSC_SUCCESS); // sweeps read doubles
+    PetscCall(status);
+  }
   if (!round_values(A, out.rounded.data())) out.rounded.release();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,6 +59,7 @@ template <class Ex> PetscErrorCode GaussSeidel<Ex>::prepare(Ex &ex, const DistMa
 {
   PetscFunctionBegin;
   storage_ = storage;
+  transposed_ = {};
   if constexpr (available) {
     PetscCall(split(ex, A.diag, storage, rows_));
     PetscCall(take_blocks(ex, A, rows_));
@@ -142,11 +149,14 @@ PetscErrorCode GaussSeidel<Ex>::residual(Ex &ex, Operator &A, PetscInt sweeps, G
 
   PetscFunctionBegin;
   if constexpr (available) {
-    if (sweeps != 1 || guess != Guess::zero) {
-      PetscCall(A.residual(ex, b, static_cast<const double *>(x.here), x.there));
+    const CsrView<double> block = A.own_block();
+    if (sweeps != 1 || guess != Guess::zero) { // of the matrix that sweeps read: else the cycle would not be as symmetric as that is
+      if (split.rounded.size() == 0) PetscFunctionReturn(A.residual(ex, b, static_cast<const double *>(x.here), x.there));
+      split.with_rows(block, [&](const auto &rows) { swept_residual(rows, b, x.here, x.there); });
+      PetscCall(log_flops(ex, flops(block)));
+      PetscCall(A.subtract_others(ex, static_cast<const double *>(x.here), x.there));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    const CsrView<double> block = A.own_block();
     if (!split.symmetric && tied_) { // x has changed since the sweep
       PetscCall(amgkit::residual(ex, block, b, static_cast<const double *>(x.here), x.there));
       PetscCall(log_flops(ex, flops(block)));

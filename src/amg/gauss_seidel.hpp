@@ -48,6 +48,8 @@ public:
   bool symmetric() const { return rows_.symmetric; }
   // Whether sweeps read the block's values as floats.
   bool in_single() const { return rows_.rounded.size() > 0; }
+  // Whether sweeps go by blocks.
+  bool by_blocks() const { return rows_.blocks != nullptr; }
   std::size_t bytes() const { return rows_.bytes() + transposed_.bytes(); }
 
 private:

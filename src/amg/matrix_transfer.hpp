@@ -5,7 +5,8 @@
 
 namespace amgkit
 {
-// P and R are read as compressed rows, sums in double precision, whatever the vectors are. R is Pᵀ, unless its transpose is given, too.
+// P and R are read as a Prolongator stores them, sums in double precision, whatever the vectors are. R is Pᵀ, unless its transpose is
+// given, too.
 template <class Ex> class MatrixTransfer : public Transfer<Ex> {
 public:
   Prolongator<Ex> P; // what its caller has to set is set before create()

@@ -31,8 +31,8 @@ struct AmgParameters {
   // With fewer rows a GPU a solve is launches, whatever the vectors are; and for vectors of doubles the passes into single precision and
   // out of it take longer than vectors of half the size save: see share/amgkit/bench/NOTES.md. No options; tests set them.
   PetscInt rows_worth_single = 300000, rows_worth_rounding = 2000000;
-  // Of a rank's own block on a host, that Gauss-Seidel sweeps read as floats: fewer are in the cache, and there doubles are as fast. The
-  // same.
+  // If a rank's own block has fewer entries, its Gauss-Seidel sweeps read doubles: these are in the cache then, and as fast. No option;
+  // tests set it.
   PetscInt entries_worth_single = 1 << 20;
   // Levels of more rows are not recorded: their kernels run longer than a launch takes, and recording one takes 5 microseconds. No option;
   // tests set it.

@@ -109,6 +109,8 @@ public:
   std::optional<bool> symmetry() const { return spectrum_ ? spectrum_->symmetric : symmetry_; }
   // Local: whether Gauss-Seidel sweeps read the values as floats.
   bool sweeps_in_single() const { return gauss_seidel_ && gauss_seidel_->in_single(); }
+  // Local: whether they go by blocks.
+  bool sweeps_by_blocks() const { return gauss_seidel_ && gauss_seidel_->by_blocks(); }
   // Why the smoother is not the one that was asked for, or of a higher degree than others, and what it smooths together.
   std::string remark() const;
   PetscInt tied_groups() const { return tied_groups_; } // of all ranks; 0: no rows are tied

@@ -19,6 +19,7 @@ template <class Ex> PetscErrorCode visit_cost(const Level<Ex> &level, const AmgP
   const DistMatrix<Ex> &A = level.A;
   const PetscInt before = parameters.sweeps_before(), after = parameters.sweeps_after();
   const double rows = A.rows, vector = S::byte * rows * (cycle.single ? sizeof(float) : sizeof(double));
+  // Sweeps that read floats count as those that read doubles.
   const double entry = 12, other = static_cast<double>(A.offd.nnz);
   const double matrix = S::byte * (A.stored.bytes_read(A.diag.perhaps_folded()) + entry * other);
   int ranks;

@@ -167,7 +167,6 @@ template <class Ex>
 template <class V, class... S>
 PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y, const S &...sums)
 {
-  if (stored.block_columns()) return multiply(ex, x, y, sums...); // the values are diag's
   if (!stored.has_own_entries()) return multiply_rows(ex, x, y, sums...);
   return multiply_with(
       ex, x, y, [&](const auto &...s) { return stored.multiply_exactly(ex, x, y, s...); }, sums...);
@@ -175,6 +174,7 @@ PetscErrorCode DistMatrix<Ex>::multiply_exactly(Ex &ex, const V *x, V *y, const 
 
 template <class Ex> template <class V, class... S> PetscErrorCode DistMatrix<Ex>::multiply_rows(Ex &ex, const V *x, V *y, const S &...sums)
 {
+  if (stored.block_columns()) return multiply(ex, x, y, sums...); // the values are diag's
   return multiply_with(
       ex, x, y, [&](const auto &...s) { return spmv(ex, diag.view(), x, y, s...); }, sums...);
 }

@@ -80,7 +80,7 @@ public:
   UserProduct(const UserProduct &) = delete;
   UserProduct &operator=(const UserProduct &) = delete;
   virtual ~UserProduct() = default;
-  // Whether it is to be used: on a plain host MatMult() is as fast, but where the matrix is read by blocks. The same on all ranks.
+  // Whether it is to be used: on a plain host MatMult() is as fast, unless the matrix is read by blocks. The same on all ranks.
   virtual bool pays() const { return Ex::sliced_rows; }
   // Collective: y = A x with the values that the matrix has now, on the pattern that was set up; as_set_up: these are the values that were
   // set up. y must not be x. sums: what is summed of this rank's rows, or nullptr.

@@ -58,8 +58,8 @@ template <class Ex> PetscErrorCode unfold_values(Ex &ex, Csr<double, Ex> &A, Arr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// x += Rᵀ e, on a plain host. Rows of R = Pᵀ are long where those of P are short, and of lengths that its core does not foresee: at 7
-// points that takes half as long again.
+// x += Rᵀ e, on a plain host. P = Rᵀ has short rows, of lengths that a core does not foresee: with 7 points, the product by P's rows takes
+// twice as long.
 template <class V> void scatter_product(const CsrView<double> &R, const V *e, V *x)
 {
   const int *const col = R.col;

@@ -66,7 +66,7 @@ private:
   bool keeps_rows() const { return exact_product && !values_change; }
   PetscErrorCode transpose_all(Ex &);
 
-  bool rounded_ = false, stored_values_ = false; // whether what is stored has the values of now
+  bool rounded_ = false, stored_values_ = false; // whether what is stored has the values of now; on a plain host: was made
   std::int64_t entries_ = 0;                     // of diag
   StoredMatrix<Ex> stored_, stored_transposed_;  // diag and to_own as the cycle reads them, where values are rounded, or on a plain host
   Array<float, Ex> single_own_;                  // or to_own's values, where its rows are too few for stored_transposed_

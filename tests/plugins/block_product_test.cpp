@@ -1,5 +1,8 @@
 // The Krylov methods of this library multiply by blocks on a plain host, if all ranks' rows consist of complete ones.
+#include "dist/preconditioner.hpp"
+#include "plugins/pc_plugin.hpp"
 #include "support/block_matrices.hpp"
+#include "support/distributed_graph.hpp"
 #include "support/every_type.hpp"
 
 namespace amgkit::test
@@ -37,16 +40,13 @@ HostCsr blocks_on_grid(int block, bool holed)
 
 class BlockProduct : public EveryType {
 protected:
-  // *products: calls of MatMult() in the solve
-  void expect_solution(KSP ksp, Vec b, Vec x, const std::string &name, int *products = nullptr)
+  void expect_solution(KSP ksp, Vec b, Vec x, const std::string &name)
   {
     KSPConvergedReason reason;
     PetscReal residual;
     Mat A;
     OK(VecZeroEntries(x));
-    calls = 0;
     OK(KSPSolve(ksp, b, x));
-    if (products) *products = calls;
     OK(KSPGetConvergedReason(ksp, &reason));
     EXPECT_GT(reason, 0) << name;
     OK(KSPGetOperators(ksp, &A, nullptr));
@@ -70,18 +70,45 @@ TEST_P(BlockProduct, IsTakenWhereAllRanksHaveIt)
         OK(distribute(M, false, A.out(), own * block));
         OK(MatSetBlockSize(A, block));
         OK(make_system(A, x.out(), b.out()));
-        OK(make_ksp(A, "-ksp_type " + method + " -ksp_rtol 1e-9 -pc_type amgmatching -pc_amgmatching_space host", ksp.out()));
-        OK(KSPSetUp(ksp));
-        OK(count_products(A));
-        int products = -1;
-        expect_solution(ksp, b, x, name, &products);
-        EXPECT_EQ(products == 0, block > 1 && !holed) << name;
+        OK(make_ksp(
+            A, "-ksp_type " + method + " -ksp_rtol 1e-9 -pc_type amgmatching -pc_amgmatching_space host -pc_amgmatching_coarse_eq_limit 50",
+            ksp.out()));
+        expect_solution(ksp, b, x, name);
+        PC pc;
+        OK(KSPGetPC(ksp, &pc));
+        const auto *product = dynamic_cast<UserProduct<Host> *>(solver_of(pc));
+        ASSERT_NE(product, nullptr);
+        EXPECT_EQ(product->pays(), block > 1 && !holed) << name;
         OK(MatScale(A, 3));
         expect_solution(ksp, b, x, name + ", new values");
         OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
         OK(MatScale(A, 0.5));
         expect_solution(ksp, b, x, name + ", values that were not set up");
       }
+    }
+  }
+}
+
+// One that the user has set, and where a rank has no rows.
+TEST_P(BlockProduct, LeavesTheUsersProductInPlace)
+{
+  const HostCsr M = definite_blocks(grid7(6, 5, 4), 3, true);
+  for (const std::string method : {"amgfcg", "amgfgmres"}) {
+    for (const PetscInt nodes : layouts(M.rows / 3)) {
+      OwnedMat A;
+      OwnedVec x, b;
+      OwnedKSP ksp;
+      OK(distribute(M, false, A.out(), nodes < 0 ? nodes : 3 * nodes));
+      OK(MatSetBlockSize(A, 3));
+      OK(make_system(A, x.out(), b.out()));
+      OK(make_ksp(
+          A, "-ksp_type " + method + " -ksp_rtol 1e-9 -pc_type amgmatching -pc_amgmatching_space host -pc_amgmatching_coarse_eq_limit 50",
+          ksp.out()));
+      expect_solution(ksp, b, x, method);
+      OK(count_products(A));
+      calls = 0;
+      expect_solution(ksp, b, x, method + ", counted");
+      EXPECT_GT(calls, 3) << method;
     }
   }
 }

@@ -29,8 +29,8 @@ inline HostCsr with_blocks(const HostCsr &nodes, int block, const BlockEntry &en
   }
   return A;
 }
-inline double same(int, int offset, int r, int c) { return std::sin(1.0 + offset + 7 * r + 3 * c); }
-inline double own(int i, int offset, int r, int c) { return std::cos(1.0 + i) + same(i, offset, r, c); }
+inline double same_in_blocks(int, int offset, int r, int c) { return std::sin(1.0 + offset + 7 * r + 3 * c); }
+inline double own_in_blocks(int i, int offset, int r, int c) { return std::cos(1.0 + i) + same_in_blocks(i, offset, r, c); }
 // Nodes with complete blocks; definite as M is, and symmetric where symmetric says so.
 inline HostCsr definite_blocks(const HostCsr &M, int block, bool symmetric)
 {

@@ -13,8 +13,9 @@ namespace amgkit
 struct BlockSize {
   int rows = 0, cols = 0;
 };
-// Those that there are: of nodes with two or three unknowns, and coarse ones with the three or six translations and rotations.
-constexpr bool block_csr_has(BlockSize size) { return size.rows > 1 && (size.cols == 2 || size.cols == 3 || size.cols == 6); }
+// Those that there are, with any number of rows: of nodes with two or three unknowns, and coarse ones with the three or six translations
+// and rotations.
+constexpr bool block_csr_has(BlockSize size) { return size.rows > 0 && (size.cols == 2 || size.cols == 3 || size.cols == 6); }
 
 // Node I has blocks with columns of nodes col[k], ptr[I] <= k < ptr[I + 1], ascending. rows: its values are read, not its columns. T:
 // double, or float where values have been rounded.

@@ -52,12 +52,11 @@ bool find_own_blocks(const BlockCsrView<double> &A, int *own)
 
 bool round_values(const CsrView<double> &A, float *to)
 {
-  bool all = true;
   for (std::int64_t k = 0; k < A.nnz; k++) {
-    all &= is_representable_in_single(A.val[k]);
+    if (!is_representable_in_single(A.val[k])) return false;
     to[k] = static_cast<float>(A.val[k]);
   }
-  return all;
+  return true;
 }
 
 // Rows have their entries below the diagonal in the order in which the rows above have the same: next[j] is the first of row j that none
@@ -224,6 +223,17 @@ template <class T> void subtract_upper(const SweptRows<T> &rows, const double *d
   }
 }
 
+template <class T> void swept_residual(const SweptRows<T> &rows, const double *b, const double *x, double *r)
+{
+  const CsrView<T> &A = rows.A;
+  if (rows.blocks.block.rows > 1) return for_block_rows(rows.blocks, x, [=](int i, double s) { r[i] = b[i] - s; });
+  for (int i = 0; i < A.rows; i++) {
+    double s = b[i];
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) s -= A.val[k] * x[A.col[k]];
+    r[i] = s;
+  }
+}
+
 template <class T> void sweep_forward(const SweptRows<T> &rows, const double *d, const double *b, double *x)
 {
   if (rows.blocks.block.rows > 1)
@@ -241,6 +251,7 @@ template <class T> void sweep_backward(const SweptRows<T> &rows, const double *d
 #define INSTANTIATE(T)                                                                                                                     \
   template void sweep_from_zero(const SweptRows<T> &, bool, const double *, const double *, double *, double *);                           \
   template void subtract_upper(const SweptRows<T> &, const double *, const double *, double *);                                            \
+  template void swept_residual(const SweptRows<T> &, const double *, const double *, double *);                                            \
   template void sweep_forward(const SweptRows<T> &, const double *, const double *, double *);                                             \
   template void sweep_backward(const SweptRows<T> &, const double *, const double *, double *);
 INSTANTIATE(float)

@@ -25,7 +25,7 @@ void split_rows(const CsrView<double> &A, int *below);
 bool rows_are_alike(const CsrView<double> &A, const int *below);
 // own: as SweptRows has it. Returns whether every node has its own block.
 bool find_own_blocks(const BlockCsrView<double> &A, int *own);
-// to <- A's values as floats. Returns whether all can be.
+// to <- A's values as floats. Returns whether all can be; if not, to is unfinished.
 bool round_values(const CsrView<double> &A, float *to);
 // Whether A is symmetric, to 1e-12 |a_ii a_jj|^(1/2). next: room for a number a row.
 bool halves_agree(const CsrView<double> &A, const int *below, int *next);
@@ -41,6 +41,8 @@ void damp_coupled_rows(const CsrView<double> &others, std::int64_t nrows, const 
 template <class T> void sweep_from_zero(const SweptRows<T> &rows, bool symmetric, const double *d, const double *b, double *x, double *r);
 // r -= U x
 template <class T> void subtract_upper(const SweptRows<T> &rows, const double *d, const double *x, double *r);
+// r = b - A x
+template <class T> void swept_residual(const SweptRows<T> &rows, const double *b, const double *x, double *r);
 template <class T> void sweep_forward(const SweptRows<T> &rows, const double *d, const double *b, double *x);
 template <class T> void sweep_backward(const SweptRows<T> &rows, const double *d, const double *b, double *x);
 

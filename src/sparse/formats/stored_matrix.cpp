@@ -68,18 +68,19 @@ PetscErrorCode StoredMatrix<Ex>::store_rows(Ex &ex, CsrView<double> A, SellPatte
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// On a plain host.
+// On a plain host; elsewhere nothing.
 template <class Ex> PetscErrorCode StoredMatrix<Ex>::store_block_columns(Ex &ex, CsrView<double> A)
 {
-  bool fits = false;
+  const BlockSize block = {block_.size, block_.cols};
 
   PetscFunctionBegin;
-  const BlockSize block = {block_.size, block_.cols};
-  if (!block_csr_has(block) || A.nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  auto &columns = format_.template emplace<BlockColumns<Ex>>();
-  columns.block = block;
-  PetscCall(find_blocks(ex, A, block.rows, block.cols, columns.pattern, &fits));
-  if (!fits) format_ = std::monostate{};
+  if constexpr (Ex::one_by_one) {
+    bool fits = false;
+    BlockColumns<Ex> columns = {block, {}};
+    if (!block_csr_has(block) || A.nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(find_blocks(ex, A, block.rows, block.cols, columns.pattern, &fits));
+    if (fits) format_ = std::move(columns);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

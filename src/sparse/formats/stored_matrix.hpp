@@ -19,8 +19,8 @@ public:
   // form: of sliced ELL by rows.
   PetscErrorCode create(Ex &, CsrView<double> A, Storage, BlockForm block = 1, Csr<double, Ex> *memory = nullptr,
                         SellForm form = SellForm::by_bytes);
-  // Local, ahead of create(), which then finds the form of the slices here. *pays: products are faster from here on for next to no memory,
-  // as all slices are constant and take at most an eighth of what plain ones would, or as the columns of blocks are all there is to store.
+  // Local, ahead of create(), which then finds the form of the slices here. *pays: to store A now makes products faster for next to no
+  // memory, as all slices are constant, and take at most an eighth of what plain ones would; on a plain host, if A consists of blocks.
   PetscErrorCode look_ahead(Ex &, CsrView<double> A, BlockForm block, bool *pays);
   // New values of the same pattern; the same as create() gives.
   PetscErrorCode refresh(Ex &, CsrView<double> A, Storage);

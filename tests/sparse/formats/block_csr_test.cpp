@@ -5,6 +5,7 @@
 #include "support/spaces.hpp"
 #include "support/vectors.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace amgkit::test
@@ -16,7 +17,7 @@ struct Stored {
   Csr<double, Host> A;
   StoredMatrix<Host> stored;
 
-  Stored(const HostCsr &M, int block)
+  Stored(const HostCsr &M, BlockForm block)
   {
     EXPECT_EQ(static_cast<int>(upload(ex, M, A)), 0);
     EXPECT_EQ(static_cast<int>(stored.create(ex, A.view(), Storage::in_single, block)), 0);
@@ -66,7 +67,7 @@ TEST(BlockCsr, GivesWhatRowsGive)
                                       {"27-point", grid27(5)},
                                       {"random", random},
                                       {"empty rows", make_csr(9, 9, {{{2, 2}, 1}, {{2, 7}, 1}, {{8, 0}, 1}})}}) {
-      Stored by(with_blocks(nodes, block, own), block);
+      Stored by(with_blocks(nodes, block, own_in_blocks), block);
       const std::string name = grid + ", " + std::to_string(block);
       EXPECT_STREQ(by.stored.description(), "block CSR, double") << name;
       expect_equal_operations<double>(by, 1e-12, name);
@@ -75,10 +76,29 @@ TEST(BlockCsr, GivesWhatRowsGive)
   }
 }
 
+// As prolongators and their transposes have them.
+TEST(BlockCsr, MayBeRectangular)
+{
+  const HostCsr nodes = random_graph(40, 160, 3, false);
+  for (const auto &[rows, cols] : {std::pair{2, 3}, {3, 2}, {3, 6}, {6, 3}, {1, 3}}) {
+    const std::string name = std::to_string(rows) + " x " + std::to_string(cols);
+    Stored by(blown_up(nodes, rows, cols), BlockForm::rectangular(rows, cols));
+    EXPECT_STREQ(by.stored.description(), "block CSR, double") << name;
+    const auto e = wave(by.A.cols, 0.3), start = wave(by.A.rows, 1.1);
+    std::vector<double> y = start, x = start, of_rows = start, added = start;
+    OK(by.stored.multiply(by.ex, by.A.view(), e.data(), y.data()));
+    OK(spmv(by.ex, by.A.view(), e.data(), of_rows.data()));
+    expect_close(y, of_rows, 1e-12, name);
+    OK(by.stored.add_product(by.ex, by.A.view(), e.data(), x.data()));
+    OK(add_product(by.ex, by.A.view(), e.data(), added.data()));
+    expect_close(x, added, 1e-12, name + ", added");
+  }
+}
+
 // Sums are those of the product.
 TEST(BlockCsr, SumsWithTheProduct)
 {
-  Stored by(with_blocks(grid7(5, 4, 3), 3, own), 3);
+  Stored by(with_blocks(grid7(5, 4, 3), 3, own_in_blocks), 3);
   const int n = by.A.rows;
   const auto x = vector_of<double>(n, 0.3), r = vector_of<double>(n, 1.1);
   std::vector<double> y(n), sums(2), work(2 * static_cast<std::size_t>(product_sum_parts_of(n)));
@@ -92,13 +112,17 @@ TEST(BlockCsr, SumsWithTheProduct)
 TEST(BlockCsr, IsForCompleteBlocksAlone)
 {
   HostCsr holed = with_blocks(grid7(4, 4, 4), 3, [](int i, int offset, int r, int c) {
-    return i == 40 && offset == 1 && r == 2 && c == 0 ? 0 : own(i, offset, r, c);
+    return i == 40 && offset == 1 && r == 2 && c == 0 ? 0 : own_in_blocks(i, offset, r, c);
   });
+  HostCsr moved = with_blocks(grid7(5, 1, 1), 2, own_in_blocks); // row 1 has its first block elsewhere
+  for (int k : {moved.ptr[1], moved.ptr[1] + 1}) moved.col[k] += 4;
+  std::rotate(moved.col.begin() + moved.ptr[1], moved.col.begin() + moved.ptr[1] + 2, moved.col.begin() + moved.ptr[2]);
   for (const auto &[A, block] : {std::pair{holed, 3},
-                                 {with_blocks(grid7(5, 1, 1), 2, own), 3},
+                                 {moved, 2},
+                                 {with_blocks(grid7(5, 1, 1), 2, own_in_blocks), 3},
                                  {grid7(4, 4, 4), 1},
                                  {grid7(4, 4, 4), 2},
-                                 {with_blocks(grid7(4, 3, 2), 4, own), 4},
+                                 {with_blocks(grid7(4, 3, 2), 4, own_in_blocks), 4},
                                  {make_csr(6, 6, {}), 3}}) {
     Stored by(A, block);
     EXPECT_STREQ(by.stored.description(), "CSR, double") << A.rows << " " << block;
@@ -112,7 +136,7 @@ TEST(BlockCsr, ReadsAColumnABlock)
 {
   const HostCsr nodes = grid27(4);
   for (int block : {2, 3, 6}) {
-    Stored by(with_blocks(nodes, block, own), block);
+    Stored by(with_blocks(nodes, block, own_in_blocks), block);
     const auto blocks = static_cast<double>(nodes.val.size());
     EXPECT_EQ(by.stored.bytes_read(by.A.view()), blocks * (8 * block * block + 4) + 4 * (nodes.rows + 1)) << block;
   }

@@ -11,11 +11,11 @@ template <class Ex> using ConstantBlocks = SpaceTest<Ex>;
 TYPED_TEST_SUITE(ConstantBlocks, Spaces, SpaceName);
 
 // One entry of the blocks beside the diagonal is not stored.
-double holed(int i, int offset, int r, int c) { return offset != 0 && r == 1 && c == 0 ? 0 : same(i, offset, r, c); }
+double holed(int i, int offset, int r, int c) { return offset != 0 && r == 1 && c == 0 ? 0 : same_in_blocks(i, offset, r, c); }
 // The same in so many nodes in turn
 BlockEntry in_turn(int values)
 {
-  return [=](int i, int offset, int r, int c) { return same(i, offset, r, c) + (offset == 0 ? i % values : 0); };
+  return [=](int i, int offset, int r, int c) { return same_in_blocks(i, offset, r, c) + (offset == 0 ? i % values : 0); };
 }
 
 struct BlockMatrix {
@@ -35,15 +35,16 @@ std::vector<BlockMatrix> alike_blocks()
   for (const auto &[grid, nodes] : grids) {
     for (int block : {2, 3, 6}) {
       const std::string name = grid + ", " + std::to_string(block);
-      matrices.push_back({name + ", same", with_blocks(nodes, block, same), block});
-      matrices.push_back({name + ", own", with_blocks(nodes, block, own), block});
+      matrices.push_back({name + ", same", with_blocks(nodes, block, same_in_blocks), block});
+      matrices.push_back({name + ", own", with_blocks(nodes, block, own_in_blocks), block});
       matrices.push_back({name + ", holed", with_blocks(nodes, block, holed), block});
       for (int values : {2, 4, 11, 40}) matrices.push_back({name + ", in turn", with_blocks(nodes, block, in_turn(values)), block});
-      matrices.push_back(
-          {name + ", half",
-           with_blocks(nodes, block,
-                       [&](int i, int offset, int r, int c) { return i < nodes.rows / 2 ? same(i, offset, r, c) : own(i, offset, r, c); }),
-           block});
+      matrices.push_back({name + ", half",
+                          with_blocks(nodes, block,
+                                      [&](int i, int offset, int r, int c) {
+                                        return i < nodes.rows / 2 ? same_in_blocks(i, offset, r, c) : own_in_blocks(i, offset, r, c);
+                                      }),
+                          block});
     }
   }
   return matrices;
@@ -95,11 +96,11 @@ TYPED_TEST(ConstantBlocks, AreThoseOfGrids)
       }
     }
   };
-  expect("constant block SELL", same, true);
-  expect("block SELL", own, false);
+  expect("constant block SELL", same_in_blocks, true);
+  expect("block SELL", own_in_blocks, false);
   expect(
-      "partly constant block SELL", [](int i, int offset, int r, int c) { return i < 900 ? same(i, offset, r, c) : own(i, offset, r, c); },
-      false);
+      "partly constant block SELL",
+      [](int i, int offset, int r, int c) { return i < 900 ? same_in_blocks(i, offset, r, c) : own_in_blocks(i, offset, r, c); }, false);
 }
 
 // A slice is a line of 64 nodes with at most 7 blocks; its list has `values` on the diagonal and 6 beside it. A last slice of other blocks
@@ -111,7 +112,9 @@ TYPED_TEST(ConstantBlocks, HaveLongListsOnlyWhereAllSlicesAreConstant)
   const auto expect = [&](int values, bool all, const char *form) {
     const BlockEntry repeated = in_turn(values);
     const int first_plain = all ? nodes.rows : nodes.rows - 64;
-    const auto entry = [&](int i, int offset, int r, int c) { return i < first_plain ? repeated(i, offset, r, c) : own(i, offset, r, c); };
+    const auto entry = [&](int i, int offset, int r, int c) {
+      return i < first_plain ? repeated(i, offset, r, c) : own_in_blocks(i, offset, r, c);
+    };
     Csr<double, TypeParam> M;
     StoredMatrix<TypeParam> stored;
     OK(upload(this->ex, with_blocks(nodes, 3, entry), M));
@@ -129,7 +132,7 @@ TYPED_TEST(ConstantBlocks, HaveTheMatrixsOwnEntries)
 {
   if (!TypeParam::sliced_rows) GTEST_SKIP() << "compressed rows";
   for (int block : {2, 3, 6}) {
-    for (const auto &entry : {BlockEntry(same), in_turn(2)}) {
+    for (const auto &entry : {BlockEntry(same_in_blocks), in_turn(2)}) {
       const HostCsr A = with_blocks(grid27(8), block, entry);
       const auto x = wave(A.rows, 0.7);
       Csr<double, TypeParam> M;
@@ -151,8 +154,8 @@ TYPED_TEST(ConstantBlocks, TakeNewValues)
 {
   constexpr int block = 3;
   const HostCsr nodes = grid7(70, 4, 3);
-  HostCsr A = with_blocks(nodes, block, same);
-  const std::vector<double> constant = A.val, uneven = with_blocks(nodes, block, own).val;
+  HostCsr A = with_blocks(nodes, block, same_in_blocks);
+  const std::vector<double> constant = A.val, uneven = with_blocks(nodes, block, own_in_blocks).val;
   std::vector<double> one = constant, tiny = constant, infinite = constant;
   one[1234] += 1e-9; // not seen in single precision
   infinite[1234] = INFINITY;
@@ -185,7 +188,7 @@ TYPED_TEST(ConstantBlocks, DoNotReadBesidesTheirBlocks)
 {
   constexpr int block = 3, n = 300, bad = 100;
   const HostCsr nodes = from_columns(n, [](int i) { return i % 3 == 0 ? std::vector{i} : std::vector{i - 40, i - 1, i, i + 1, i + 40}; });
-  const HostCsr A = with_blocks(nodes, block, same);
+  const HostCsr A = with_blocks(nodes, block, same_in_blocks);
   auto x = wave(n * block, 0.7);
   for (int c = 0; c < block; c++) x[block * bad + c] = NAN;
   for (const Storage storage : {Storage::in_single, Storage::in_double}) {
@@ -206,8 +209,9 @@ TEST(ConstantBlocksMemory, EveryAllocationMayFail)
   Csr<double, Debug> M;
   StoredMatrix<Debug> stored;
   OK(upload(ex,
-            with_blocks(grid7(60, 3, 3), 3,
-                        [](int i, int offset, int r, int c) { return i < 200 ? same(i, offset, r, c) : own(i, offset, r, c); }),
+            with_blocks(
+                grid7(60, 3, 3), 3,
+                [](int i, int offset, int r, int c) { return i < 200 ? same_in_blocks(i, offset, r, c) : own_in_blocks(i, offset, r, c); }),
             M));
   EXPECT_EQ(failing_allocations(ex, [&] { return stored.create(ex, M.view(), Storage::in_single, 3); }), 23);
   EXPECT_STREQ(stored.description(), "partly constant block SELL, single");
