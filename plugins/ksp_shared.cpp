@@ -2,6 +2,7 @@
 
 #include "dist/attempt.hpp"
 #include "dist/mat_view.hpp"
+#include "dist/user_rows.hpp"
 #include "dist/vec_view.hpp"
 #include "plugins/pc_plugin.hpp"
 #include "plugins/space_vec.hpp"
@@ -236,34 +237,6 @@ PetscErrorCode is_as_set_up(KSP ksp, Mat A, bool *as_set_up)
   *as_set_up = state == state_of_set_up(ksp->pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-namespace
-{
-// Whether MatMult() is that of compressed rows: not so of types that are derived from MATAIJ for the sake of another product, nor where the
-// user has set one.
-PetscErrorCode multiplies_by_rows(Mat A, bool *by_rows)
-{
-  using Operation = void (*)();
-  Operation mult = nullptr, mult_of_type = nullptr;
-  PetscBool is_aij;
-  MatType type;
-  Mat other;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(A), &is_aij, MATSEQAIJ, MATMPIAIJ, ""));
-  *by_rows = is_aij;
-  if (!is_aij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetType(A, &type));
-  PetscCall(MatCreate(PETSC_COMM_SELF, &other));
-  PetscCall(MatSetSizes(other, 1, 1, 1, 1));
-  PetscCall(MatSetType(other, type));
-  PetscCall(MatGetOperation(A, MATOP_MULT, &mult));
-  PetscCall(MatGetOperation(other, MATOP_MULT, &mult_of_type));
-  PetscCall(MatDestroy(&other));
-  *by_rows = mult == mult_of_type;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
 
 PetscErrorCode find_product(KSP ksp, Mat *A, Preconditioner **product, bool *same_values)
 {

@@ -64,4 +64,27 @@ PetscErrorCode raw_entries(Cuda &, Mat, RawArrays &) { return PETSC_ERR_SUP; }
 PetscErrorCode raw_access(Cuda &, Mat, RawArrays &) { return PETSC_ERR_SUP; }
 PetscErrorCode raw_release(Cuda &, Mat, const PetscScalar **) { return PETSC_ERR_SUP; }
 #endif
+
+PetscErrorCode multiplies_by_rows(Mat A, bool *by_rows)
+{
+  using Operation = void (*)();
+  Operation mult = nullptr, mult_of_type = nullptr;
+  PetscBool is_aij;
+  MatType type;
+  Mat other;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(A), &is_aij, MATSEQAIJ, MATMPIAIJ, ""));
+  *by_rows = is_aij;
+  if (!is_aij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetType(A, &type));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &other));
+  PetscCall(MatSetSizes(other, 1, 1, 1, 1));
+  PetscCall(MatSetType(other, type));
+  PetscCall(MatGetOperation(A, MATOP_MULT, &mult));
+  PetscCall(MatGetOperation(other, MATOP_MULT, &mult_of_type));
+  PetscCall(MatDestroy(&other));
+  *by_rows = mult == mult_of_type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace amgkit

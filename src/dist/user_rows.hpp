@@ -137,4 +137,8 @@ private:
   const PetscInt *ghosts_ = nullptr;
   PetscInt first_ = 0, last_ = 0, ghost_count_ = 0;
 };
+
+// Local: whether MatMult() is that of compressed rows on a host: not so of types that are derived from MATAIJ for the sake of another
+// product, nor where the user has replaced MATOP_MULT.
+PetscErrorCode multiplies_by_rows(Mat A, bool *by_rows);
 } // namespace amgkit
