@@ -156,14 +156,11 @@ private:
   {
     return {
         {"storage", choice(&storage, {"double", "single"}), "Precision of the matrices that the cycle reads",
-         "On CPUs, only Gauss-Seidel sweeps read single precision, and only on levels of which a process has at least 1,048,576 entries. "
-         "On a "
-         "GPU all of the cycle does; with flexible Krylov methods and many rows, the vectors of the cycle have this precision, too. A "
-         "matrix "
-         "with nonzero entries below 1.2e-38 or above 1e18 in size stays in double precision, and then so do all vectors. On a GPU, coarse "
-         "matrices with at least a thirtieth of the finest one's entries are kept in this precision alone, and PCGetCoarseOperators() "
-         "returns "
-         "the rounded values. There amgclassical rounds its interpolation weights to it, too."},
+         "On CPUs, only Gauss-Seidel sweeps read single precision, and only where a process's diagonal block has at least 1,048,576 "
+         "entries. On a GPU, the whole cycle does; with flexible Krylov methods and many rows, its vectors have this precision, too. A "
+         "matrix with nonzero entries below 1.2e-38 or above 1e18 in size stays in double precision, and then so do all vectors. On a "
+         "GPU, coarse matrices with at least a thirtieth of the finest one's entries are kept in this precision alone, "
+         "PCGetCoarseOperators() returns the rounded values, and amgclassical rounds its interpolation weights."},
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
          "That is done where it saves time. On several GPUs, "
          "the graph contains levels that one GPU holds alone, and all coarse levels where GPUs write into each other's memory."},
