@@ -2,6 +2,7 @@
 
 #include "dist/attempt.hpp"
 #include "dist/mat_view.hpp"
+#include "dist/preconditioner.hpp"
 #include "dist/user_rows.hpp"
 #include "dist/vec_view.hpp"
 #include "plugins/pc_plugin.hpp"
@@ -248,7 +249,8 @@ PetscErrorCode find_product(KSP ksp, Mat *A, Preconditioner **product, bool *sam
   PetscCall(PCGetOperators(ksp->pc, A, &P));
   Preconditioner *solver = solver_of(ksp->pc);
   if (solver && *A == P && !ksp->transpose_solve) PetscCall(solver->can_refresh(P, &same));
-  if (same && solver->space() == std::string_view(Host::name)) PetscCall(multiplies_by_rows(P, &same));
+  const auto *on_host = dynamic_cast<UserProduct<Host> *>(solver);
+  if (same && on_host && on_host->pays()) PetscCall(multiplies_by_rows(P, &same));
   *product = same ? solver : nullptr;
   *same_values = false;
   if (same) PetscCall(is_as_set_up(ksp, P, same_values));

@@ -39,5 +39,4 @@ inline HostCsr definite_blocks(const HostCsr &M, int block, bool symmetric)
     return a * ((r == c ? 1 : 0) + 0.1 * turned);
   });
 }
-
 } // namespace amgkit::test

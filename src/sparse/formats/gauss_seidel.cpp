@@ -203,19 +203,24 @@ template <bool Down, class T> void sweep_uneven_rows(const SweptRows<T> &rows, c
     x[i] += d[i] * s;
   }
 }
+
+template <bool Down, class T> void sweep(const SweptRows<T> &rows, const double *d, const double *b, double *x)
+{
+  if (rows.by_blocks()) return for_columns_of_blocks(rows.blocks.block.cols, [&](auto N) { sweep_blocks<N, Down>(rows, d, b, x); });
+  rows.alike ? sweep_rows<Down>(rows, d, b, x) : sweep_uneven_rows<Down>(rows, d, b, x);
+}
 } // namespace
 
 template <class T> void sweep_from_zero(const SweptRows<T> &rows, bool symmetric, const double *d, const double *b, double *x, double *r)
 {
-  if (rows.blocks.block.rows <= 1) return sweep_rows_from_zero(rows.A, rows.below, symmetric, d, b, x, r);
+  if (!rows.by_blocks()) return sweep_rows_from_zero(rows.A, rows.below, symmetric, d, b, x, r);
   for_columns_of_blocks(rows.blocks.block.cols, [&](auto N) { sweep_blocks_from_zero<N>(rows, symmetric, d, b, x, r); });
 }
 
 template <class T> void subtract_upper(const SweptRows<T> &rows, const double *d, const double *x, double *r)
 {
   const CsrView<T> &A = rows.A;
-  if (rows.blocks.block.rows > 1)
-    return for_columns_of_blocks(rows.blocks.block.cols, [&](auto N) { subtract_upper_blocks<N>(rows, x, r); });
+  if (rows.by_blocks()) return for_columns_of_blocks(rows.blocks.block.cols, [&](auto N) { subtract_upper_blocks<N>(rows, x, r); });
   for (int i = 0; i < A.rows; i++) {
     double s = 0;
     for (int k = rows.below[i] + (d[i] != 0 ? 1 : 0); k < A.ptr[i + 1]; k++) s += A.val[k] * x[A.col[k]];
@@ -226,7 +231,7 @@ template <class T> void subtract_upper(const SweptRows<T> &rows, const double *d
 template <class T> void swept_residual(const SweptRows<T> &rows, const double *b, const double *x, double *r)
 {
   const CsrView<T> &A = rows.A;
-  if (rows.blocks.block.rows > 1) return for_block_rows(rows.blocks, x, [=](int i, double s) { r[i] = b[i] - s; });
+  if (rows.by_blocks()) return for_block_rows(rows.blocks, x, [=](int i, double s) { r[i] = b[i] - s; });
   for (int i = 0; i < A.rows; i++) {
     double s = b[i];
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) s -= A.val[k] * x[A.col[k]];
@@ -236,16 +241,12 @@ template <class T> void swept_residual(const SweptRows<T> &rows, const double *b
 
 template <class T> void sweep_forward(const SweptRows<T> &rows, const double *d, const double *b, double *x)
 {
-  if (rows.blocks.block.rows > 1)
-    return for_columns_of_blocks(rows.blocks.block.cols, [&](auto N) { sweep_blocks<N, false>(rows, d, b, x); });
-  rows.alike ? sweep_rows<false>(rows, d, b, x) : sweep_uneven_rows<false>(rows, d, b, x);
+  sweep<false>(rows, d, b, x);
 }
 
 template <class T> void sweep_backward(const SweptRows<T> &rows, const double *d, const double *b, double *x)
 {
-  if (rows.blocks.block.rows > 1)
-    return for_columns_of_blocks(rows.blocks.block.cols, [&](auto N) { sweep_blocks<N, true>(rows, d, b, x); });
-  rows.alike ? sweep_rows<true>(rows, d, b, x) : sweep_uneven_rows<true>(rows, d, b, x);
+  sweep<true>(rows, d, b, x);
 }
 
 #define INSTANTIATE(T)                                                                                                                     \

@@ -8,7 +8,7 @@
 
 namespace amgkit
 {
-// Rows as sweeps read them: row by row, or, where blocks.block.rows > 1, by blocks, which are square. T: double, or float for values that
+// Rows as sweeps read them: row by row, or, where by_blocks(), by blocks, which are square. T: double, or float for values that
 // have been rounded.
 template <class T> struct SweptRows {
   CsrView<T> A;
@@ -16,6 +16,8 @@ template <class T> struct SweptRows {
   BlockCsrView<T> blocks;     // of A; every node I has the block (I, I)
   const int *own = nullptr;   // own[I]: where that is
   bool alike = true;          // as rows_are_alike() says
+
+  bool by_blocks() const { return blocks.block.rows > 1; }
 };
 
 // below: as SweptRows has it.
