@@ -8,19 +8,26 @@
 // Let P be the sum of row i's positive couplings and N that of the absolute values of its negative ones. If N / q < P < N, negative
 // couplings are weak from the smallest on. Sizes within a tenth go together: they are cancelled if the smaller ones and half of theirs sum
 // to at most P. The largest never are. A row with P >= N is far from one of an M-matrix, and its signs say nothing; amgmatching then lets
-// the other row decide (lumped_couplings.hpp). With P <= N / q, as in most rows of well-shaped meshes and coarse levels, the couplings
-// cancelled are small, and nothing is gained.
+// the other row decide (lumped_couplings.hpp). With P <= N / q, as in many rows of well-shaped meshes, the couplings cancelled are small,
+// and nothing is gained.
 //
-// q = 6: rows of long elements beside a boundary that these meet at their short sides have P = N / 5. With q = 4, their lines would be
-// aggregated with the next ones. For amgclassical, rows with N / 6 < P <= N / 4 are judged so only if their negative couplings are of two
-// clearly different sizes, as in flat elements: those of up to half the largest size have a sum of at most 5 P / 4, and those left are at
-// least twice as large as the largest size that may be cancelled. Quadratic tetrahedra have rows with such P, too, and couplings of all
-// sizes. If couplings are cancelled in these rows, their unknowns become coarse points: setup and solve took a sixth longer, for as many
-// iterations.
+// q = 10: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, those of quadratic ones N / 9. With
+// a smaller q, their lines would be aggregated with the next ones. amgmatching has q = 6: with 10, tetrahedra took as many iterations, and
+// setup a sixth longer.
+//
+// On amgsa's coarse levels q = 20. There, unknowns of neighbouring lines no longer lie side by side. Beside couplings of -1 along its line,
+// a row has some of -0.1 to -0.3 to the next lines, above the threshold of such levels. The positive ones that cancel them sum to as little
+// as N / 15.
+//
+// Rows with N / q < P <= N / sure are judged so only if their negative couplings are of two clearly different sizes, as in flat elements:
+// those of up to half the largest size have a sum of at most 5 P / 4, and those left are at least twice as large as the largest size that
+// may be cancelled. Tetrahedra have rows with such P, too, and couplings of all sizes. For amgclassical, sure = 4. If couplings are
+// cancelled in these rows, their unknowns become coarse points: quadratic tetrahedra took a sixth longer, for as many iterations. On
+// amgsa's finest level, sure = 6: linear tetrahedra took an iteration more without it. Nothing else needs it.
 //
 // Convection gives positive couplings, too, downstream, where the opposite entry is negative: a coupling a_ij counts in P as
 // (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the positive a_ij alone must meet the same
-// conditions as P. It is computed first: if it fails, no other row is read.
+// conditions as P, and cancel as much. It is tried first: if nothing changes by it, no other row is read.
 #pragma once
 #include "sparse/rows/search.hpp"
 
@@ -52,38 +59,63 @@ struct RowCouplings {
   // The size of a negative coupling; of others its negative
   AMGKIT_FN double size(double a_ij) const { return a_ii < 0 ? a_ij : -a_ij; }
   AMGKIT_FN double largest_negative() const { return a_ii < 0 ? most : -least; }
+  AMGKIT_FN double largest_positive() const { return a_ii < 0 ? -least : most; }
   AMGKIT_FN double largest() const { return most > -least ? most : -least; }
   AMGKIT_FN double positive_sum() const { return a_ii < 0 ? -below : above; }
   AMGKIT_FN double negative_sum() const { return a_ii < 0 ? above : -below; }
 };
 
+// q and sure of the header. Where both are the same, sizes do not matter.
+namespace judging
+{
+inline constexpr double q = 10, q_of_matching = 6, q_of_coarse_levels = 20, sure_of_classical = 4, sure_of_finest_level = 6;
+}
+
 // What cancels in row i. each(f) calls f(a_ij, k) for the lane's couplings, and may call it for a_ii. k: the place in A, -1 of a ghost's.
 // All may be those of W A W for a diagonal matrix W.
 template <class Each> struct Cancellation {
-  static constexpr int q = 6, sure_of_classical = 4;
   static constexpr double rounding = 1 + 1e-6; // of sums, so that rounding does not change what rows of one stencil get
   const RowCouplings &row;
   const CsrView<double> &A;
   Each each;
-  int sure = q;           // rows with P <= N / sure must have couplings of two clearly different sizes
+  double q, sure;
   bool symmetric = false; // no a_ji differs in sign from a_ij: none is looked at
 
   // The largest size that is weak, where those up to `weak` are so anyway and are cancelled first; -1: the row is not judged so.
   template <class Team> AMGKIT_FN double largest_size(const Team &team, int i, double weak) const
   {
-    constexpr double same_size = 1.1;
     const double own = row.positive_sum() * rounding;
     double small = -1; // small_sum(), where it has been needed
-    if (!may(team, own, small)) return -1;
-    const double positive = (symmetric ? row.positive_sum() : positive_sum(team, i)) * rounding;
-    if (!symmetric && !may(team, positive, small)) return -1;
+    if (!may(own) || !has_two_sizes(team, own, small)) return -1;
+    const double by_own = largest_cancelled(team, own, weak);
+    if (symmetric || (by_own == weak && row.largest_positive() <= weak)) return by_own;
+    const double mean = positive_sum(team, i) * rounding;
+    if (!may(mean) || !has_two_sizes(team, mean, small)) return -1;
+    return mean < own ? largest_cancelled(team, mean, weak) : by_own;
+  }
+
+private:
+  AMGKIT_FN bool may(double positive) const { return positive > row.negative_sum() / q && positive < row.negative_sum(); }
+  AMGKIT_FN bool is_sure(double positive) const { return positive > row.negative_sum() / sure; }
+  // Whether those of up to half of the largest size may be one of two sizes; true where this is not asked for.
+  template <class Team> AMGKIT_FN bool has_two_sizes(const Team &team, double positive, double &small) const
+  {
+    constexpr double most_small = 1.25;
+    if (is_sure(positive)) return true;
+    if (small < 0) small = small_sum(team);
+    return small <= most_small * positive;
+  }
+  // By couplings whose sum is `positive`
+  template <class Team> AMGKIT_FN double largest_cancelled(const Team &team, double positive, double weak) const
+  {
+    constexpr double same_size = 1.1;
     // the sum of the sizes in (above, to], and the smallest size beyond
     const auto take = [&](double above, double to, double *beyond) {
       double sum = 0, least = HUGE_VAL;
       each([&](double a_ij, int) {
-        const double size = row.size(a_ij);
-        sum += size > above && size <= to ? size : 0;
-        least = size > to && size < least ? size : least;
+        const double size = row.size(a_ij), small = size > to ? 0 : size, large = size > to ? size : HUGE_VAL;
+        sum += small > above ? small : 0;
+        least = large < least ? large : least;
       });
       *beyond = team.combine(least, Min{});
       return team.sum(sum);
@@ -97,26 +129,15 @@ template <class Each> struct Cancellation {
       weak = next * same_size;
       next = after;
     }
-    return !(is_sure(own) && is_sure(positive)) && next < 2 * weak ? -1 : weak;
+    return !is_sure(positive) && next < 2 * weak ? -1 : weak;
   }
-
-private:
-  template <class Team> AMGKIT_FN bool may(const Team &team, double positive, double &small) const
-  {
-    constexpr double most_small = 1.25;
-    if (!(positive > row.negative_sum() / q && positive < row.negative_sum())) return false;
-    if (is_sure(positive)) return true;
-    if (small < 0) small = small_sum(team);
-    return small <= most_small * positive;
-  }
-  AMGKIT_FN bool is_sure(double positive) const { return positive > row.negative_sum() / sure; }
   // The sum of the negative couplings up to half of the largest
   template <class Team> AMGKIT_FN double small_sum(const Team &team) const
   {
     double sum = 0;
     each([&](double a_ij, int) {
-      const double size = row.size(a_ij);
-      sum += size > 0 && 2 * size <= row.largest_negative() ? size : 0;
+      const double size = row.size(a_ij), small = 2 * size > row.largest_negative() ? 0 : size;
+      sum += small > 0 ? small : 0;
     });
     return team.sum(sum);
   }

@@ -56,8 +56,8 @@ struct RowJudge {
     weak = theta * couplings.largest_negative();
     if (!cancel || theta == 0) return;
     const auto each = [&](const auto &f) { A.each(team, i, f, [](double) {}); };
-    using Rule = Cancellation<decltype(each)>;
-    const double cancelled = Rule{couplings, A.diag, each, Rule::sure_of_classical}.largest_size(team, static_cast<int>(i), weak);
+    const Cancellation<decltype(each)> rule{couplings, A.diag, each, judging::q, judging::sure_of_classical};
+    const double cancelled = rule.largest_size(team, static_cast<int>(i), weak);
     weak = cancelled > weak ? cancelled : weak;
   }
   AMGKIT_FN bool strong(double a_ij) const { return couplings.size(a_ij) > weak; }

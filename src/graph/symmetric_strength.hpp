@@ -30,7 +30,8 @@ struct SymmetricRule {
   double strong = 0, kept = 0;  // the two theta, kept <= strong
   bool cancel_positive = false; // for matrices whose near-null space is the constant vector
   double least = 0;
-  double soft = 0; // 0: no such couplings
+  double soft = 0;     // 0: no such couplings
+  bool coarse = false; // of a level below the finest: fewer positive couplings cancel others
 };
 
 // Collective. The marks are 0 or a CouplingMark: weak_coupling where |a_ij| > 0 is no larger than any theta above; 0 where it is above

@@ -26,7 +26,8 @@ template <class Ex>
 PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> offd, const SymmetricRule &rule, double *d, double *w)
 {
   const bool relative = rule.kind == StrengthKind::relative;
-  const double theta = rule.strong;
+  const double theta = rule.strong, q = rule.coarse ? judging::q_of_coarse_levels : judging::q;
+  const double sure = rule.coarse ? q : judging::sure_of_finest_level;
   return for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
     RowCouplings row;
@@ -43,8 +44,8 @@ PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> off
       for (int k : team.share(other.begin, other.end)) f(offd.val[k], -1);
     };
     const double by_sign = relative ? row.largest_negative() : fabs(row.a_ii), by_size = relative ? row.largest() : by_sign;
-    const double cancelled =
-        w ? Cancellation<decltype(each)>{row, diag, each}.largest_size(team, static_cast<int>(i), theta * by_sign) : -1;
+    const Cancellation<decltype(each)> signs{row, diag, each, q, sure};
+    const double cancelled = w ? signs.largest_size(team, static_cast<int>(i), theta * by_sign) : -1;
     team.once([&] {
       d[i] = cancelled < 0 ? by_size : by_sign;
       if (w) w[i] = cancelled < 0 ? 0 : row.a_ii < 0 ? -cancelled : cancelled;

@@ -36,7 +36,7 @@ Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs,
     }
     if (max_row_sum < 1 && std::abs(sum) > max_row_sum * std::abs(A.at(i, i))) continue;
     double weak = -theta * least;
-    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak, 6, 4));
+    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak, 10, 4));
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) marks[k] = A.col[k] != i && A.col[k] % bs == i % bs && -sign * A.val[k] > weak;
   }
   return marks;
@@ -211,8 +211,8 @@ TYPED_TEST(StrengthTest, PositiveCouplingsCancelThoseOfDiagonals)
   }
 }
 
-// Of stretched squares beside a boundary at their short sides P = N / 5, and there are two sizes. With more sizes nothing is cancelled, nor
-// where the small couplings have a sum of much more than P.
+// Of stretched squares beside a boundary at their short sides P = N / 5, of quadratic ones N / 9, and there are two sizes. With more sizes
+// nothing is cancelled, nor where the small couplings have a sum of much more than P, nor where P is at most N / 10.
 TYPED_TEST(StrengthTest, FewPositiveCouplingsCancelOneOfTwoSizes)
 {
   struct Case {
@@ -220,7 +220,8 @@ TYPED_TEST(StrengthTest, FewPositiveCouplingsCancelOneOfTwoSizes)
     Marks strong;
   };
   for (const auto &[couplings, strong] :
-       {Case{{1.99, -4, -4, -1, -1}, {0, 1, 1, 0, 0}}, Case{{1.99, -3.5, -2.9, -1.9, -1.7}, {0, 1, 1, 1, 1}},
+       {Case{{1.99, -4, -4, -1, -1}, {0, 1, 1, 0, 0}}, Case{{1, -4, -4, -1}, {0, 1, 1, 0}}, Case{{0.99, -4.5, -4.5, -0.99}, {0, 1, 1, 1}},
+        Case{{1.99, -3.5, -2.9, -1.9, -1.7}, {0, 1, 1, 1, 1}},
         Case{{2.5, -4, -4, -0.9, -0.9, -0.9, -0.9, -0.9}, {0, 1, 1, 1, 1, 1, 1, 1}}}) {
     std::vector<double> whole = {-std::accumulate(couplings.begin(), couplings.end(), 0.0)};
     whole.insert(whole.end(), couplings.begin(), couplings.end());

@@ -20,7 +20,7 @@ using Entries = std::map<std::pair<int, int>, double>;
 constexpr StrengthKind kinds[] = {StrengthKind::relative, StrengthKind::symmetric};
 
 // The formulas of the header, with a wider range of exponents than double has.
-Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, bool cancel = false)
+Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, bool cancel = false, bool coarse = false)
 {
   std::vector<long double> d(A.rows, 0);
   std::vector<double> weak(A.rows, -1); // of rows judged by signs
@@ -37,7 +37,7 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, boo
     }
     const double largest = couplings.here.empty() ? 0 : -*std::min_element(couplings.here.begin(), couplings.here.end());
     const long double of_signs = kind == StrengthKind::symmetric ? d[i] : std::max(largest, 0.0);
-    weak[i] = couplings.largest_cancelled(static_cast<double>(theta * of_signs), 6, 6);
+    weak[i] = couplings.largest_cancelled(static_cast<double>(theta * of_signs), coarse ? 20 : 10, coarse ? 20 : 6);
     if (weak[i] >= 0) d[i] = of_signs;
   }
   for (int i = 0; i < A.rows; i++) {
@@ -305,14 +305,15 @@ TYPED_TEST(SymmetricStrength, IsTheFormula)
   matrices.push_back({"entries of all sizes", scaled(random_entries(150, 1200, 33, true), 480)});
   for (const Named &of_elements : with_positive_couplings()) matrices.push_back(of_elements);
   matrices.push_back({"rounded bricks", rounded(bricks(6, 1, 0.8, 0.1, 1, 0))});
+  for (const int positive : {5, 10, 20}) matrices.push_back({"random signs", random_signs(80, 20, positive)});
   for (const auto &[name, A] : matrices) {
     for (const StrengthKind kind : kinds) {
       for (const double theta : {0.0, 0.08, 0.25, 0.5}) {
-        for (const bool cancel : {false, true}) {
+        for (const auto [cancel, coarse] : {std::pair(false, false), {true, false}, {true, true}}) {
           if (cancel && !is_symmetric(A)) continue; // of ghosts a_ji is not known
           Marks marks;
-          marks_everywhere(this->ex, A, {kind, theta, theta, cancel}, marks);
-          ASSERT_EQ(marks, strong_entries(A, kind, theta, cancel)) << name << ", theta " << theta << " " << cancel;
+          marks_everywhere(this->ex, A, {kind, theta, theta, cancel, 0, 0, coarse}, marks);
+          ASSERT_EQ(marks, strong_entries(A, kind, theta, cancel, coarse)) << name << ", theta " << theta << " " << cancel << coarse;
         }
       }
     }

@@ -35,6 +35,40 @@ inline HostCsr bricks(int n, double hx, double hy, double hz, double k, double m
   return make_csr(n * n * n, n * n * n, entries);
 }
 
+// The stiffness and mass of finite elements of degree 1 or 2 on a line with these lengths, without its ends
+struct LineOfElements {
+  int n;
+  std::map<std::pair<int, int>, double> stiffness, mass;
+
+  LineOfElements(const std::vector<double> &lengths, int degree) : n(degree * static_cast<int>(lengths.size()) - 1)
+  {
+    const std::vector<double> K = degree == 1 ? std::vector<double>{1, -1, -1, 1} : std::vector<double>{7, -8, 1, -8, 16, -8, 1, -8, 7};
+    const std::vector<double> M = degree == 1 ? std::vector<double>{2, 1, 1, 2} : std::vector<double>{4, 2, -1, 2, 16, 2, -1, 2, 4};
+    const int nodes = degree + 1;
+    for (int e = 0; e < static_cast<int>(lengths.size()); e++) {
+      for (int k = 0; k < nodes * nodes; k++) {
+        const int i = degree * e + k / nodes - 1, j = degree * e + k % nodes - 1;
+        if (i < 0 || j < 0 || i >= n || j >= n) continue;
+        stiffness[{i, j}] += K[k] / lengths[e] / (degree == 1 ? 1 : 3);
+        mass[{i, j}] += M[k] * lengths[e] / (degree == 1 ? 6 : 30);
+      }
+    }
+  }
+};
+
+// The stiffness of rectangles; unknowns of a line along y follow one another.
+inline HostCsr rectangles(const LineOfElements &x, const LineOfElements &y)
+{
+  std::map<std::pair<int, int>, double> entries;
+  for (const auto &[along_x, m_x] : x.mass) {
+    for (const auto &[along_y, m_y] : y.mass) {
+      const int i = along_x.first * y.n + along_y.first, j = along_x.second * y.n + along_y.second;
+      entries[{i, j}] = x.stiffness.at(along_x) * m_y + m_x * y.stiffness.at(along_y);
+    }
+  }
+  return make_csr(x.n * y.n, x.n * y.n, entries);
+}
+
 // A random graph whose couplings have sizes in (1, spread], and whose row sums are 1; so many in a hundred are positive. It may be
 // indefinite.
 inline HostCsr random_signs(int n, double spread, int positive)
@@ -89,8 +123,8 @@ struct OppositeCouplings {
     there.push_back(a_ii < 0 ? -a_ji : a_ji);
   }
   // The size up to which negative couplings are weak, where those up to `weak` are so anyway; -1: the row is not judged by signs.
-  // Rows with P <= N / sure are judged only if their negative couplings are of two clearly different sizes.
-  double largest_cancelled(double weak, int q, int sure) const
+  // Rows with P <= N / q are not, those with P <= N / sure only if their negative couplings are of two clearly different sizes.
+  double largest_cancelled(double weak, double q, double sure) const
   {
     double positive = 0, negative = 0, alone = 0; // alone: positive couplings whatever the opposite ones are
     std::vector<double> sizes;
@@ -111,11 +145,11 @@ struct OppositeCouplings {
     if (two_sizes && small > 1.25 * least) return -1;
     const auto last = std::upper_bound(sizes.begin(), sizes.end(), weak);
     double smaller = std::accumulate(sizes.begin(), last, 0.0);
-    for (auto first = last; smaller <= positive && first != sizes.end() && 1.1 * *first < sizes.back();) {
+    for (auto first = last; smaller <= least && first != sizes.end() && 1.1 * *first < sizes.back();) {
       const double largest = 1.1 * *first;
       const auto next = std::upper_bound(first, sizes.end(), largest);
       const double same = std::accumulate(first, next, 0.0);
-      if (smaller + same / 2 > positive) break;
+      if (smaller + same / 2 > least) break;
       weak = largest;
       smaller += same;
       first = next;
