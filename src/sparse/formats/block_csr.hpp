@@ -104,11 +104,7 @@ template <class T, class D, class V>
 PetscErrorCode relax(Host &, const BlockCsrView<T> &A, const D *d, RelaxStep step, const V *b, const V *x, OptionalVector<V> previous, V *y)
 {
   PetscFunctionBegin;
-  for_block_rows(A, x, [=](int i, double s) {
-    double moved = 0;
-    if (step.momentum != 0) moved = step.momentum * (previous ? x[i] - previous[i] : x[i]);
-    y[i] = static_cast<V>(x[i] + moved + step.factor * d[i] * (b[i] - s));
-  });
+  for_block_rows(A, x, [=](int i, double s) { y[i] = step(i, s, d, b, x, previous); });
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace amgkit

@@ -44,6 +44,15 @@ template <class Ex, class V> PetscErrorCode residual(Ex &, CsrView<double> A, co
 // One step of a polynomial smoother: y = x + momentum (x - previous) + factor D (b - A x).
 struct RelaxStep {
   double momentum = 0, factor = 1;
+
+  // y_i; s = (A x)_i
+  template <class D, class V>
+  AMGKIT_FN V operator()(std::int64_t i, double s, const D *d, const V *b, const V *x, OptionalVector<V> previous) const
+  {
+    double moved = 0;
+    if (momentum != 0) moved = momentum * (previous ? x[i] - previous[i] : x[i]);
+    return static_cast<V>(x[i] + moved + factor * d[i] * (b[i] - s));
+  }
 };
 // D = diag(d). previous is read only when momentum is not 0, nullptr stands for zeros, and it may be y. y must not be x.
 template <class Ex, class D, class V>

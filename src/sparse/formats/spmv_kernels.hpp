@@ -100,11 +100,7 @@ PetscErrorCode relax(Ex &ex, CsrView<double> A, const D *d, RelaxStep step, cons
 {
   return for_rows(ex, A.rows, A.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const double s = row_times(team, A, i, x);
-    team.once([&] {
-      double moved = 0;
-      if (step.momentum != 0) moved = step.momentum * (previous ? x[i] - previous[i] : x[i]);
-      y[i] = static_cast<V>(x[i] + moved + step.factor * d[i] * (b[i] - s));
-    });
+    team.once([&] { y[i] = step(i, s, d, b, x, previous); });
   });
 }
 
