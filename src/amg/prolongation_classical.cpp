@@ -221,6 +221,7 @@ private:
 
     PetscFunctionBegin;
     rule.cancel_positive = parameters_.cancel_positive;
+    rule.coarse = fine.number > 0;
     if (uneven_) rule.diagonal = diagonal;
     if (uneven_) rule.ghost_diagonal = level.ghost_diagonal.data();
     {

@@ -222,8 +222,9 @@ private:
       if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks));
       // On all levels what the threshold says of symmetric rows on the finest, where |a_ij| <= m_i: a bound on m_j / m_i.
       const double least = kind == StrengthKind::relative ? parameters_.threshold * parameters_.threshold : 0;
-      PetscCall(
-          symmetric_strength(ex, nodes, {kind, theta, kept_share(fine) * theta, cancel, least, soft, fine.number > 0}, level.strength));
+      const bool coarse = fine.number > 0;
+      const SymmetricRule rule = {kind, theta, kept_share(fine) * theta, cancel, least, soft, coarse};
+      PetscCall(symmetric_strength(ex, nodes, rule, cancel && coarse ? &near_null_.B : nullptr, level.strength));
     }
     const DistGraph<Ex> graph = graph_of(nodes, level.strength.diag.data(), level.strength.offd.data());
     const LogPhase logged(Phase::coarsen);

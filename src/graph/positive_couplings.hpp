@@ -11,19 +11,18 @@
 // the other row decide (lumped_couplings.hpp). With P <= N / q, as in many rows of well-shaped meshes, the couplings cancelled are small,
 // and nothing is gained.
 //
-// q = 10: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, those of quadratic ones N / 9. With
-// a smaller q, their lines would be aggregated with the next ones. amgmatching has q = 6: with 10, tetrahedra took as many iterations, and
-// setup a sixth longer.
+// On the finest level q = 10: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, those of
+// quadratic ones N / 9. With a smaller q, their lines would be aggregated with the next ones. amgmatching has q = 6 on all levels: with 10,
+// tetrahedra took as many iterations, and setup a sixth longer.
 //
-// On amgsa's coarse levels q = 20. There, unknowns of neighbouring lines no longer lie side by side. Beside couplings of -1 along its line,
-// a row has some of -0.1 to -0.3 to the next lines, above the threshold of such levels. The positive ones that cancel them sum to as little
-// as N / 15.
+// On coarse levels q = 20. There, unknowns of neighbouring lines no longer lie side by side. Beside couplings of -1 along its line, a row
+// has some of -0.1 to -0.3 to the next lines, above the thresholds there. The positive ones that cancel them sum to as little as N / 15.
 //
-// Rows with N / q < P <= N / sure are judged so only if their negative couplings are of two clearly different sizes, as in flat elements:
-// those of up to half the largest size have a sum of at most 5 P / 4, and those left are at least twice as large as the largest size that
-// may be cancelled. Tetrahedra have rows with such P, too, and couplings of all sizes. For amgclassical, sure = 4. If couplings are
-// cancelled in these rows, their unknowns become coarse points: quadratic tetrahedra took a sixth longer, for as many iterations. On
-// amgsa's finest level, sure = 6: linear tetrahedra took an iteration more without it. Nothing else needs it.
+// On the finest level, rows with N / q < P <= N / sure are judged so only if their negative couplings are of two clearly different sizes,
+// as in flat elements: those of up to half the largest size have a sum of at most 5 P / 4, and those left are at least twice as large as
+// the largest size that may be cancelled. Tetrahedra have rows with such P, too, and couplings of all sizes. For amgclassical, sure = 4. If
+// couplings are cancelled in these rows, their unknowns become coarse points: quadratic tetrahedra took a sixth longer, for as many
+// iterations. For amgsa, sure = 6: linear tetrahedra took an iteration more without it.
 //
 // Convection gives positive couplings, too, downstream, where the opposite entry is negative: a coupling a_ij counts in P as
 // (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the positive a_ij alone must meet the same
@@ -65,11 +64,14 @@ struct RowCouplings {
   AMGKIT_FN double negative_sum() const { return a_ii < 0 ? above : -below; }
 };
 
-// q and sure of the header. Where both are the same, sizes do not matter.
-namespace judging
-{
-inline constexpr double q = 10, q_of_matching = 6, q_of_coarse_levels = 20, sure_of_classical = 4, sure_of_finest_level = 6;
-}
+// q and sure of the header. Where both are the same, the sizes of negative couplings do not matter.
+struct JudgedRows {
+  double q, sure;
+
+  static AMGKIT_FN JudgedRows of_amgmatching() { return {6, 6}; }
+  static AMGKIT_FN JudgedRows of_amgclassical(bool coarse) { return coarse ? JudgedRows{20, 20} : JudgedRows{10, 4}; }
+  static AMGKIT_FN JudgedRows of_amgsa(bool coarse) { return coarse ? JudgedRows{20, 20} : JudgedRows{10, 6}; }
+};
 
 // What cancels in row i. each(f) calls f(a_ij, k) for the lane's couplings, and may call it for a_ii. k: the place in A, -1 of a ghost's.
 // All may be those of W A W for a diagonal matrix W.
@@ -78,7 +80,7 @@ template <class Each> struct Cancellation {
   const RowCouplings &row;
   const CsrView<double> &A;
   Each each;
-  double q, sure;
+  JudgedRows judged;
   bool symmetric = false; // no a_ji differs in sign from a_ij: none is looked at
 
   // The largest size that is weak, where those up to `weak` are so anyway and are cancelled first; -1: the row is not judged so.
@@ -95,8 +97,8 @@ template <class Each> struct Cancellation {
   }
 
 private:
-  AMGKIT_FN bool may(double positive) const { return positive > row.negative_sum() / q && positive < row.negative_sum(); }
-  AMGKIT_FN bool is_sure(double positive) const { return positive > row.negative_sum() / sure; }
+  AMGKIT_FN bool may(double positive) const { return positive > row.negative_sum() / judged.q && positive < row.negative_sum(); }
+  AMGKIT_FN bool is_sure(double positive) const { return positive > row.negative_sum() / judged.sure; }
   // Whether those of up to half of the largest size may be one of two sizes; true where this is not asked for.
   template <class Team> AMGKIT_FN bool has_two_sizes(const Team &team, double positive, double &small) const
   {

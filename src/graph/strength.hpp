@@ -41,6 +41,7 @@ struct StrengthRule {
   // a_ii of the rank's rows and of the ghosts, to see which rows are comparable; nullptr: all are.
   const double *diagonal = nullptr, *ghost_diagonal = nullptr;
   bool cancel_positive = false; // positive couplings make the smallest negative ones weak (positive_couplings.hpp), if theta > 0
+  bool coarse = false;          // of a level below the finest
 };
 
 // Local. The rows of one rank; ghosts_before: how many of its ghosts stand before its own rows. The order of the global columns is that

@@ -48,7 +48,8 @@ struct RowJudge {
   RowCouplings couplings;
   double weak; // the largest size of a weak negative coupling
 
-  template <class Team> AMGKIT_FN RowJudge(const Team &team, const CountedRows &A, std::int64_t i, double theta, bool cancel)
+  template <class Team>
+  AMGKIT_FN RowJudge(const Team &team, const CountedRows &A, std::int64_t i, double theta, bool cancel, JudgedRows judged)
   {
     A.each(
         team, i, [&](double a_ij, int) { couplings.take(a_ij); }, [&](double a_ii) { couplings.a_ii = a_ii; });
@@ -56,7 +57,7 @@ struct RowJudge {
     weak = theta * couplings.largest_negative();
     if (!cancel || theta == 0) return;
     const auto each = [&](const auto &f) { A.each(team, i, f, [](double) {}); };
-    const Cancellation<decltype(each)> rule{couplings, A.diag, each, judging::q, judging::sure_of_classical};
+    const Cancellation<decltype(each)> rule{couplings, A.diag, each, judged};
     const double cancelled = rule.largest_size(team, static_cast<int>(i), weak);
     weak = cancelled > weak ? cancelled : weak;
   }
@@ -80,6 +81,7 @@ PetscErrorCode classical_strength(Ex &ex, CsrView<double> diag, CsrView<double> 
   const double theta = rule.theta, max_row_sum = rule.max_row_sum;
   const double *diagonal = rule.diagonal, *ghost_diagonal = rule.ghost_diagonal;
   const bool cancel = rule.cancel_positive;
+  const JudgedRows judged = JudgedRows::of_amgclassical(rule.coarse);
 
   PetscFunctionBegin;
   PetscCall(S.diag.allocate(ex, diag.nnz));
@@ -88,7 +90,7 @@ PetscErrorCode classical_strength(Ex &ex, CsrView<double> diag, CsrView<double> 
   PetscCall(for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const CountedRows A = {diag, offd, unknown, ghost_unknown, ghosts_before};
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
-    const RowJudge judge(team, A, i, theta, cancel);
+    const RowJudge judge(team, A, i, theta, cancel, judged);
     const double a_ii = judge.couplings.a_ii;
     const bool weak = max_row_sum < 1 && judge.sums_to_more(team, A, i, max_row_sum * fabs(a_ii));
     for (int k : team.share(own.begin, own.end)) {

@@ -254,7 +254,7 @@ TYPED_TEST(NodeMatrix, HasTheGraphOfItsBlocks)
   const auto roots = [&](DistMatrix<TypeParam> &M, std::vector<unsigned char> &mine) {
     Strength<TypeParam> S;
     Array<unsigned char, TypeParam> root;
-    OK(symmetric_strength(this->ex, M, {StrengthKind::relative, 0.4, 0.4}, S));
+    OK(symmetric_strength(this->ex, M, {StrengthKind::relative, 0.4, 0.4}, nullptr, S));
     OK(mis(this->ex, graph_of(M, S.diag.data(), S.offd.data()), 2, root));
     mine = this->to_host(root);
   };

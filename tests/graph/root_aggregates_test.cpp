@@ -225,7 +225,7 @@ template <class Ex> PetscErrorCode mark_relative(Ex &ex, double theta, const Hos
         std::remove_if(S[i].begin(), S[i].end(), [&](int j) { return std::abs(A.at(i, j)) <= theta * std::sqrt(most[i] * most[j]); }),
         S[i].end());
   }
-  PetscCall(symmetric_strength(ex, problem.A, {StrengthKind::relative, theta, theta, false}, problem.S));
+  PetscCall(symmetric_strength(ex, problem.A, {StrengthKind::relative, theta, theta, false}, nullptr, problem.S));
   problem.G = graph_of(problem.A, problem.S.diag.data(), problem.S.offd.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,7 @@
 #include "support/positive_couplings.hpp"
 
 #include <cmath>
+#include <functional>
 #include <random>
 
 namespace amgkit::test
@@ -58,17 +59,27 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, boo
 }
 
 // All ranks' marks, in the order of A's entries; each rank's are its rows'.
-template <class Ex> PetscErrorCode all_marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all)
+// exponents: B_i = 2^exponents(i), if it is not empty
+using Exponents = std::function<int(int)>;
+template <class Ex>
+PetscErrorCode all_marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all,
+                            const Exponents &exponents = {})
 {
   DistributedGraph<Ex> problem;
   Strength<Ex> S;
+  Array<double, Ex> B;
+  std::vector<double> own_B;
   std::vector<int> ptr(1, 0), ghost_ptr(1, 0), col, ghost_col;
   std::vector<unsigned char> mark, ghost_mark;
 
   PetscFunctionBegin;
   PetscCall(problem.create(ex, A, local_rows));
   const DistMatrix<Ex> &M = problem.A;
-  PetscCall(symmetric_strength(ex, problem.A, rule, S));
+  if (exponents) {
+    for (int i = 0; i < M.rows; i++) own_B.push_back(std::ldexp(1, exponents(static_cast<int>(M.range.first()) + i)));
+    PetscCall(upload(ex, own_B, B));
+  }
+  PetscCall(symmetric_strength(ex, problem.A, rule, exponents ? &B : nullptr, S));
   if (M.diag.nnz > 0) PetscCall(download(ex, M.diag.view().ptr, M.rows + 1, ptr));
   if (M.offd.nnz > 0) PetscCall(download(ex, M.offd.ptr, M.rows + 1, ghost_ptr));
   PetscCall(download(ex, M.diag.view().col, M.diag.nnz, col));
@@ -91,19 +102,21 @@ template <class Ex> PetscErrorCode all_marks_of(Ex &ex, const HostCsr &A, const 
 }
 
 // Without weak_coupling
-template <class Ex> PetscErrorCode marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all)
+template <class Ex>
+PetscErrorCode marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all,
+                        const Exponents &exponents = {})
 {
   PetscFunctionBegin;
-  PetscCall(all_marks_of(ex, A, rule, local_rows, all));
+  PetscCall(all_marks_of(ex, A, rule, local_rows, all, exponents));
   for (auto &mark : all) mark &= smoothing_couplings;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> void marks_everywhere(Ex &ex, const HostCsr &A, const SymmetricRule &rule, Marks &out)
+template <class Ex> void marks_everywhere(Ex &ex, const HostCsr &A, const SymmetricRule &rule, Marks &out, const Exponents &exponents = {})
 {
   for (const PetscInt local_rows : layouts(A.rows)) {
     Marks all;
-    OK(marks_of(ex, A, rule, local_rows, all));
+    OK(marks_of(ex, A, rule, local_rows, all, exponents));
     if (out.empty()) out = all;
     ASSERT_EQ(all, out);
   }
@@ -157,10 +170,16 @@ bool is_symmetric(const HostCsr &A)
   return true;
 }
 
-// Entry (i, j) times 2^(e_i + e_j), e_i = most, -most, 0 by turns
+// most, -most, 0 by turns
+Exponents by_turns(int most)
+{
+  return [=](int i) { return i % 3 == 2 ? 0 : i % 3 == 1 ? -most : most; };
+}
+
+// Entry (i, j) times 2^(e_i + e_j), e = by_turns(most)
 HostCsr scaled(const HostCsr &A, int most)
 {
-  const auto exponent = [=](int i) { return (i % 3 == 2 ? 0 : i % 3 == 1 ? -most : most); };
+  const Exponents exponent = by_turns(most);
   HostCsr B = A;
   for (int i = 0; i < A.rows; i++) {
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) B.val[k] = std::ldexp(A.val[k], exponent(i) + exponent(A.col[k]));
@@ -231,7 +250,7 @@ TYPED_TEST(SymmetricStrength, KeptCouplingsAreNoEdges)
       Flags with, without;
       OK(problem.create(this->ex, A, -1));
       for (Flags *flags : {&with, &without}) {
-        OK(symmetric_strength(this->ex, problem.A, {kind, 0.5, flags == &with ? 0.05 : 0.5, cancel}, problem.S));
+        OK(symmetric_strength(this->ex, problem.A, {kind, 0.5, flags == &with ? 0.05 : 0.5, cancel}, nullptr, problem.S));
         OK(flags_of(
             this->ex, graph_of(problem.A, problem.S.diag.data(), problem.S.offd.data()),
             [&](const auto &G, auto &roots) { return mis(this->ex, G, 2, roots); }, *flags));
@@ -309,7 +328,7 @@ TYPED_TEST(SymmetricStrength, IsTheFormula)
   for (const auto &[name, A] : matrices) {
     for (const StrengthKind kind : kinds) {
       for (const double theta : {0.0, 0.08, 0.25, 0.5}) {
-        for (const auto [cancel, coarse] : {std::pair(false, false), {true, false}, {true, true}}) {
+        for (const auto &[cancel, coarse] : {std::pair(false, false), {true, false}, {true, true}}) {
           if (cancel && !is_symmetric(A)) continue; // of ghosts a_ji is not known
           Marks marks;
           marks_everywhere(this->ex, A, {kind, theta, theta, cancel, 0, 0, coarse}, marks);
@@ -318,6 +337,25 @@ TYPED_TEST(SymmetricStrength, IsTheFormula)
       }
     }
   }
+}
+
+// With B, the marks are those of a_ij (B_i B_j).
+TYPED_TEST(SymmetricStrength, TakesTheBasisIntoAccount)
+{
+  int differ = 0;
+  for (const Named &of_elements : with_positive_couplings()) {
+    for (const StrengthKind kind : kinds) {
+      for (const SymmetricRule &rule : {SymmetricRule{kind, 0.25, 0.1}, {kind, 0.1, 0.1, true, 0.01, 1.0 / 64, true}}) {
+        Marks marks, expected, without;
+        marks_everywhere(this->ex, of_elements.A, rule, marks, by_turns(1));
+        marks_everywhere(this->ex, scaled(of_elements.A, 1), rule, expected);
+        marks_everywhere(this->ex, of_elements.A, rule, without);
+        EXPECT_EQ(marks, expected) << of_elements.name;
+        differ += marks != without;
+      }
+    }
+  }
+  EXPECT_GT(differ, 0);
 }
 
 TYPED_TEST(SymmetricStrength, IsSymmetricWhereTheMatrixIs)
@@ -413,10 +451,12 @@ TEST(SymmetricStrengthFailure, EveryAllocationMayFailOnOneRank)
   Debug ex;
   DistributedGraph<Debug> problem;
   OK(problem.create(ex, grid7(6, 5, 2), -1));
+  Array<double, Debug> B;
+  OK(upload(ex, std::vector<double>(problem.A.rows, 1.5), B));
   FailingAllocations failing;
   for (bool more = true; more;) {
     Strength<Debug> S;
-    more = failing.run(ex, [&] { return symmetric_strength(ex, problem.A, {StrengthKind::relative, 0.25, 0.25, true}, S); });
+    more = failing.run(ex, [&] { return symmetric_strength(ex, problem.A, {StrengthKind::relative, 0.25, 0.25, true}, &B, S); });
   }
   EXPECT_GE(failing.failures(), 3);
 }
