@@ -30,9 +30,9 @@ struct ClassicalParameters {
          "Rows with |sum| above this share of their |diagonal entry| are left to the smoother",
          "Such a row depends strongly on no other. With 1, no row is left out.", "hypre BoomerAMG"},
         cancel_positive_parameter(
-            &cancel_positive, "N / 6",
-            "If P is at most N / 4, this happens only in rows whose negative couplings are of two clearly different sizes. With "
-            "blocks, couplings between different unknowns do not count."),
+            &cancel_positive, "N / 10, on coarse levels N / 20,",
+            "If P is at most N / 4 on the finest level, this happens only in rows whose negative couplings are of two clearly different "
+            "sizes. With blocks, couplings between different unknowns do not count."),
         {"interp_type", choice(&interp_type, {"auto", "direct", "ext", "ext+i", "ext+e"}),
          "Interpolation: direct, one of the extended kinds, or chosen by the matrix (auto)",
          "The extended kinds ext, ext+i and ext+e reach coarse points behind fine ones. They are computed in matrix-matrix form. With auto "

@@ -210,7 +210,7 @@ private:
     // the finest level the rule gained nothing: with jumps of 1000, six grids of 48³ to 100³ took 125 iterations, and 124 without it.
     const double soft = fine.number > 0 ? 1.0 / 64 : 0;
     const auto kind = parameters_.strength_type;
-    const bool cancel = parameters_.cancel_positive && constant_;
+    const bool cancel = parameters_.cancel_positive && constant_ && parameters_.threshold > 0;
     const double theta = parameters_.threshold * std::pow(parameters_.threshold_scale, fine.number);
     const int reach = static_cast<int>(parameters_.mis_k) * (aggressive(fine) ? 2 : 1), bs = fine.block_size;
     DistMatrix<Ex> &nodes = bs > 1 ? level.blocks : fine.A;
@@ -224,6 +224,7 @@ private:
       const double least = kind == StrengthKind::relative ? parameters_.threshold * parameters_.threshold : 0;
       const bool coarse = fine.number > 0;
       const SymmetricRule rule = {kind, theta, kept_share(fine) * theta, cancel, least, soft, coarse};
+      // B with that rule alone: without it, no sums are taken.
       PetscCall(symmetric_strength(ex, nodes, rule, cancel && coarse ? &near_null_.B : nullptr, level.strength));
     }
     const DistGraph<Ex> graph = graph_of(nodes, level.strength.diag.data(), level.strength.offd.data());

@@ -45,7 +45,7 @@ struct ScaledRows {
     using Rule = Cancellation<decltype(every)>;
     if (!(row.positive_sum() > 0)) return 0;
     if (row.positive_sum() * Rule::rounding >= row.negative_sum()) return HUGE_VAL;
-    const Rule rule{row, A, every, JudgedRows::of_amgmatching(), symmetric};
+    const Rule rule{row, A, every, SignLimits::of_amgmatching(), symmetric};
     const double largest = rule.largest_size(team, i, row.largest_negative() / 16);
     return largest > 0 ? largest : 0;
   }

@@ -11,22 +11,22 @@
 // the other row decide (lumped_couplings.hpp). With P <= N / q, as in many rows of well-shaped meshes, the couplings cancelled are small,
 // and nothing is gained.
 //
-// On the finest level q = 10: rows of long elements beside a boundary that these meet at their short sides have P = N / 5, those of
-// quadratic ones N / 9. With a smaller q, their lines would be aggregated with the next ones. amgmatching has q = 6 on all levels: with 10,
-// tetrahedra took as many iterations, and setup a sixth longer.
+// On the finest level q = 10. Long elements couple the unknowns of a line across them. Rows beside a boundary at their short sides have
+// P = N / 5, and those of quadratic elements N / 9. With a smaller q, the outermost lines would be aggregated with the next ones.
+// amgmatching has q = 6 on all levels: with 10, tetrahedra took as many iterations, and setup a sixth longer.
 //
 // On coarse levels q = 20. There, unknowns of neighbouring lines no longer lie side by side. Beside couplings of -1 along its line, a row
-// has some of -0.1 to -0.3 to the next lines, above the thresholds there. The positive ones that cancel them sum to as little as N / 15.
+// has some of -0.1 to -0.3 to the next lines, which would be strong. The positive couplings that cancel these sum to as little as N / 15.
 //
-// On the finest level, rows with N / q < P <= N / sure are judged so only if their negative couplings are of two clearly different sizes,
-// as in flat elements: those of up to half the largest size have a sum of at most 5 P / 4, and those left are at least twice as large as
-// the largest size that may be cancelled. Tetrahedra have rows with such P, too, and couplings of all sizes. For amgclassical, sure = 4. If
-// couplings are cancelled in these rows, their unknowns become coarse points: quadratic tetrahedra took a sixth longer, for as many
-// iterations. For amgsa, sure = 6: linear tetrahedra took an iteration more without it.
+// On the finest level, rows with N / q < P <= N / sure are only judged by signs if their negative couplings are of two clearly different
+// sizes, as in flat elements: those of up to half the largest size have a sum of at most 5 P / 4, and those left are at least twice as
+// large as the largest size that may be cancelled. Tetrahedra have rows with such P, too, and couplings of all sizes. For amgclassical,
+// sure = 4. If couplings are cancelled in these rows, their unknowns become coarse points: quadratic tetrahedra took a sixth longer, for as
+// many iterations. For amgsa, sure = 6: with 10, linear tetrahedra took an iteration more.
 //
 // Convection gives positive couplings, too, downstream, where the opposite entry is negative: a coupling a_ij counts in P as
-// (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. The sum of the positive a_ij alone must meet the same
-// conditions as P, and cancel as much. It is tried first: if nothing changes by it, no other row is read.
+// (a_ij + a_ji) / 2, if that is positive. Of ghosts a_ji is taken to be a_ij. Both P and the sum of the positive a_ij alone must be within
+// the limits, and the smaller one cancels. The latter is taken first: where it is outside the limits, no other row is read.
 #pragma once
 #include "sparse/rows/search.hpp"
 
@@ -58,19 +58,18 @@ struct RowCouplings {
   // The size of a negative coupling; of others its negative
   AMGKIT_FN double size(double a_ij) const { return a_ii < 0 ? a_ij : -a_ij; }
   AMGKIT_FN double largest_negative() const { return a_ii < 0 ? most : -least; }
-  AMGKIT_FN double largest_positive() const { return a_ii < 0 ? -least : most; }
   AMGKIT_FN double largest() const { return most > -least ? most : -least; }
   AMGKIT_FN double positive_sum() const { return a_ii < 0 ? -below : above; }
   AMGKIT_FN double negative_sum() const { return a_ii < 0 ? above : -below; }
 };
 
-// q and sure of the header. Where both are the same, the sizes of negative couplings do not matter.
-struct JudgedRows {
+// q and sure of the header. Where they are equal, no row needs couplings of two sizes.
+struct SignLimits {
   double q, sure;
 
-  static AMGKIT_FN JudgedRows of_amgmatching() { return {6, 6}; }
-  static AMGKIT_FN JudgedRows of_amgclassical(bool coarse) { return coarse ? JudgedRows{20, 20} : JudgedRows{10, 4}; }
-  static AMGKIT_FN JudgedRows of_amgsa(bool coarse) { return coarse ? JudgedRows{20, 20} : JudgedRows{10, 6}; }
+  static AMGKIT_FN SignLimits of_amgmatching() { return {6, 6}; }
+  static SignLimits of_amgclassical(bool coarse) { return coarse ? SignLimits{20, 20} : SignLimits{10, 4}; }
+  static SignLimits of_amgsa(bool coarse) { return coarse ? SignLimits{20, 20} : SignLimits{10, 6}; }
 };
 
 // What cancels in row i. each(f) calls f(a_ij, k) for the lane's couplings, and may call it for a_ii. k: the place in A, -1 of a ghost's.
@@ -80,34 +79,35 @@ template <class Each> struct Cancellation {
   const RowCouplings &row;
   const CsrView<double> &A;
   Each each;
-  JudgedRows judged;
-  bool symmetric = false; // no a_ji differs in sign from a_ij: none is looked at
+  SignLimits limits;
+  bool symmetric = false;   // no a_ji differs in sign from a_ij: none is looked at
+  bool beyond_only = false; // the caller takes -1 for `weak`
 
   // The largest size that is weak, where those up to `weak` are so anyway and are cancelled first; -1: the row is not judged so.
   template <class Team> AMGKIT_FN double largest_size(const Team &team, int i, double weak) const
   {
     const double own = row.positive_sum() * rounding;
     double small = -1; // small_sum(), where it has been needed
-    if (!may(own) || !has_two_sizes(team, own, small)) return -1;
+    if (!may(own) || !small_ones_cancel(team, own, small)) return -1;
     const double by_own = largest_cancelled(team, own, weak);
-    if (symmetric || (by_own == weak && row.largest_positive() <= weak)) return by_own;
+    if (symmetric || (beyond_only && by_own == weak)) return by_own;
     const double mean = positive_sum(team, i) * rounding;
-    if (!may(mean) || !has_two_sizes(team, mean, small)) return -1;
-    return mean < own ? largest_cancelled(team, mean, weak) : by_own;
+    if (!may(mean) || !small_ones_cancel(team, mean, small)) return -1;
+    return mean * rounding < own ? largest_cancelled(team, mean, weak) : by_own;
   }
 
 private:
-  AMGKIT_FN bool may(double positive) const { return positive > row.negative_sum() / judged.q && positive < row.negative_sum(); }
-  AMGKIT_FN bool is_sure(double positive) const { return positive > row.negative_sum() / judged.sure; }
-  // Whether those of up to half of the largest size may be one of two sizes; true where this is not asked for.
-  template <class Team> AMGKIT_FN bool has_two_sizes(const Team &team, double positive, double &small) const
+  AMGKIT_FN bool may(double positive) const { return positive > row.negative_sum() / limits.q && positive < row.negative_sum(); }
+  AMGKIT_FN bool is_sure(double positive) const { return positive > row.negative_sum() / limits.sure; }
+  // The first condition for two sizes: those of up to half the largest sum to at most 5 P / 4. True where two sizes are not asked for.
+  template <class Team> AMGKIT_FN bool small_ones_cancel(const Team &team, double positive, double &small) const
   {
     constexpr double most_small = 1.25;
     if (is_sure(positive)) return true;
     if (small < 0) small = small_sum(team);
     return small <= most_small * positive;
   }
-  // By couplings whose sum is `positive`
+  // largest_size() if the positive couplings sum to `positive`; -1: the sizes left are too close to those cancelled.
   template <class Team> AMGKIT_FN double largest_cancelled(const Team &team, double positive, double weak) const
   {
     constexpr double same_size = 1.1;

@@ -49,7 +49,7 @@ struct RowJudge {
   double weak; // the largest size of a weak negative coupling
 
   template <class Team>
-  AMGKIT_FN RowJudge(const Team &team, const CountedRows &A, std::int64_t i, double theta, bool cancel, JudgedRows judged)
+  AMGKIT_FN RowJudge(const Team &team, const CountedRows &A, std::int64_t i, double theta, bool cancel, SignLimits limits)
   {
     A.each(
         team, i, [&](double a_ij, int) { couplings.take(a_ij); }, [&](double a_ii) { couplings.a_ii = a_ii; });
@@ -57,7 +57,7 @@ struct RowJudge {
     weak = theta * couplings.largest_negative();
     if (!cancel || theta == 0) return;
     const auto each = [&](const auto &f) { A.each(team, i, f, [](double) {}); };
-    const Cancellation<decltype(each)> rule{couplings, A.diag, each, judged};
+    const Cancellation<decltype(each)> rule{couplings, A.diag, each, limits, false, true};
     const double cancelled = rule.largest_size(team, static_cast<int>(i), weak);
     weak = cancelled > weak ? cancelled : weak;
   }
@@ -81,7 +81,7 @@ PetscErrorCode classical_strength(Ex &ex, CsrView<double> diag, CsrView<double> 
   const double theta = rule.theta, max_row_sum = rule.max_row_sum;
   const double *diagonal = rule.diagonal, *ghost_diagonal = rule.ghost_diagonal;
   const bool cancel = rule.cancel_positive;
-  const JudgedRows judged = JudgedRows::of_amgclassical(rule.coarse);
+  const SignLimits limits = SignLimits::of_amgclassical(rule.coarse);
 
   PetscFunctionBegin;
   PetscCall(S.diag.allocate(ex, diag.nnz));
@@ -90,7 +90,7 @@ PetscErrorCode classical_strength(Ex &ex, CsrView<double> diag, CsrView<double> 
   PetscCall(for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const CountedRows A = {diag, offd, unknown, ghost_unknown, ghosts_before};
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
-    const RowJudge judge(team, A, i, theta, cancel, judged);
+    const RowJudge judge(team, A, i, theta, cancel, limits);
     const double a_ii = judge.couplings.a_ii;
     const bool weak = max_row_sum < 1 && judge.sums_to_more(team, A, i, max_row_sum * fabs(a_ii));
     for (int k : team.share(own.begin, own.end)) {

@@ -9,7 +9,7 @@ PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, const SymmetricRule
                                   Strength<Ex> &S)
 {
   Array<double, Ex> d, w, ghost_w, ghost_B;
-  ScalesOfBasis scales;
+  RowScales scales;
 
   PetscFunctionBegin;
   const bool cancel = rule.cancel_positive && rule.strong > 0;

@@ -15,38 +15,44 @@ AMGKIT_FN inline double geometric_mean(double x, double y)
   return product > 1e-290 && product < 1e300 ? sqrt(product) : sqrt(x) * sqrt(y);
 }
 // Whether rows i and j both make a_ij weak; w of each
-AMGKIT_FN inline bool is_cancelled(double a_ij, double w_i, double w_j)
+AMGKIT_FN inline bool is_cancelled(double b_ij, double w_i, double w_j)
 {
   const double least = fabs(w_i) < fabs(w_j) ? fabs(w_i) : fabs(w_j);
-  return least > 0 && (w_i < 0) == (w_j < 0) && ((a_ij < 0) == (w_i < 0) || fabs(a_ij) <= least);
+  return least > 0 && (w_i < 0) == (w_j < 0) && ((b_ij < 0) == (w_i < 0) || fabs(b_ij) <= least);
 }
 } // namespace
 
 template <class Ex>
-PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> offd, ScalesOfBasis B, const SymmetricRule &rule, double *d,
+PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> offd, RowScales B, const SymmetricRule &rule, double *d,
                                double *w)
 {
   const bool relative = rule.kind == StrengthKind::relative;
   const double theta = rule.strong;
-  const JudgedRows judged = JudgedRows::of_amgsa(rule.coarse);
+  const SignLimits limits = SignLimits::of_amgsa(rule.coarse);
   return for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
-    RowCouplings row;
-    for (int k : team.share(own.begin, own.end)) {
-      if (diag.col[k] == i)
-        row.a_ii = B.scaled(diag.val[k], i, diag.col[k]);
-      else
-        row.take(B.scaled(diag.val[k], i, diag.col[k]));
-    }
-    for (int k : team.share(other.begin, other.end)) row.take(B.scaled_ghost(offd.val[k], i, offd.col[k]));
-    row.gather(team);
+    const auto couplings = [&](const RowScales &by) {
+      RowCouplings row;
+      for (int k : team.share(own.begin, own.end)) {
+        const double a_ij = by.scaled(diag.val[k], i, diag.col[k]);
+        if (diag.col[k] == i)
+          row.a_ii = a_ij;
+        else
+          row.take(a_ij);
+      }
+      for (int k : team.share(other.begin, other.end)) row.take(by.scaled_ghost(offd.val[k], i, offd.col[k]));
+      row.gather(team);
+      return row;
+    };
     const auto each = [&](const auto &f) {
       for (int k : team.share(own.begin, own.end)) f(B.scaled(diag.val[k], i, diag.col[k]), k);
       for (int k : team.share(other.begin, other.end)) f(B.scaled_ghost(offd.val[k], i, offd.col[k]), -1);
     };
+    const RowCouplings row = couplings({}), scaled = B.of_rows ? couplings(B) : row;
     const double by_sign = relative ? row.largest_negative() : fabs(row.a_ii), by_size = relative ? row.largest() : by_sign;
-    const Cancellation<decltype(each)> signs{row, diag, each, judged};
-    const double cancelled = w ? signs.largest_size(team, static_cast<int>(i), theta * by_sign) : -1;
+    const double weak = theta * (relative ? scaled.largest_negative() : fabs(scaled.a_ii));
+    const Cancellation<decltype(each)> signs{scaled, diag, each, limits};
+    const double cancelled = w ? signs.largest_size(team, static_cast<int>(i), weak) : -1;
     team.once([&] {
       d[i] = cancelled < 0 ? by_size : by_sign;
       if (w) w[i] = cancelled < 0 ? 0 : row.a_ii < 0 ? -cancelled : cancelled;
@@ -58,17 +64,16 @@ template <class Ex>
 PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t rows, const int *row, const SymmetricRule &rule,
                               unsigned char *mark)
 {
-  const ScaledBlock in = block;
   const double strong = rule.strong, kept = rule.kept, least = rule.least, soft = rule.soft;
-  return for_rows(ex, rows, in.A.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
+  return for_rows(ex, rows, block.A.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
     const std::int64_t i = row ? row[t] : t;
-    const Segment entries = entries_of(in.A, i);
-    const double d_i = in.d[i];
+    const Segment entries = entries_of(block.A, i);
+    const double d_i = block.d[i];
     for (int k : team.share(entries.begin, entries.end)) {
-      const int j = in.A.col[k];
-      const double b = in.b(i, k), a = fabs(b), d_j = in.column_d[j], mean = geometric_mean(d_i, d_j);
-      const bool counts = !(in.own && j == i) && (mean == 0 || a <= comparable * mean);
-      const bool cancelled = in.w && is_cancelled(b, in.w[i], in.column_w[j]);
+      const int j = block.A.col[k];
+      const double a = fabs(block.A.val[k]), d_j = block.column_d[j], mean = geometric_mean(d_i, d_j);
+      const bool counts = !(block.own && j == i) && (mean == 0 || a <= comparable * mean);
+      const bool cancelled = block.w && is_cancelled(block.b(i, k), block.w[i], block.column_w[j]);
       const bool is_strong = a > strong * mean && !cancelled, is_edge = is_strong && a > least * d_i && a > least * d_j;
       const bool is_kept = is_strong || (kept < strong && a > kept * mean) || (a > strong * d_i && d_i < soft * d_j && !cancelled);
       const bool is_weak = a > 0 && !cancelled;

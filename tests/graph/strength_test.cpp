@@ -20,7 +20,7 @@ namespace
 using Marks = std::vector<int>; // one an entry
 
 // The formula of the header, read literally; with cancel, of rows in so many parts.
-Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs, bool cancel = false, int parts = 1)
+Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs, bool cancel = false, int parts = 1, bool coarse = false)
 {
   const auto part = [&](int i) { return (i * parts + parts - 1) / A.rows; };
   Marks marks(A.col.size(), 0);
@@ -36,7 +36,7 @@ Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs,
     }
     if (max_row_sum < 1 && std::abs(sum) > max_row_sum * std::abs(A.at(i, i))) continue;
     double weak = -theta * least;
-    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak, 10, 4));
+    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak, coarse ? 20 : 10, coarse ? 20 : 4));
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) marks[k] = A.col[k] != i && A.col[k] % bs == i % bs && -sign * A.val[k] > weak;
   }
   return marks;
@@ -45,7 +45,7 @@ Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs,
 // The marks of A, its rows in so many parts; judged: whether rows must be comparable.
 template <class Ex>
 PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_sum, int bs, int parts, Marks &marks, bool judged = false,
-                        bool cancel = false)
+                        bool cancel = false, bool coarse = false)
 {
   std::vector<double> a, ghost_a;
   PetscFunctionBegin;
@@ -72,6 +72,7 @@ PetscErrorCode marks_of(Ex &ex, const HostCsr &A, double theta, double max_row_s
     PetscCall(upload(ex, a, diagonal));
     PetscCall(upload(ex, ghost_a, ghost_diagonal));
     rule.cancel_positive = cancel;
+    rule.coarse = coarse;
     if (judged) rule.diagonal = diagonal.data();
     if (judged) rule.ghost_diagonal = ghost_diagonal.data();
     PetscCall(classical_strength(ex, D.view(), O.view(), part.ghosts_before, rule, S));
@@ -169,6 +170,7 @@ TYPED_TEST(StrengthTest, IsTheFormula)
   for (const Named &of_elements : with_positive_couplings()) matrices.push_back(of_elements);
   matrices.push_back({"random signs", random_signs(80, 4, 20)});
   matrices.push_back({"random signs, more sizes", random_signs(80, 100, 25)});
+  matrices.push_back({"few positive", random_signs(80, 20, 5)});
   matrices.push_back({"rounded bricks", rounded(bricks(6, 1, 0.8, 0.1, 1, 0))});
   for (auto &[name, A] : matrices) {
     for (double sign : {1.0, -1.0}) {
@@ -176,12 +178,13 @@ TYPED_TEST(StrengthTest, IsTheFormula)
       for (double theta : {0.0, 0.25, 0.5}) {
         for (double max_row_sum : {1.0, 0.9, 0.1}) {
           for (int bs : {1, 3}) {
-            for (const bool cancel : {false, true}) {
+            for (const auto &[cancel, coarse] : {std::pair(false, false), {true, false}, {true, true}}) {
               for (int parts : {1, 3, 4}) {
-                const Marks expected = strong_entries(A, theta, max_row_sum, bs, cancel, parts);
+                const Marks expected = strong_entries(A, theta, max_row_sum, bs, cancel, parts, coarse);
                 Marks marks;
-                OK(marks_of(this->ex, A, theta, max_row_sum, bs, parts, marks, false, cancel));
-                ASSERT_EQ(marks, expected) << name << " theta " << theta << " max_row_sum " << max_row_sum << " bs " << bs << " " << cancel;
+                OK(marks_of(this->ex, A, theta, max_row_sum, bs, parts, marks, false, cancel, coarse));
+                ASSERT_EQ(marks, expected) << name << " theta " << theta << " max_row_sum " << max_row_sum << " bs " << bs << " " << cancel
+                                           << coarse;
               }
             }
           }

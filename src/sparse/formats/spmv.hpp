@@ -45,7 +45,7 @@ template <class Ex, class V> PetscErrorCode residual(Ex &, CsrView<double> A, co
 struct RelaxStep {
   double momentum = 0, factor = 1;
 
-  // y_i; s = (A x)_i
+  // y_i, where s = (A x)_i. SellRelaxed has the same step in V.
   template <class D, class V>
   AMGKIT_FN V operator()(std::int64_t i, double s, const D *d, const V *b, const V *x, OptionalVector<V> previous) const
   {
