@@ -16,7 +16,8 @@
 // amgmatching has q = 6 on all levels: with 10, tetrahedra took as many iterations, and setup a sixth longer.
 //
 // On coarse levels q = 20. There, unknowns of neighbouring lines no longer lie side by side. Beside couplings of -1 along its line, a row
-// has some of -0.1 to -0.3 to the next lines, which would be strong. The positive couplings that cancel these sum to as little as N / 15.
+// has some of -0.1 to -0.3 to the next lines, which would be strong. The positive couplings that cancel these sum to less than N / 15 in
+// some rows.
 //
 // On the finest level, rows with N / q < P <= N / sure are only judged by signs if their negative couplings are of two clearly different
 // sizes, as in flat elements: those of up to half the largest size have a sum of at most 5 P / 4, and those left are at least twice as

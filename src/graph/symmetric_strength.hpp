@@ -2,25 +2,25 @@
 //   theta sqrt(d_i d_j) < |a_ij| <= comparable sqrt(d_i d_j), the latter (strength.hpp) only if d_i d_j > 0,
 //   relative:  d_i = m_i = max_{k != i} |a_ik|, which does not depend on the size of the diagonal;
 //   symmetric: d_i = |a_ii|, so that a_ij^2 > theta^2 |a_ii a_jj| (Vaněk, Mandel, Brezina 1996).
-// theta = 0 keeps all that is not 0, but those. Weak couplings above a second, smaller theta are marked as such. Both sides are the same
-// bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are symmetric, but for those of `soft`. Entries
-// of any size may stand beside each other: d_i d_j neither overflows nor underflows.
+// theta = 0 keeps all that is not 0, except what is above the limit with `comparable`. Weak couplings above a second, smaller theta are
+// marked as such. Both sides are the same bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are symmetric,
+// but for those of `soft`. Entries of any size may stand beside each other: d_i d_j neither overflows nor underflows.
 //
 // What is strong by this, but at most `least` times the larger one of d_i and d_j, is marked as kept: it couples a node to one that is much
 // stiffer, up to 1 / theta^2 times. A soft node that has such couplings to two stiff parts would join them in one aggregate, though a
 // smooth error differs between them.
 //
-// Where d_i < soft d_j, what is not strong by the mean of both, but larger than theta d_i, and not cancelled, is marked as kept in row i: a
-// soft node beside a stiff one follows it as it follows a boundary value, though the stiff one does not see it. These marks are not
-// symmetric.
+// Let d_i < soft d_j. A coupling that is not strong by the mean of both is marked as kept in row i if it is larger than theta d_i and not
+// cancelled. A soft node beside a stiff one then follows it, as it follows a boundary value. The stiff node does not follow the soft one,
+// so these marks are not symmetric.
 //
 // With cancel_positive and theta > 0, rows whose positive couplings cancel negative ones (positive_couplings.hpp) have, for relative, m_i
-// of their negative couplings alone. Between two such rows no positive coupling is strong, and no
-// negative one that both of them cancel. Any of these may be marked as kept.
+// of their negative couplings alone. Between two such rows no positive coupling is strong, and no negative one that both of them cancel.
+// Any of these may be marked as kept.
 //
 // On coarse levels B may be given, the vector that stands there for the constant one. What cancels is then judged by
 // b_ij = a_ij (B_i B_j): the columns of a tentative prolongator have norm 1, so B_i is larger where aggregates are, and couplings that
-// cancel have a sum of 0 in the b_ij, not in the a_ij. With B, rectangles of 1 : 1000 (360,000 unknowns) took 30 iterations in place of 97.
+// cancel have a sum of 0 in the b_ij, not in the a_ij. With B, rectangles of 1 : 1000 (360,000 unknowns) took 30 iterations, without it 97.
 #pragma once
 #include "dist/matrix.hpp"
 #include "graph/strength.hpp"
