@@ -8,7 +8,7 @@ namespace amgkit
 {
 struct SmoothedParameters {
   StrengthKind strength_type = StrengthKind::relative;
-  PetscReal threshold = 0.25, threshold_scale = 0.5;
+  PetscReal threshold = 0.25, threshold_scale = 1;
   PetscInt mis_k = 2, aggressive_coarsening = 0;
   PetscInt agg_nsmooths = 1;
   PetscBool cancel_positive = PETSC_TRUE, lump_weak = PETSC_TRUE;
@@ -49,9 +49,11 @@ struct SmoothedParameters {
          "Vanek, Mandel, Brezina 1996"},
         {"lump_below", RealRange{&lump_below, -1, 1},
          "Lump weak couplings below this share of the threshold; a negative value lets AMGKit choose",
-         "Weak couplings above this share do not form aggregates, but still take part in smoothing the prolongator. A negative value means "
-         "0.2 on a finest level with more than one group of tied rows per thousand rows, and 1 elsewhere. If tied rows are not smoothed "
-         "together, AMGKit does not look for them and chooses 1."},
+         "Weak couplings above this share do not form aggregates, but still take part in smoothing the prolongator. On coarse levels, this "
+         "does not hold for rows whose positive couplings cancel negative ones: these lump all weak couplings. A negative value means 0.2 "
+         "on "
+         "a finest level with more than one group of tied rows per thousand rows, 1 on another finest level, and 0.5^l on the l-th level "
+         "below it. If tied rows are not smoothed together, AMGKit does not look for them, and chooses 1 on the finest level."},
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
          "Drop blocks of the prolongator below this share of their node's largest; negative: AMGKit chooses",
          "The other blocks are corrected so that the near-null space is represented as before. If AMGKit chooses, it drops blocks only if "

@@ -35,6 +35,17 @@ public:
     size_ = n;
     return PETSC_SUCCESS;
   }
+  // On a plain host: n elements, of which those that were there stay. Large ones are not copied.
+  PetscErrorCode reallocate(Ex &ex, std::int64_t n)
+  {
+    void *p = data_;
+    if (!p || n == 0) return allocate(ex, n, kind_);
+    const PetscErrorCode status = memory_reallocate(ex, static_cast<std::size_t>(n) * sizeof(T), &p);
+    if (status) return status;
+    data_ = static_cast<T *>(p);
+    size_ = n;
+    return PETSC_SUCCESS;
+  }
   void release() noexcept
   {
     if (data_) static_cast<void>(memory_free(*ex_, kind_, data_));

@@ -48,6 +48,17 @@ PetscErrorCode memory_allocate(Debug &ex, Memory kind, std::size_t bytes, void *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode memory_reallocate(Host &, std::size_t bytes, void **p)
+{
+  void *q = *p;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRealloc(bytes, &q)); // which loses it if it fails
+  *p = q;
+  ask_for_large_pages(*p, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode memory_free(Host &, Memory, void *p)
 {
   PetscFunctionBegin;

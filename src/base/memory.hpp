@@ -16,6 +16,8 @@ enum class Memory { scratch, communicated };
 PetscErrorCode memory_allocate(Host &, Memory, std::size_t bytes, void **p);
 PetscErrorCode memory_allocate(Debug &, Memory, std::size_t bytes, void **p);
 PetscErrorCode memory_allocate(Cuda &, Memory, std::size_t bytes, void **p);
+// *p, which memory_allocate() has given, with another size, bytes > 0. If there is no memory left, *p stays as it is.
+PetscErrorCode memory_reallocate(Host &, std::size_t bytes, void **p);
 PetscErrorCode memory_free(Host &, Memory, void *p);
 PetscErrorCode memory_free(Cuda &, Memory, void *p);
 

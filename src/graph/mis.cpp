@@ -1,6 +1,7 @@
 #include "graph/mis.hpp"
 
 #include "dist/attempt.hpp"
+#include "graph/mis_greedy.hpp"
 
 namespace amgkit
 {
@@ -76,13 +77,31 @@ template <class Ex> struct Vertices {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
+
+// On one CPU process, where S is symmetric.
+template <class Ex>
+PetscErrorCode find_greedily([[maybe_unused]] Ex &ex, [[maybe_unused]] const DistGraph<Ex> &G, [[maybe_unused]] int k,
+                             [[maybe_unused]] Array<unsigned char, Ex> &root, bool *found)
+{
+  PetscFunctionBegin;
+  *found = false;
+  if constexpr (Ex::one_by_one) {
+    PetscMPIInt size;
+    PetscCallMPI(MPI_Comm_size(G.comm, &size));
+    if (size == 1) PetscCall(attempt(G.comm, [&] { return GreedyMis(G.diag, G.range->first()).find(ex, k, root, found); }));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Array<unsigned char, Ex> &root)
 {
   Vertices<Ex> vertices;
+  bool found;
 
   PetscFunctionBegin;
+  PetscCall(find_greedily(ex, G, k, root, &found));
+  if (found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(G.comm, [&] { return vertices.create(ex, G, k, G.range->first(), root); }));
   for (;;) {
     std::int64_t left = vertices.left;

@@ -24,7 +24,7 @@
 
 namespace amgkit
 {
-// root[i] <- 1: a root, 0: none. k >= 1. Collective.
+// root[i] <- 1: a root, 0: none. k >= 1. Collective. On one CPU process, mis_greedy.hpp finds the same roots of a symmetric graph.
 template <class Ex> PetscErrorCode mis(Ex &, const DistGraph<Ex> &, int k, Array<unsigned char, Ex> &root);
 
 // The local steps of the above. A vertex's word, or the largest in a reach: word_out and word_root are the hashes of numbers above 2^61

@@ -13,6 +13,7 @@ PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, const SymmetricRule
 
   PetscFunctionBegin;
   const bool cancel = rule.cancel_positive && rule.strong > 0;
+  if (!cancel) B = nullptr; // nothing is judged by it
   const auto ghosts = static_cast<std::int64_t>(A.ghosts.size());
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;

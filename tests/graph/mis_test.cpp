@@ -70,6 +70,22 @@ Flags greedy(const Neighbours &S, int k)
   return root;
 }
 
+// The same where S is symmetric.
+Flags what_roots_reach_is_out(const Neighbours &S, int k)
+{
+  const int n = static_cast<int>(S.size());
+  std::vector<int> order(n);
+  Flags root(n, 0), out(n, 0);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), larger);
+  for (int i : order) {
+    root[i] = !S[i].empty() && !out[i];
+    if (!root[i]) continue;
+    for (int j : reach_of(S, i, k)) out[j] = 1;
+  }
+  return root;
+}
+
 // What the header promises.
 void expect_maximal_independent(const Neighbours &S, int k, const Flags &root)
 {
@@ -110,6 +126,23 @@ TYPED_TEST(Mis, IsItsDefinitionOnAnyNumberOfRanks)
       }
     }
   }
+}
+
+// One edge without its reverse, and what a root reaches may not reach it: the greedy method that goes by the former finds other roots.
+TYPED_TEST(Mis, OneEdgeWithoutItsReverse)
+{
+  const int n = 40;
+  int others = 0; // graphs of which it does
+  for (int i = 0; i < n; i++) {
+    Neighbours S = ladder(n);
+    S[i].pop_back();
+    ASSERT_FALSE(is_symmetric(S));
+    Flags all;
+    flags_everywhere(this->ex, matrix_of(S), roots(this->ex, 2), all);
+    EXPECT_EQ(all, by_steps(S, 2)) << i;
+    others += all != what_roots_reach_is_out(S, 2);
+  }
+  EXPECT_GE(others, 1);
 }
 
 // So many that the undecided ones are counted within four steps.

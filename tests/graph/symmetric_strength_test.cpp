@@ -21,11 +21,11 @@ using Marks = std::vector<int>; // one an entry
 using Entries = std::map<std::pair<int, int>, double>;
 constexpr StrengthKind kinds[] = {StrengthKind::relative, StrengthKind::symmetric};
 
-// exponents: B_i = 2^exponents(i), if it is not empty
+// exponents: B_i = 2^exponents(i), if it is not empty. sizes <- the largest that each row cancels, or -1
 using Exponents = std::function<int(int)>;
 // The formulas of the header, with a wider range of exponents than double has.
 Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, bool cancel = false, bool coarse = false,
-                     const Exponents &exponents = {})
+                     const Exponents &exponents = {}, std::vector<double> *sizes = nullptr)
 {
   std::vector<long double> d(A.rows, 0);
   std::vector<double> weak(A.rows, -1); // of rows judged by signs
@@ -51,6 +51,7 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, boo
     weak[i] = couplings.largest_cancelled(static_cast<double>(theta * size), coarse ? 20 : 10, coarse ? 20 : 6);
     if (weak[i] >= 0) d[i] = of_signs;
   }
+  if (sizes) *sizes = weak;
   for (int i = 0; i < A.rows; i++) {
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
       const int j = A.col[k];
@@ -237,23 +238,32 @@ TYPED_TEST(SymmetricStrength, LongElementsAreCoupledAcrossThem)
   }
 }
 
-// Weak couplings above a second threshold have a mark of their own, and are no edges.
+// Weak couplings above a second threshold have a mark of their own, and are no edges. On coarse levels, rows that cancel have none.
 TYPED_TEST(SymmetricStrength, KeptCouplingsAreNoEdges)
 {
-  int kept = 0;
+  int kept = 0, lumped = 0;
   std::vector<Named> matrices = gallery();
   matrices.push_back({"symmetric", random_entries(150, 1200, 31, true)});
   for (const Named &of_elements : with_positive_couplings()) matrices.push_back(of_elements);
   for (const auto &[name, A] : matrices) {
     for (const StrengthKind kind : kinds) {
       const bool cancel = is_symmetric(A);
-      Marks marks, expected = strong_entries(A, kind, 0.5, cancel);
-      marks_everywhere(this->ex, A, {kind, 0.5, 0.05, cancel}, marks);
       const Marks lasting = strong_entries(A, kind, 0.05);
-      for (std::size_t k = 0; k < expected.size(); k++) {
-        if (lasting[k] && !expected[k]) expected[k] = kept_coupling, kept++;
+      for (const bool coarse : {false, true}) {
+        std::vector<double> sizes;
+        Marks marks, expected = strong_entries(A, kind, 0.5, cancel, coarse, {}, &sizes);
+        marks_everywhere(this->ex, A, {kind, 0.5, 0.05, cancel, 0, 0, coarse}, marks);
+        for (int i = 0; i < A.rows; i++) {
+          for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+            if (!lasting[k] || expected[k]) continue;
+            if (coarse && (sizes[i] > 0 || sizes[A.col[k]] > 0))
+              lumped++;
+            else
+              expected[k] = kept_coupling, kept++;
+          }
+        }
+        EXPECT_EQ(marks, expected) << name;
       }
-      EXPECT_EQ(marks, expected) << name;
       DistributedGraph<TypeParam> problem;
       Flags with, without;
       OK(problem.create(this->ex, A, -1));
@@ -267,6 +277,7 @@ TYPED_TEST(SymmetricStrength, KeptCouplingsAreNoEdges)
     }
   }
   EXPECT_GT(kept, 100);
+  EXPECT_GT(lumped, 100);
 }
 
 // Strong ones are kept where they are small beside the larger d.

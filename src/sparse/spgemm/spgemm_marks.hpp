@@ -3,39 +3,28 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <climits>
 #include <utility>
 
 namespace amgkit::spgemm
 {
-// Sorts distinct columns: very few by insertion. Where there are few, the place of each is the number of smaller ones: no branch, and
-// vectors of four.
-inline void sort_columns(int *col, int n)
+// put(t, column) for distinct columns, t their places in ascending order. Where there are few, the place of each is the number of smaller
+// ones: no branch, and vectors of four. col has room for three more, and is overwritten.
+template <class Put> void put_in_order(int *col, int n, Put put)
 {
-  constexpr int very_few = 4, few = 64, vector = 4;
-  std::array<int, few> unsorted;
+  constexpr int few = 64, vector = 4;
   if (n > few) {
     std::sort(col, col + n);
-    return;
-  }
-  if (n <= very_few) {
-    for (int j = 1; j < n; j++) {
-      const int column = col[j];
-      int place = j;
-      for (; place > 0 && col[place - 1] > column; place--) col[place] = col[place - 1];
-      col[place] = column;
-    }
+    for (int t = 0; t < n; t++) put(t, col[t]);
     return;
   }
   const int padded = (n + vector - 1) / vector * vector;
-  std::copy_n(col, n, unsorted.data());
-  std::fill(unsorted.data() + n, unsorted.data() + padded, INT_MAX);
+  std::fill(col + n, col + padded, INT_MAX);
   for (int j = 0; j < n; j++) {
-    const int column = unsorted[j];
+    const int column = col[j];
     int smaller = 0;
-    for (int k = 0; k < padded; k++) smaller += unsorted[k] < column;
-    col[smaller] = column;
+    for (int k = 0; k < padded; k++) smaller += col[k] < column;
+    put(smaller, column);
   }
 }
 
@@ -62,15 +51,9 @@ public:
   template <class In> PetscErrorCode add(Host &ex, const In &in, int i, int most)
   {
     PetscFunctionBegin;
-    PetscCall(make_room(ex, std::int64_t{most} + 1)); // one more, see list()
-    int *here = columns.data() + end;
-    const int n = with_values() ? list<true>(in, i, here) : list<false>(in, i, here);
-    sort_columns(here, n);
-    if (with_values()) {
-      double *value = values.data() + end, *sum = sums_.data();
-      for (int t = 0; t < n; t++) value[t] = std::exchange(sum[here[t]], 0);
-    }
-    go_on(n);
+    PetscCall(make_room(ex, most));
+    if (listed_.size() < std::int64_t{most} + 3) PetscCall(listed_.allocate(ex, 2 * std::int64_t{most} + 3)); // see list(), put_in_order()
+    go_on(with_values() ? write<true>(in, i) : write<false>(in, i));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // The next row is row l of M.
@@ -87,6 +70,17 @@ public:
   }
 
 private:
+  template <bool Sum, class In> int write(const In &in, int i)
+  {
+    const int n = list<Sum>(in, i, listed_.data());
+    int *const here = columns.data() + end;
+    double *const value = Sum ? values.data() + end : nullptr, *const sum = sums_.data();
+    put_in_order(listed_.data(), n, [=](int t, int column) {
+      here[t] = column;
+      if constexpr (Sum) value[t] = std::exchange(sum[column], 0);
+    });
+    return n;
+  }
   // to <- the columns of row i, as they come, and their sums if these are wanted; returns how many. A branch for new columns would often be
   // mispredicted: every column is written, and n grows for new ones alone, so a place more is written than there are columns. Pointers are
   // copied to local variables: else the compiler reads them again after each write.
@@ -123,29 +117,20 @@ private:
     PetscFunctionBegin;
     if (end + more <= columns.size()) PetscFunctionReturn(PETSC_SUCCESS);
     const std::int64_t entries = std::max(end + more, 2 * columns.size());
-    PetscCall(enlarge(ex, entries, columns));
-    if (with_values()) PetscCall(enlarge(ex, entries, values));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  template <class T> PetscErrorCode enlarge(Host &ex, std::int64_t entries, Array<T, Host> &array)
-  {
-    Array<T, Host> longer;
-
-    PetscFunctionBegin;
-    PetscCall(longer.allocate(ex, entries));
-    std::copy_n(array.data(), end, longer.data());
-    array = std::move(longer);
+    PetscCall(columns.reallocate(ex, entries));
+    if (with_values()) PetscCall(values.reallocate(ex, entries));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   std::int64_t most_values_ = 0;
   Array<int, Host> last_row_; // that has each column
   Array<double, Host> sums_;  // of the present row; else 0
+  Array<int, Host> listed_;   // columns of the present row
 };
 
 // ptr[i]: products of row i -> where its columns begin, the end in ptr[rows] and *nnz. columns <- C's, ascending in each row. values <-
 // C's, if there are at most most_values of them, and memory for them; else empty. In one pass: room for the next row is made where there
-// may be too little, so that columns, and values, stand in memory up to three times. It ends with a row that makes them too many for int.
+// may be too little, and what is left is given back. It ends with a row that makes them too many for int.
 template <class In>
 PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, std::int64_t most_values, const GivenRows &given, int *ptr,
                              Array<int, Host> &columns, Array<double, Host> &values, std::int64_t *nnz)
@@ -165,14 +150,11 @@ PetscErrorCode list_by_marks(Host &ex, const In &in, int rows, std::int64_t most
   *nnz = found.end;
   if (found.end > INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   ptr[rows] = static_cast<int>(found.end);
-  PetscCall(columns.allocate(ex, found.end));
-  std::copy_n(found.columns.data(), found.end, columns.data());
-  found.columns.release();
+  PetscCall(found.columns.reallocate(ex, found.end));
+  columns = std::move(found.columns);
   if (!found.with_values()) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscErrorCode status = values.allocate(ex, found.end);
-  if (status == PETSC_ERR_MEM) PetscFunctionReturn(PETSC_SUCCESS); // they can be computed later
-  PetscCall(status);
-  std::copy_n(found.values.data(), found.end, values.data());
+  PetscCall(found.values.reallocate(ex, found.end));
+  values = std::move(found.values);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,121 @@
+// MIS(k) of mis.hpp on one CPU process, one vertex after the other.
+#pragma once
+#include "base/hash.hpp"
+#include "graph/mis.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace amgkit
+{
+// Where S is symmetric, the steps of mis.hpp find the roots of the greedy method by decreasing keys. It visits the edges of what lies less
+// than k steps from a root: with 7 points and k = 2, about five edges a vertex. The steps visit about fifty.
+class GreedyMis {
+public:
+  GreedyMis(const EdgesView &S, PetscInt first) : S_(S), first_(first) {}
+
+  // Local. *symmetric <- whether S is symmetric. If so, root is made.
+  PetscErrorCode find(Host &ex, int k, Array<unsigned char, Host> &root, bool *symmetric)
+  {
+    const int n = S_.rows;
+
+    PetscFunctionBegin;
+    PetscCall(key_.allocate(ex, n));
+    for (int i = 0; i < n; i++) key_.data()[i] = hash64(static_cast<std::uint64_t>(first_ + i));
+    *symmetric = is_symmetric();
+    if (!*symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(allocate_each(ex, n, root, order_, reach_, seen_by_));
+    PetscCall(sort(ex));
+    PetscCall(memory_zero(ex, root.data(), root.bytes()));
+    std::fill_n(seen_by_.data(), n, -1);
+    for (int t = 0; t < n; t++) {
+      const int i = order_.data()[t];
+      if (root.data()[i] == undecided && has_edges(i)) take(i, k, root.data());
+    }
+    for (int i = 0; i < n; i++) root.data()[i] = root.data()[i] == chosen;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  enum : unsigned char { undecided, out, chosen };
+
+  bool has_edges(int i) const
+  {
+    for (int e = S_.ptr[i]; e < S_.ptr[i + 1]; e++) {
+      if (S_.is_edge(e)) return true;
+    }
+    return false;
+  }
+
+  // The sum of h_i h_j (h_j - h_i) mod 2^64 over all edges, to which an edge and its reverse add 0 together. The h_i are hashes: of another
+  // graph this sum is 0 by chance only.
+  bool is_symmetric() const
+  {
+    const VertexWord *h = key_.data();
+    VertexWord sum = 0;
+    for (int i = 0; i < S_.rows; i++) {
+      VertexWord linear = 0, square = 0;
+      for (int e = S_.ptr[i]; e < S_.ptr[i + 1]; e++) {
+        const VertexWord other = S_.is_edge(e) ? h[S_.col[e]] : 0;
+        linear += other;
+        square += other * other;
+      }
+      sum += h[i] * square - h[i] * h[i] * linear;
+    }
+    return sum == 0;
+  }
+
+  // order_ <- the vertices by decreasing keys. As the leading bits of hashes are evenly distributed, a bucket for each of their values has
+  // about one vertex.
+  PetscErrorCode sort(Host &ex)
+  {
+    const VertexWord *key = key_.data();
+    int *order = order_.data(), bits = 1;
+    Array<int, Host> begins;
+
+    PetscFunctionBegin;
+    while ((std::int64_t{1} << bits) < S_.rows) bits++;
+    const auto buckets = std::int64_t{1} << bits;
+    const auto bucket_of = [=](int i) { return ~key[i] >> (64 - bits); };
+    PetscCall(begins.allocate(ex, buckets + 1));
+    int *const begin = begins.data();
+    std::fill_n(begin, buckets + 1, 0);
+    for (int i = 0; i < S_.rows; i++) begin[bucket_of(i) + 1]++;
+    std::partial_sum(begin, begin + buckets + 1, begin);
+    for (int i = 0; i < S_.rows; i++) order[begin[bucket_of(i)]++] = i; // now begin[b] is where bucket b ends
+    for (std::int64_t b = 0, first = 0; b < buckets; first = begin[b++]) {
+      if (begin[b] - first > 1) std::sort(order + first, order + begin[b], [key](int i, int j) { return key[i] > key[j]; });
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  // i becomes a root, and all that its reach has is out.
+  void take(int i, int k, unsigned char *state)
+  {
+    int *reach = reach_.data(), *seen_by = seen_by_.data(), begin = 0, end = 1;
+    reach[0] = i;
+    seen_by[i] = i;
+    for (int step = 1; step <= k; step++) {
+      const int last = end;
+      for (; begin < last; begin++) {
+        for (int e = S_.ptr[reach[begin]]; e < S_.ptr[reach[begin] + 1]; e++) {
+          if (!S_.is_edge(e)) continue;
+          const int j = S_.col[e];
+          state[j] = out;
+          if (step == k || seen_by[j] == i) continue;
+          seen_by[j] = i;
+          reach[end++] = j;
+        }
+      }
+    }
+    state[i] = chosen;
+  }
+
+  EdgesView S_;
+  PetscInt first_;
+  Array<VertexWord, Host> key_;
+  Array<int, Host> order_;   // all vertices, by decreasing keys
+  Array<int, Host> reach_;   // of a root, in the order in which it was found
+  Array<int, Host> seen_by_; // the last root in whose reach_ a vertex is
+};
+} // namespace amgkit
