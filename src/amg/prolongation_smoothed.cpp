@@ -206,9 +206,9 @@ private:
   // Collective: strength, roots, aggregates of nodes and their orthonormal vectors.
   PetscErrorCode aggregate(Ex &ex, Level<Ex> &fine, Aggregated<Ex> &level) const
   {
+    const bool coarse = fine.number > 0;
     // For jumps of the coefficient. With 1/16, meshes with slivers had denser prolongators, as their couplings differ by that much, too. On
     // the finest level the rule gained nothing: with jumps of 1000, six grids of 48³ to 100³ took 125 iterations, and 124 without it.
-    const bool coarse = fine.number > 0;
     const double soft = coarse ? 1.0 / 64 : 0;
     const auto kind = parameters_.strength_type;
     const bool cancel = parameters_.cancel_positive && constant_;
@@ -270,14 +270,14 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // Of the threshold: what is smaller is lumped. The entries of slivers are large beside those that couple their nodes to the rest of the
-  // mesh, which then seem weak. A mesh has slivers where one row in a thousand begins a group of tied ones. On coarse levels, weak
-  // couplings belong to smooth errors, too: jumps at 80³ take 17 iterations with half of the share on each level, and 21 without.
+  // Of the threshold: weak couplings below this share are lumped. The entries of slivers are large beside those that couple their nodes to
+  // the rest of the mesh, which then seem weak. A mesh has slivers where one row in a thousand begins a group of tied ones. On coarse
+  // levels, weak couplings belong to smooth errors, too: with 0.5^l, jumps at 80³ take 17 iterations, with 1 on all levels 21.
   double kept_share(const Level<Ex> &fine) const
   {
-    constexpr double beside_slivers = 0.2, of_the_level_above = 0.5;
+    constexpr double beside_slivers = 0.2, of_a_level = 0.5;
     if (parameters_.lump_below >= 0) return parameters_.lump_below;
-    if (fine.number > 0) return std::pow(of_the_level_above, fine.number);
+    if (fine.number > 0) return std::pow(of_a_level, fine.number);
     return fine.smoother.tied_groups() > fine.A.global_rows() / 1000 ? beside_slivers : 1;
   }
 

@@ -49,11 +49,10 @@ struct SmoothedParameters {
          "Vanek, Mandel, Brezina 1996"},
         {"lump_below", RealRange{&lump_below, -1, 1},
          "Lump weak couplings below this share of the threshold; a negative value lets AMGKit choose",
-         "Weak couplings above this share do not form aggregates, but still take part in smoothing the prolongator. On coarse levels, this "
-         "does not hold for rows whose positive couplings cancel negative ones: these lump all weak couplings. A negative value means 0.2 "
-         "on "
-         "a finest level with more than one group of tied rows per thousand rows, 1 on another finest level, and 0.5^l on the l-th level "
-         "below it. If tied rows are not smoothed together, AMGKit does not look for them, and chooses 1 on the finest level."},
+         "Weak couplings above this share form no aggregates, but take part in smoothing the prolongator. But on coarse levels, rows whose "
+         "positive couplings cancel negative ones (cancel_positive) lump all their weak couplings. With a negative value, the share is "
+         "0.5^l on the l-th level below the finest. On the finest level it is 0.2 if there is more than one group of tied rows per "
+         "thousand rows, else 1. If tied rows are not smoothed together, AMGKit does not look for them, and it is 1 there."},
         {"prolongator_filter", RealRange{&prolongator_filter, -1, 1},
          "Drop blocks of the prolongator below this share of their node's largest; negative: AMGKit chooses",
          "The other blocks are corrected so that the near-null space is represented as before. If AMGKit chooses, it drops blocks only if "

@@ -2,6 +2,7 @@
 #pragma once
 #include "base/memory.hpp"
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,9 +36,10 @@ public:
     size_ = n;
     return PETSC_SUCCESS;
   }
-  // On a plain host: n elements, of which those that were there stay. Large ones are not copied.
+  // On a plain host alone: n elements. The first ones keep their values. If there is no memory left, nothing changes.
   PetscErrorCode reallocate(Ex &ex, std::int64_t n)
   {
+    static_assert(Ex::one_by_one && std::is_trivially_copyable_v<T>);
     void *p = data_;
     if (!p || n == 0) return allocate(ex, n, kind_);
     const PetscErrorCode status = memory_reallocate(ex, static_cast<std::size_t>(n) * sizeof(T), &p);

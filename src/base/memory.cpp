@@ -53,7 +53,7 @@ PetscErrorCode memory_reallocate(Host &, std::size_t bytes, void **p)
   void *q = *p;
 
   PetscFunctionBegin;
-  PetscCall(PetscRealloc(bytes, &q)); // which loses it if it fails
+  PetscCall(PetscRealloc(bytes, &q)); // q is nullptr if it fails
   *p = q;
   ask_for_large_pages(*p, bytes);
   PetscFunctionReturn(PETSC_SUCCESS);

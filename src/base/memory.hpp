@@ -12,11 +12,12 @@ namespace amgkit
 // must not see it freed and its address come back. Everything else comes from the pool, but for blocks of a GB and more.
 enum class Memory { scratch, communicated };
 
-// Both return PETSC_ERR_MEM quietly when there is none left; *p is then nullptr. bytes = 0 gives nullptr.
+// They return PETSC_ERR_MEM quietly when there is none left; *p is then nullptr. bytes = 0 gives nullptr.
 PetscErrorCode memory_allocate(Host &, Memory, std::size_t bytes, void **p);
 PetscErrorCode memory_allocate(Debug &, Memory, std::size_t bytes, void **p);
 PetscErrorCode memory_allocate(Cuda &, Memory, std::size_t bytes, void **p);
-// *p, which memory_allocate() has given, with another size, bytes > 0. If there is no memory left, *p stays as it is.
+// Changes the size of *p, which memory_allocate() gave, to bytes > 0. What fits stays. Large memory is moved by its pages, not copied. If
+// there is none left, returns PETSC_ERR_MEM, and *p is as before.
 PetscErrorCode memory_reallocate(Host &, std::size_t bytes, void **p);
 PetscErrorCode memory_free(Host &, Memory, void *p);
 PetscErrorCode memory_free(Cuda &, Memory, void *p);

@@ -1,6 +1,6 @@
 // MIS(k) (Bell, Dalton, Olson 2012): vertices of a distributed graph of which none reaches another in k steps, and one of which every other
 // vertex reaches: the roots of aggregates. k = 2 is the usual one; 2 k, which is MIS(k) of the graph's square, serves aggressive coarsening
-// without a square. Takes max(k - 1, 1) keys a vertex.
+// without a square. The steps below take max(k - 1, 1) keys a vertex.
 //
 // Every vertex is undecided, a root or out. Keys (state, hash(i), i), i the global index, are compared lexicographically, root > undecided
 // > out. A vertex's reach is what k steps or fewer along edges lead to, itself included. Vertices with S_i empty are out from the

@@ -24,10 +24,10 @@ public:
     for (int i = 0; i < n; i++) key_.data()[i] = hash64(static_cast<std::uint64_t>(first_ + i));
     *symmetric = is_symmetric();
     if (!*symmetric) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(allocate_each(ex, n, root, order_, reach_, seen_by_));
+    PetscCall(allocate_each(ex, n, root, order_, reach_, steps_left_));
     PetscCall(sort(ex));
     PetscCall(memory_zero(ex, root.data(), root.bytes()));
-    std::fill_n(seen_by_.data(), n, -1);
+    PetscCall(memory_zero(ex, steps_left_.data(), steps_left_.bytes()));
     for (int t = 0; t < n; t++) {
       const int i = order_.data()[t];
       if (root.data()[i] == undecided && has_edges(i)) take(i, k, root.data());
@@ -47,8 +47,8 @@ private:
     return false;
   }
 
-  // The sum of h_i h_j (h_j - h_i) mod 2^64 over all edges, to which an edge and its reverse add 0 together. The h_i are hashes: of another
-  // graph this sum is 0 by chance only.
+  // The sum of h_i h_j (h_j - h_i) mod 2^64 over all edges, to which an edge and its reverse add 0 together. The h_i are odd hashes: of
+  // another graph this sum is 0 with a chance of about 2^-60 only.
   bool is_symmetric() const
   {
     const VertexWord *h = key_.data();
@@ -56,11 +56,12 @@ private:
     for (int i = 0; i < S_.rows; i++) {
       VertexWord linear = 0, square = 0;
       for (int e = S_.ptr[i]; e < S_.ptr[i + 1]; e++) {
-        const VertexWord other = S_.is_edge(e) ? h[S_.col[e]] : 0;
+        const VertexWord other = S_.is_edge(e) ? h[S_.col[e]] | 1 : 0;
         linear += other;
         square += other * other;
       }
-      sum += h[i] * square - h[i] * h[i] * linear;
+      const VertexWord mine = h[i] | 1;
+      sum += mine * square - mine * mine * linear;
     }
     return sum == 0;
   }
@@ -89,21 +90,22 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // i becomes a root, and all that its reach has is out.
+  // i becomes a root, and all that its reach has is out. What another root reached with as many steps left is not looked at again.
   void take(int i, int k, unsigned char *state)
   {
-    int *reach = reach_.data(), *seen_by = seen_by_.data(), begin = 0, end = 1;
+    int *reach = reach_.data(), begin = 0, end = 1;
+    unsigned char *steps_left = steps_left_.data();
     reach[0] = i;
-    seen_by[i] = i;
-    for (int step = 1; step <= k; step++) {
+    steps_left[i] = static_cast<unsigned char>(k);
+    for (int left = k - 1; left >= 0; left--) {
       const int last = end;
       for (; begin < last; begin++) {
         for (int e = S_.ptr[reach[begin]]; e < S_.ptr[reach[begin] + 1]; e++) {
           if (!S_.is_edge(e)) continue;
           const int j = S_.col[e];
           state[j] = out;
-          if (step == k || seen_by[j] == i) continue;
-          seen_by[j] = i;
+          if (steps_left[j] >= left) continue;
+          steps_left[j] = static_cast<unsigned char>(left);
           reach[end++] = j;
         }
       }
@@ -114,8 +116,8 @@ private:
   EdgesView S_;
   PetscInt first_;
   Array<VertexWord, Host> key_;
-  Array<int, Host> order_;   // all vertices, by decreasing keys
-  Array<int, Host> reach_;   // of a root, in the order in which it was found
-  Array<int, Host> seen_by_; // the last root in whose reach_ a vertex is
+  Array<int, Host> order_;                // all vertices, by decreasing keys
+  Array<int, Host> reach_;                // of a root, in the order in which it was found
+  Array<unsigned char, Host> steps_left_; // the most with which a root has reached a vertex
 };
 } // namespace amgkit

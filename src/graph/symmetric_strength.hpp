@@ -16,8 +16,8 @@
 //
 // With cancel_positive and theta > 0, rows whose positive couplings cancel negative ones (positive_couplings.hpp) have, for relative, m_i
 // of their negative couplings alone. Between two such rows no positive coupling is strong, and no negative one that both of them cancel.
-// Any of these may be marked as kept, but on coarse levels none of a row that cancels couplings: what is left of couplings of both signs
-// would no longer cancel. Rectangles of 1 : 1000 would take 34 iterations in place of 24.
+// Any of these may be marked as kept. But on coarse levels the second theta does not hold for couplings of which one row or both cancel:
+// what is left of couplings of both signs would no longer cancel. With it, rectangles of 1 : 1000 take 34 iterations in place of 24.
 //
 // On coarse levels B may be given, the vector that stands there for the constant one. What cancels is then judged by
 // b_ij = a_ij (B_i B_j): the columns of a tentative prolongator have norm 1, so B_i is larger where aggregates are, and couplings that
@@ -42,8 +42,8 @@ struct SymmetricRule {
 };
 
 // Collective. B: a number for each row, of one sign; nullptr, on all ranks or on none: all are 1. It is read only where couplings may
-// cancel. The marks are 0 or a CouplingMark: weak_coupling where |a_ij| > 0 is no larger than any theta above; 0 where it is above
-// comparable sqrt(d_i d_j), and where it is cancelled and not kept.
+// cancel. The marks are 0 or a CouplingMark: weak_coupling where a_ij is not 0, and neither strong, nor kept, nor cancelled; 0
+// where it is above comparable sqrt(d_i d_j), and where it is cancelled and not kept.
 template <class Ex>
 PetscErrorCode symmetric_strength(Ex &, DistMatrix<Ex> &A, const SymmetricRule &, const std::type_identity_t<Array<double, Ex>> *B,
                                   Strength<Ex> &);

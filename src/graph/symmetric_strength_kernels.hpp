@@ -76,7 +76,8 @@ PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t row
       const bool counts = !(block.own && j == i) && (mean == 0 || a <= comparable * mean);
       const bool cancelled = block.w && is_cancelled(block.b(i, k), block.w[i], block.column_w[j]);
       const bool is_strong = a > strong * mean && !cancelled, is_edge = is_strong && a > least * d_i && a > least * d_j;
-      const bool one_cancels = block.w && (block.w[i] != 0 || block.column_w[j] != 0), may_keep = kept < strong && !(coarse && one_cancels);
+      const bool of_both_signs = block.w && (block.w[i] != 0 || block.column_w[j] != 0),
+                 may_keep = kept < strong && !(coarse && of_both_signs);
       const bool is_kept = is_strong || (may_keep && a > kept * mean) || (a > strong * d_i && d_i < soft * d_j && !cancelled);
       const bool is_weak = a > 0 && !cancelled;
       mark[k] = !counts ? 0 : is_edge ? strong_coupling : is_kept ? kept_coupling : is_weak ? weak_coupling : 0;

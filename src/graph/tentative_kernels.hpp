@@ -83,24 +83,21 @@ template <class Team> AMGKIT_FN void project_piece(const Team &team, const Aggre
     if (p.last && s < P.own) P.zero[s * m + k] = dependent;
   });
 }
-} // namespace
 
-namespace
-{
-// The nodes from the last to the first, each before those of its piece that have a place.
-inline PetscErrorCode place_one_by_one(const Array<int, Host> &ids, int pieces, int *ptr, int *node)
+// A counting sort. From the last node to the first, each takes the place before the one that its piece took last. Nodes of no piece come
+// after all pieces.
+inline void place_one_by_one(const Array<int, Host> &ids, int pieces, int *ptr, int *node)
 {
   const auto n = static_cast<int>(ids.size());
   const int *id = ids.data();
   int in_none = n;
 
-  std::fill_n(ptr, pieces + 1, 0);
+  std::fill_n(ptr, std::int64_t{pieces} + 1, 0);
   for (int i = 0; i < n; i++) {
     if (id[i] >= 0) ptr[id[i]]++;
   }
-  std::partial_sum(ptr, ptr + pieces + 1, ptr); // where they end
+  std::partial_sum(ptr, ptr + pieces + std::int64_t{1}, ptr); // where they end
   for (int i = n - 1; i >= 0; i--) node[id[i] < 0 ? --in_none : --ptr[id[i]]] = i;
-  return PETSC_SUCCESS;
 }
 } // namespace
 
@@ -112,7 +109,10 @@ template <class Ex> PetscErrorCode nodes_of_pieces(Ex &ex, const Array<int, Ex> 
   int bits = 1;
 
   PetscFunctionBegin;
-  if constexpr (Ex::one_by_one) PetscFunctionReturn(place_one_by_one(ids, pieces, ptr, node));
+  if constexpr (Ex::one_by_one) {
+    place_one_by_one(ids, pieces, ptr, node);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(keys.allocate(ex, n));
   std::uint64_t *key = keys.data();
   PetscCall(for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {

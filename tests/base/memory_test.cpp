@@ -23,6 +23,20 @@ TYPED_TEST(MemoryOf, ArraysMoveAndRelease)
   EXPECT_EQ(b.data(), nullptr);
 }
 
+TEST(HostSpace, ReallocatedArraysKeepWhatFits)
+{
+  Host ex;
+  Array<std::int64_t, Host> a;
+  std::int64_t kept = 0;
+  for (const std::int64_t n : {1, 1000, 1 << 20, 1 << 18, 7, 0, 3}) {
+    OK(a.reallocate(ex, n));
+    ASSERT_EQ(a.size(), n);
+    for (std::int64_t k = 0; k < std::min(kept, n); k++) ASSERT_EQ(a.data()[k], 3 * k) << n;
+    for (std::int64_t k = 0; k < n; k++) a.data()[k] = 3 * k;
+    kept = n;
+  }
+}
+
 // Words by a kernel, other bytes and large arrays by the driver, on a GPU.
 TYPED_TEST(MemoryOf, BytesAreCopiedAndZeroed)
 {

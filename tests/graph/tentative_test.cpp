@@ -261,6 +261,29 @@ TYPED_TEST(TentativeTest, IsTheTextbooks)
   expect_tentative(this->ex, random_aggregates(150, 1, 11, 7));
 }
 
+// Ascending in each piece, those of no piece last
+TYPED_TEST(TentativeTest, NodesAreListedByTheirPieces)
+{
+  struct Case {
+    std::vector<int> of_nodes;
+    int pieces;
+    std::vector<int> ptr, node;
+  };
+  const Case cases[] = {{{-1, 2, 0, -1, 2, 1, 0, -1}, 4, {0, 2, 3, 5, 5}, {2, 6, 5, 1, 4, 0, 3, 7}},
+                        {{-1, -1}, 0, {0}, {0, 1}},
+                        {{-1}, 2, {0, 0, 0}, {0}},
+                        {{}, 1, {0, 0}, {}}};
+  for (const auto &[of_nodes, pieces, begins, nodes] : cases) {
+    auto id = this->to_space(of_nodes);
+    Array<int, TypeParam> ptr, node;
+    OK(ptr.allocate(this->ex, pieces + 1));
+    OK(node.allocate(this->ex, id.size()));
+    OK(nodes_of_pieces(this->ex, id, pieces, ptr.data(), node.data()));
+    EXPECT_EQ(this->to_host(ptr), begins);
+    EXPECT_EQ(this->to_host(node), nodes);
+  }
+}
+
 TYPED_TEST(TentativeTest, OneVectorIsDividedByItsNorm)
 {
   const Aggregated P = random_aggregates(50, 1, 1, 1);

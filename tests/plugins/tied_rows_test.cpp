@@ -79,7 +79,7 @@ TEST(TiedRowsOfAmgsa, KeepWeakCouplings)
     OK(test::make_pc(A, std::string("-pc_amgsa_coarse_eq_limit 50 ") + options, pc.out(), PCAMGSA));
     OK(PCSetUp(pc));
     OK(level_sizes(pc, &sizes));
-    entries.emplace_back(sizes.entries.begin(), sizes.entries.begin() + 2); // below, the chosen share is 1
+    entries.emplace_back(sizes.entries.begin(), sizes.entries.begin() + 2); // below, AMGKit chooses 0.5^l
   }
   EXPECT_EQ(entries[0], entries[1]);
   EXPECT_EQ(entries[2], entries[3]);

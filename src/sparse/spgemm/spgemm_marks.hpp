@@ -52,7 +52,8 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(make_room(ex, most));
-    if (listed_.size() < std::int64_t{most} + 3) PetscCall(listed_.allocate(ex, 2 * std::int64_t{most} + 3)); // see list(), put_in_order()
+    if (listed_.size() < std::int64_t{most} + 3) // see list(), put_in_order()
+      PetscCall(listed_.allocate(ex, std::min(2 * std::int64_t{most}, last_row_.size()) + 3));
     go_on(with_values() ? write<true>(in, i) : write<false>(in, i));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -108,9 +109,13 @@ private:
   void go_on(int n)
   {
     end += n;
-    if (end <= most_values_) return;
+    if (end > most_values_) go_without_values();
+  }
+  PetscErrorCode go_without_values()
+  {
     most_values_ = 0;
     values.release();
+    return PETSC_SUCCESS;
   }
   PetscErrorCode make_room(Host &ex, std::int64_t more)
   {
@@ -118,7 +123,10 @@ private:
     if (end + more <= columns.size()) PetscFunctionReturn(PETSC_SUCCESS);
     const std::int64_t entries = std::max(end + more, 2 * columns.size());
     PetscCall(columns.reallocate(ex, entries));
-    if (with_values()) PetscCall(values.reallocate(ex, entries));
+    if (!with_values()) PetscFunctionReturn(PETSC_SUCCESS);
+    const PetscErrorCode status = values.reallocate(ex, entries);
+    if (status == PETSC_ERR_MEM) PetscFunctionReturn(go_without_values()); // they can be computed later
+    PetscCall(status);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
