@@ -21,7 +21,10 @@ public:
 
     PetscFunctionBegin;
     PetscCall(key_.allocate(ex, n));
-    for (int i = 0; i < n; i++) key_.data()[i] = hash64(static_cast<std::uint64_t>(first_ + i));
+    for (int i = 0; i < n; i++) {
+      const PetscInt global = first_ + i;
+      key_.data()[i] = hash64(static_cast<std::uint64_t>(global));
+    }
     *symmetric = is_symmetric();
     if (!*symmetric) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(allocate_each(ex, n, root, order_, reach_, steps_left_));
