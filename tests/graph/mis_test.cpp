@@ -16,6 +16,14 @@ namespace
 {
 bool larger(int i, int j) { return hash64(static_cast<std::uint64_t>(i)) > hash64(static_cast<std::uint64_t>(j)); }
 
+std::vector<int> by_decreasing_keys(int n)
+{
+  std::vector<int> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), larger);
+  return order;
+}
+
 bool is_symmetric(const Neighbours &S)
 {
   std::set<std::pair<int, int>> edges;
@@ -59,11 +67,8 @@ Flags by_steps(const Neighbours &S, int k)
 Flags greedy(const Neighbours &S, int k)
 {
   const int n = static_cast<int>(S.size());
-  std::vector<int> order(n);
   Flags root(n, 0);
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), larger);
-  for (int i : order) {
+  for (int i : by_decreasing_keys(n)) {
     const std::vector<int> reach = reach_of(S, i, k);
     root[i] = !S[i].empty() && std::none_of(reach.begin(), reach.end(), [&](int j) { return root[j] != 0; });
   }
@@ -74,11 +79,8 @@ Flags greedy(const Neighbours &S, int k)
 Flags what_roots_reach_is_out(const Neighbours &S, int k)
 {
   const int n = static_cast<int>(S.size());
-  std::vector<int> order(n);
   Flags root(n, 0), out(n, 0);
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), larger);
-  for (int i : order) {
+  for (int i : by_decreasing_keys(n)) {
     root[i] = !S[i].empty() && !out[i];
     if (!root[i]) continue;
     for (int j : reach_of(S, i, k)) out[j] = 1;
@@ -150,11 +152,8 @@ TYPED_TEST(Mis, IsGreedyOnAMillionVertices)
 {
   const int n = 1 << 20;
   const Neighbours S = ladder(n);
-  std::vector<int> order(n);
   Flags all, root(n, 0);
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), larger);
-  for (const int i : order) {
+  for (const int i : by_decreasing_keys(n)) {
     bool near = false; // a root, within two steps
     for (const int j : S[i]) {
       for (const int l : S[j]) near = near || root[j] || root[l];
