@@ -31,16 +31,17 @@
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
 // sync(); ordered_sum(begin, end, f, s): s (0) + f(begin) + ... + f(end - 1), added in this order, for every lane;
 // for_entries(rows, range, load, use): use(k, load(r, k)) on some lane for 0 <= r < rows and range(r).begin <= k < range(r).end, with
-// several loads under way at once; for_entries_of_few: the same, faster with up to four rows, slower with many; for_entries_in_order: the
-// same, the uses of a row complete for all lanes before those of the next;
-// for_numbered_entries_in_order: with load(r, k, n), the n-th entry of all;
+// several loads under way at once; for_entries_by(lanes, ...): the same, where so many lanes have a row, a power of 2, and the team's
+// others the next rows; for_entries_of_few: the same, faster with up to four rows, slower with many; for_entries_in_order: the same, the
+// uses of a row complete for all lanes before those of the next; for_numbered_entries_in_order: with load(r, k, n), the n-th entry of all;
 // for_chosen(begin, end, load, keep, use): use(k, n, x) on some lane for the n-th index k, from 0 on, whose x = load(k) has keep(x);
 // several loads are under way at once; returns how many there are, for every lane;
 // lane(): the lane as a team of its own, whose calls the others need not make;
 // sum_in_order(rows, range, term, n, sums): sums[t], in scratch of the team, = the values of all
 // {position, value} = term(r, k) with position t < n, for r and k as before, added to 0 in this order of r and k, position -1 left out.
 // term may be called more than once for an entry where n > 4 Lanes. Complete for all lanes after a sync().
-// for_sorted(n, x, f): f(t, the t-th smallest) on some lane for the n distinct numbers x, which lie in scratch of the team and are lost.
+// for_sorted<Most, Room>(n, x, f): f(t, the t-th smallest) on some lane for the n <= Most distinct numbers x, which are lost; x lies in
+// scratch of the team and has room for Room numbers, more than Most rounded up to a multiple of the lanes.
 // for_sorted_by(n, keys, key, count, f): f(t, r, key[r]) on some lane for r < n < 32768, the t-th by its key 0 <= key[r] < keys <= 65536,
 // equal ones in the order of r; n keys and room for `keys` counts lie in scratch of the team and are lost.
 //

@@ -1,7 +1,9 @@
 // The parallel vocabulary on CUDA: see parallel.hpp. Reductions, scans, sorts and long selections are CUB's.
 #pragma once
+#include "base/atomics_cuda.hpp"
 #include "base/launch_cuda.hpp"
 #include "base/log.hpp"
+#include "base/merge_sort_cuda.hpp"
 #include "base/parallel.hpp"
 
 #include <cooperative_groups.h>
@@ -58,6 +60,34 @@ template <int Lanes> struct CudaTeam {
   {
     entries_of_rows<false>(rows, range, load, use);
   }
+  template <class Range, class Load, class Use> __device__ void for_entries_by(int lanes, int rows, Range range, Load load, Use use) const
+  {
+    constexpr int together = 4;
+    const int lane = rank() & (lanes - 1), step = together * (Lanes / lanes), first_row = rank() / lanes * together;
+    Segment next[together];
+    const auto read_ranges = [&](int r) {
+#pragma unroll
+      for (int t = 0; t < together; t++) next[t] = r + t < rows ? range(r + t) : Segment{0, 0};
+    };
+    read_ranges(first_row);
+    for (int r = first_row; r < rows; r += step) {
+      Segment row[together];
+      decltype(load(0, 0)) first[together];
+#pragma unroll
+      for (int t = 0; t < together; t++) {
+        row[t] = next[t];
+        const int k = row[t].begin + lane;
+        if (k < row[t].end) first[t] = load(r + t, k);
+      }
+      read_ranges(r + step);
+#pragma unroll
+      for (int t = 0; t < together; t++) {
+        const int begin = row[t].begin + lane;
+        if (begin < row[t].end) use(begin, first[t]);
+        for (int k = begin + lanes; k < row[t].end; k += lanes) use(k, load(r + t, k));
+      }
+    }
+  }
   template <class Range, class Load, class Use> __device__ void for_entries_in_order(int rows, Range range, Load load, Use use) const
   {
     for_numbered_entries_in_order(rows, range, unnumbered(load), use);
@@ -94,9 +124,16 @@ template <int Lanes> struct CudaTeam {
     }
     return before;
   }
-  // The rank of each by comparing it with all: what the lanes read at once is one word.
-  template <class F> __device__ void for_sorted(int n, const int *x, F f) const
+  // The rank of few by comparing each with all: what the lanes read at once is one word. More are merged, which takes registers.
+  template <int Most, int Room, class F> __device__ void for_sorted(int n, int *x, F f) const
   {
+    if constexpr (Most > 128) {
+      if (n > 48 + Most / 8) { // where both take as many instructions
+        merge_sort<Most, Room>(tile, n, x);
+        for (int t : share(0, n)) f(t, x[t]);
+        return;
+      }
+    }
     for (int u : share(0, n)) {
       const int mine = x[u];
       int smaller = 0;
@@ -456,23 +493,6 @@ PetscErrorCode exclusive_scan(Cuda &ex, std::int64_t n, int *x, std::int64_t *to
                               unsigned *value = nullptr);
 // Key, T: std::uint32_t, int; std::uint64_t, int or double.
 template <class Key, class T> PetscErrorCode stable_sort_pairs(Cuda &ex, std::int64_t n, Key *key, T *value, int bits);
-
-// Relaxed, device-wide. 64-bit values go through CUDA's unsigned long long.
-template <class T> __device__ T atomic_compare_swap(T *p, T expected, T desired)
-{
-  if constexpr (sizeof(T) == 8) {
-    using Word = unsigned long long;
-    return static_cast<T>(atomicCAS(reinterpret_cast<Word *>(p), static_cast<Word>(expected), static_cast<Word>(desired)));
-  } else {
-    return atomicCAS(p, expected, desired);
-  }
-}
-__device__ inline int atomic_increment(int *p) { return atomicAdd(p, 1); }
-__device__ inline unsigned atomic_or(unsigned *p, unsigned bits) { return atomicOr(p, bits); }
-__device__ inline void atomic_min(int *p, int x) { atomicMin(p, x); }
-__device__ inline void atomic_add(int *p, int x) { atomicAdd(p, x); }
-template <class T> __device__ T atomic_load(const T *p) { return *static_cast<const volatile T *>(p); }
-template <class T> __device__ void atomic_store(T *p, T x) { *static_cast<volatile T *>(p) = x; }
 } // namespace amgkit
 
 #include "base/partition_cuda.hpp"

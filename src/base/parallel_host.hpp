@@ -71,6 +71,10 @@ template <bool Backwards> struct SerialTeam {
   {
     detail::many_rows<most_rows, 128, 8, 1>(begin, end, f);
   }
+  template <class Range, class Load, class Use> void for_entries_by(int /* lanes */, int rows, Range range, Load load, Use use) const
+  {
+    for_entries(rows, range, load, use);
+  }
   template <class Range, class Load, class Use> void for_entries(int rows, Range range, Load load, Use use) const
   {
     for (int r = 0; r < rows; r++) {
@@ -104,7 +108,7 @@ template <bool Backwards> struct SerialTeam {
     }
     return n;
   }
-  template <class F> void for_sorted(int n, int *x, F f) const
+  template <int Most, int Room, class F> void for_sorted(int n, int *x, F f) const
   {
     std::sort(x, x + n);
     for (int t : share(0, n)) f(t, x[t]);

@@ -20,9 +20,13 @@ template <int Lanes, class Ex> PetscErrorCode check_ordered_sum(Ex &, int n, dou
 inline constexpr int entries_in_order = 70;
 template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &, int n, int *out);
 // out[2000 i + k], 0 before: the sum of k + r + 1 over all uses of entry k by rows 0 <= r < i <= 20, which have 100 r <= k < 100 r +
-// 11 (13 r mod 7); with for_entries_of_few() where few
+// 11 (13 r mod 7)
 inline constexpr int entries_in_rows = 2000;
-template <int Lanes, class Ex> PetscErrorCode check_entries(Ex &, int n, bool few, int *out);
+struct EntriesBy { // for_entries_of_few(), for_entries_by() so many lanes, or else for_entries()
+  bool few = false;
+  int lanes = 0;
+};
+template <int Lanes, class Ex> PetscErrorCode check_entries(Ex &, int n, EntriesBy by, int *out);
 // out[1400 i + t] = 100 r + q for the t-th of all q with 0 <= q < 13 r mod 70, r = 1, 2, ..., i; i <= 20
 inline constexpr int numbered_entries = 1400;
 template <int Lanes, class Ex> PetscErrorCode check_numbered_entries(Ex &, int n, int *out);

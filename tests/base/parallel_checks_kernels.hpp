@@ -88,15 +88,17 @@ template <int Lanes, class Ex> PetscErrorCode check_entries_in_order(Ex &ex, int
   });
 }
 
-template <int Lanes, class Ex> PetscErrorCode check_entries(Ex &ex, int n, bool few, int *out)
+template <int Lanes, class Ex> PetscErrorCode check_entries(Ex &ex, int n, EntriesBy by, int *out)
 {
   return for_rows<Lanes>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i) {
     const int rows = static_cast<int>(i);
     const auto range = [](int r) { return Segment{100 * r, 100 * r + 13 * r % 7 * 11}; };
     const auto load = [](int r, int k) { return k + r + 1; };
     const auto use = [&](int k, int x) { atomic_add(&out[entries_in_rows * i + k], x); };
-    if (few)
+    if (by.few)
       team.for_entries_of_few(rows, range, load, use);
+    else if (by.lanes > 0)
+      team.for_entries_by(by.lanes, rows, range, load, use);
     else
       team.for_entries(rows, range, load, use);
   });
@@ -154,14 +156,15 @@ template <int Lanes, class Ex> PetscErrorCode check_chosen(Ex &ex, int n, int *o
 }
 
 struct ToSort {
-  int x[200];
+  static constexpr int most = 200, room = 225;
+  int x[room];
 };
 template <int Lanes, class Ex> PetscErrorCode check_sorted(Ex &ex, int n, int *out)
 {
   return for_rows_with<Lanes, ToSort>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t i, auto &scratch) {
     for (int k : team.share(0, static_cast<int>(i))) scratch.x[k] = 7 * k % n - 3;
     team.sync();
-    team.for_sorted(static_cast<int>(i), scratch.x, [&](int t, int x) { out[n * i + t] = x; });
+    team.template for_sorted<ToSort::most, ToSort::room>(static_cast<int>(i), scratch.x, [&](int t, int x) { out[n * i + t] = x; });
   });
 }
 
@@ -355,8 +358,8 @@ template PetscErrorCode check_ordered_sum<4>(Space &, int, double *);
 template PetscErrorCode check_ordered_sum<32>(Space &, int, double *);
 template PetscErrorCode check_entries_in_order<4>(Space &, int, int *);
 template PetscErrorCode check_entries_in_order<32>(Space &, int, int *);
-template PetscErrorCode check_entries<4>(Space &, int, bool, int *);
-template PetscErrorCode check_entries<32>(Space &, int, bool, int *);
+template PetscErrorCode check_entries<4>(Space &, int, EntriesBy, int *);
+template PetscErrorCode check_entries<32>(Space &, int, EntriesBy, int *);
 template PetscErrorCode check_numbered_entries<4>(Space &, int, int *);
 template PetscErrorCode check_numbered_entries<32>(Space &, int, int *);
 template PetscErrorCode check_single_lanes<4>(Space &, int, int *);

@@ -107,9 +107,11 @@ TYPED_TEST(Parallel, EntriesAreUsedOnce)
 {
   constexpr int n = 20;
   for (int lanes : {4, 32}) {
-    for (const bool few : {false, true}) {
+    std::vector<EntriesBy> all = {{}, {.few = true}};
+    for (int by = 1; by <= lanes; by *= 2) all.push_back({.lanes = by});
+    for (const EntriesBy &by : all) {
       auto out = this->to_space(std::vector<int>(entries_in_rows * n, 0));
-      OK(with_lanes(lanes, [&](auto count) { return check_entries<decltype(count)::value>(this->ex, n, few, out.data()); }));
+      OK(with_lanes(lanes, [&](auto count) { return check_entries<decltype(count)::value>(this->ex, n, by, out.data()); }));
       const auto got = this->to_host(out);
       for (int i = 0; i < n; i++) {
         std::vector<int> expected(entries_in_rows, 0);
@@ -117,7 +119,8 @@ TYPED_TEST(Parallel, EntriesAreUsedOnce)
           for (int q = 0; q < 13 * r % 7 * 11; q++) expected[100 * r + q] = 100 * r + q + r + 1;
         }
         for (int k = 0; k < entries_in_rows; k++)
-          ASSERT_EQ(got[entries_in_rows * i + k], expected[k]) << lanes << " lanes, " << i << " rows, few " << few;
+          ASSERT_EQ(got[entries_in_rows * i + k], expected[k])
+              << lanes << " lanes, " << i << " rows, few " << by.few << ", by " << by.lanes;
       }
     }
   }

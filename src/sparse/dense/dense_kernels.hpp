@@ -10,9 +10,9 @@ PetscErrorCode dense_rows(Ex &ex, CsrView<double> diag, CsrView<double> offd, in
 {
   PetscFunctionBegin;
   PetscCall(memory_zero(ex, rows, static_cast<std::size_t>(diag.rows) * n * sizeof(double)));
-  PetscCall(for_each(ex, diag.rows, [=] AMGKIT_FN(std::int64_t i) {
-    for (int k = diag.ptr[i]; k < diag.ptr[i + 1]; k++) rows[i * n + first + diag.col[k]] = diag.val[k];
-    for (int k = offd.ptr[i]; k < offd.ptr[i + 1]; k++) rows[i * n + ghost[offd.col[k]]] = offd.val[k];
+  PetscCall(for_rows<32>(ex, diag.rows, [=] AMGKIT_FN(auto team, std::int64_t i) {
+    for (int k : team.share(diag.ptr[i], diag.ptr[i + 1])) rows[i * n + first + diag.col[k]] = diag.val[k];
+    for (int k : team.share(offd.ptr[i], offd.ptr[i + 1])) rows[i * n + ghost[offd.col[k]]] = offd.val[k];
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,7 +7,7 @@ namespace amgkit
 {
 constexpr int counted_lengths = 1024; // of rows of a window, which are sorted by counting where all are shorter
 struct SellWindow {
-  int key[sell_window];
+  int key[sell_window + 1];
   std::uint16_t count[counted_lengths];
 };
 
@@ -39,7 +39,7 @@ template <class Ex> PetscErrorCode sell_sort(Ex &ex, CsrView<double> A, SellPair
     if (counted)
       team.for_sorted_by(rows, longest + 1, window.key, window.count, [&](int t, int r, int key) { put(t, r, longest - key); });
     else
-      team.for_sorted(rows, window.key, [&](int t, int key) {
+      team.template for_sorted<sell_window, sell_window + 1>(rows, window.key, [&](int t, int key) {
         const int shorter = key / sell_window;
         put(t, key % sell_window, shorter > 0 ? most - shorter : longest);
       });

@@ -36,7 +36,7 @@ template <class In, class Ex> PetscErrorCode set_bits(Ex &ex, const In &in, cons
     Segment left = in.row(slice.row[l]);
     left.begin += (static_cast<int>(p) - piece[l]) * piece_entries;
     if (left.end - left.begin > piece_entries) left.end = left.begin + piece_entries;
-    for_columns(team, in, left, [&](int column) {
+    for_columns(team, WholeTeam{}, in, left, [&](int column) {
       const unsigned bit = 1U << column % 32;
       if (!(atomic_load(&bits[column / 32]) & bit)) atomic_or(&bits[column / 32], bit);
     });

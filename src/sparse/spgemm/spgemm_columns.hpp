@@ -3,8 +3,8 @@
 // The tables grow fourfold from size to size. Products repeat columns, and the more so the more of them a row has: in the Galerkin products
 // of grids and meshes, rows with 65 to 256 products have 1.3 to 12 of them to a column, rows with 257 to 1024 have 4 to 13. A row first
 // tries the smallest table, if that has at least half as many slots as the row has products. Otherwise it tries the smallest table with at
-// least an eighth as many. Where that is too small the next one is tried, and after the largest, bits (spgemm_bitmaps.hpp). Few rows that
-// would try a table may try a larger one with others: see join_lists_of_few().
+// least an eighth as many. Where seven eighths of that are too few slots the next one is tried, and after the largest, bits
+// (spgemm_bitmaps.hpp). Few rows that would try a table may try a larger one with others: see join_lists_of_few().
 //
 // Where a row's columns begin is known when all rows are counted. Until then they are kept, with a place for each slot of the table. Rows
 // beyond SpgemmOptions::kept_bytes, or beyond the memory to spare, find their columns a second time. Each gigabyte of places saves
@@ -26,82 +26,89 @@ constexpr int left_out = kept_from(tables);
 
 // Where the columns of rows are kept that try a table of size t: those of the l-th at place[slots_of(t) l] and after, ascending. A row with
 // more than `most` is not kept.
+constexpr int most_of_kept = columns_of(tables - 1); // longer rows are not summed in tables
 struct KeptRows {
-  int most = 0;
+  int most = 0; // at most most_of_kept
   int *place = nullptr;
 };
 
-// Collects row i's columns in the table; whether there are more than it has slots, for all lanes.
-template <class Team, class In, class Table> AMGKIT_FN bool collect(const Team &team, const In &in, int i, Table &table)
+// Collects row i's columns in the table; note(t, column) of the t-th one, of those beyond table.most, too, as long as t < slots. Returns
+// whether there are more than table.most, for all lanes.
+template <class Team, class Readers, class In, class Table, class Note>
+AMGKIT_FN bool collect(const Team &team, const Readers &readers, const In &in, int i, Table &table, Note note)
 {
   bool full = false;
   clear(team, table);
   team.once([&] { table.used = 0; });
   team.sync();
-  for_columns(team, in, in.row(i), [&](int column) {
+  for_columns(team, readers, in, in.row(i), [&](int column) {
     if (full) return;
     const Slot slot = insert(table, column);
     full = slot.at < 0;
-    if (slot.fresh) table.list[atomic_increment(&table.used)] = column;
+    if (!slot.fresh) return;
+    const int before = atomic_increment(&table.used);
+    full = before >= table.most;
+    note(before, column);
   });
   full = team.any(full);
   team.sync();
   return full;
 }
-
-// count[i] <- number of columns of the n rows i = row[l] of C; or next[i] <- T + 1 where there are more than slots.
-template <int Lanes, int T, class In, class Ex>
-PetscErrorCode count_columns(Ex &ex, const In &in, const int *row, std::int64_t n, int *count, unsigned char *next)
+template <class Team, class Readers, class In, class Table>
+AMGKIT_FN bool collect_listed(const Team &team, const Readers &readers, const In &in, int i, Table &table)
 {
-  return for_rows_with<Lanes, Keys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+  return collect(team, readers, in, i, table, [&](int t, int column) { table.list[t] = column; });
+}
+
+// count[i] <- number of columns of the n rows i = row[l] of C; or next[i] <- T + 1 where there are more than the table may hold.
+template <int Lanes, int T, class Readers, class In, class Ex>
+PetscErrorCode count_columns(Ex &ex, const Readers &readers, const In &in, const int *row, std::int64_t n, int *count, unsigned char *next)
+{
+  return for_rows_with<Lanes, CountedKeys<T>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
     const int i = row[l];
-    int mine = 0;
-    bool full = false;
-    clear(team, table);
-    team.sync();
-    for_columns(team, in, in.row(i), [&](int column) {
-      if (full) return;
-      const Slot slot = insert(table, column);
-      full = slot.at < 0;
-      mine += slot.fresh;
-    });
-    full = team.any(full);
-    mine = team.sum(mine);
+    const bool full = collect(team, readers, in, i, table, [](int, int) {});
     team.once([&] {
-      count[i] = mine;
+      count[i] = table.used;
       next[i] = static_cast<unsigned char>(full ? T + 1 : done);
     });
   });
 }
 
 // The same, and the columns are kept.
-template <int Lanes, int T, class In, class Ex>
-PetscErrorCode keep_columns(Ex &ex, const In &in, const int *row, std::int64_t n, const KeptRows &to, int *count, unsigned char *next)
+template <int Lanes, int T, class Readers, class In, class Ex>
+PetscErrorCode keep_columns(Ex &ex, const Readers &readers, const In &in, const int *row, std::int64_t n, const KeptRows &to, int *count,
+                            unsigned char *next)
 {
-  constexpr int kept_here = kept_from(T);
+  constexpr int kept_here = kept_from(T), most_kept = std::min(most_keys(slots_of(T)), most_of_kept);
   const KeptRows kept = to;
-  return for_rows_with<Lanes, ListedKeys<T, slots_of(T)>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+  using Table = ListedKeys<T, slots_of(T)>;
+  return for_rows_with<Lanes, Table>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
     const int i = row[l];
-    const bool full = collect(team, in, i, table);
+    const bool full = collect_listed(team, readers, in, i, table);
     const int columns = table.used;
     const bool keep = !full && columns <= kept.most;
     team.once([&] {
       count[i] = columns;
       next[i] = static_cast<unsigned char>(full ? T + 1 : keep ? kept_here : done);
     });
-    if (keep) team.for_sorted(columns, table.list, [&](int t, int column) { kept.place[l * table.slots + t] = column; });
+    if (!keep) return;
+    team.template for_sorted<most_kept, Table::room>(columns, table.list,
+                                                     [&](int t, int column) { kept.place[l * table.slots + t] = column; });
   });
 }
 
 // col[ptr[i], ...] <- the columns, ascending, of those of the n rows i = row[l] of C that are not kept. They fit the table.
-template <int Lanes, int T, class In, class Ex>
-PetscErrorCode list_columns(Ex &ex, const In &in, const int *row, std::int64_t n, const unsigned char *next, const int *ptr, int *col)
+template <int Lanes, int T, class Readers, class In, class Ex>
+PetscErrorCode list_columns(Ex &ex, const Readers &readers, const In &in, const int *row, std::int64_t n, const unsigned char *next,
+                            const int *ptr, int *col)
 {
-  return for_rows_with<Lanes, ListedKeys<T, columns_of(T)>>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
+  using Table = ListedKeys<T, columns_of(T)>;
+  return for_rows_with<Lanes, Table>(ex, n, [=] AMGKIT_FN(auto team, std::int64_t l, auto &table) {
     const int i = row[l], begin = ptr[i];
     if (next[i] > done) return;
-    collect(team, in, i, table);
-    team.for_sorted(ptr[i + 1] - begin, table.list, [&](int t, int column) { col[begin + t] = column; });
+    collect_listed(team, readers, in, i, table);
+    team.template for_sorted<Table::columns, Table::room>(ptr[i + 1] - begin, table.list,
+                                                          [&](int t, int column) { col[begin + t] = column; });
   });
 }
 
@@ -129,12 +136,13 @@ public:
   template <class In>
   PetscErrorCode count(Ex &ex, const SpgemmOptions &options, const In &in, int rows, int most, int *count, std::int64_t *products)
   {
-    constexpr int smallest = slots_of(0);
+    constexpr int most_certain = most_keys(slots_of(0)); // of the smallest table; of the next one four times as many, and so on
     const int cols = in.B.cols;
     std::int64_t rows_left = rows;
     bool first = true, more = true;
 
     PetscFunctionBegin;
+    PetscCheck(most <= most_of_kept, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No row with %d columns is kept", most);
     most_ = most;
     bytes_left_ = options.kept_bytes;
     PetscCall(nexts_.allocate(ex, rows));
@@ -148,7 +156,7 @@ public:
       PetscCall(list_by_table(
           ex, rows, [=] AMGKIT_FN(std::int64_t i) { return int{next[i]}; },
           [=] AMGKIT_FN(std::int64_t i) {
-            return next[i] < tables && (!first || (count[i] < cols ? count[i] : cols) > smallest << 2 * next[i]);
+            return next[i] < tables && (!first || (count[i] < cols ? count[i] : cols) > most_certain << 2 * next[i]);
           },
           [=] AMGKIT_FN(std::int64_t i) { return std::int64_t{count[i]}; }, list.data(), &counts));
       if (first) *products = counts.numbers[total_number];
@@ -186,8 +194,8 @@ public:
       PetscCall(for_sizes([&](auto size) {
         constexpr int T = decltype(size)::value;
         const std::int64_t n = plan.begin[T + 1] - plan.begin[T];
-        return with_lanes_for_list<Ex, KeyedSums<T, 1>>(n, in.B.average(), [&](auto lanes) {
-          return list_columns<decltype(lanes)::value, T>(ex, in, row + plan.begin[T], n, next, ptr, col);
+        return with_readers_for_list<Ex, KeyedSums<T, 1>>(n, in.B.average(), [&](auto lanes, auto readers) {
+          return list_columns<decltype(lanes)::value, T>(ex, readers, in, row + plan.begin[T], n, next, ptr, col);
         });
       }));
     }
@@ -229,12 +237,12 @@ private:
       const PetscErrorCode status = first > 0 ? kept.places.allocate(ex, first * slots_of(T)) : PETSC_SUCCESS;
       if (status != PETSC_ERR_MEM) PetscCall(status);
       all_kept_ = all_kept_ && !status;
-      PetscCall(with_lanes_for_list<Ex, KeyedSums<T, 1>>(n, in.B.average(), [&](auto lanes) {
+      PetscCall(with_readers_for_list<Ex, KeyedSums<T, 1>>(n, in.B.average(), [&](auto lanes, auto readers) {
         constexpr int L = decltype(lanes)::value;
         const std::int64_t k = kept.n();
         PetscFunctionBegin;
-        PetscCall(keep_columns<L, T>(ex, in, kept.row, k, {most_, kept.places.data()}, count, next));
-        PetscCall(count_columns<L, T>(ex, in, kept.row + k, n - k, count, next));
+        PetscCall(keep_columns<L, T>(ex, readers, in, kept.row, k, {most_, kept.places.data()}, count, next));
+        PetscCall(count_columns<L, T>(ex, readers, in, kept.row + k, n - k, count, next));
         PetscFunctionReturn(PETSC_SUCCESS);
       }));
       if (kept.places.size() > 0) kept_.push_back(std::move(kept));

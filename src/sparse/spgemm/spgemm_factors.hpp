@@ -52,12 +52,31 @@ struct Window {
   }
 };
 
+// All lanes of a team read one row of B.
+struct WholeTeam {
+  template <class Team, class Range, class Load, class Use>
+  AMGKIT_FN void for_entries(const Team &team, int rows, Range range, Load load, Use use) const
+  {
+    team.for_entries(rows, range, load, use);
+  }
+};
+// So many lanes read one, and the others the next ones.
+struct PartOfTeam {
+  int lanes;
+  template <class Team, class Range, class Load, class Use>
+  AMGKIT_FN void for_entries(const Team &team, int rows, Range range, Load load, Use use) const
+  {
+    team.for_entries_by(lanes, rows, range, load, use);
+  }
+};
+
 // use(column) for all products of these entries of the left factor, in any order
-template <class Team, class In, class Use> AMGKIT_FN void for_columns(const Team &team, const In &in, const Segment &left, Use use)
+template <class Team, class Readers, class In, class Use>
+AMGKIT_FN void for_columns(const Team &team, const Readers &readers, const In &in, const Segment &left, Use use)
 {
   in.for_parts(left, [&](const Segment &part, int) {
-    team.for_entries(
-        part.end - part.begin, [&](int r) { return WholeRows{}.of(in.B, in.A.col[part.begin + r]); },
+    readers.for_entries(
+        team, part.end - part.begin, [&](int r) { return WholeRows{}.of(in.B, in.A.col[part.begin + r]); },
         [&](int, int k) { return in.B.col[k]; }, [&](int, int column) { use(column); });
   });
 }

@@ -1,6 +1,7 @@
 // Sizes of tables, and how many lanes share one.
 #pragma once
 #include "sparse/spgemm/spgemm.hpp"
+#include "sparse/spgemm/spgemm_factors.hpp"
 #include "sparse/spgemm/spgemm_tables.hpp"
 
 namespace amgkit::spgemm
@@ -45,6 +46,14 @@ template <class F> PetscErrorCode for_sizes(F f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Lanes that suit rows of this average length; the longest that so many suit.
+constexpr double longest_for(int lanes) { return lanes == 4 ? 5 : lanes == 8 ? 10 : 24; }
+inline int lanes_for(double average)
+{
+  int lanes = 4;
+  while (lanes < 32 && average > longest_for(lanes)) lanes *= 2;
+  return lanes;
+}
 // f(lanes) with as many lanes a row of C, Least or more, as suit rows of B of this length; so many that a warp's tables fit in 24 KiB, if
 // one does.
 template <int Count> struct Lanes {
@@ -57,20 +66,20 @@ template <class Table, int Least = 4, class F> PetscErrorCode with_lanes(double 
     return f(Lanes<1>{}); // or the same would be compiled four times
   } else {
     if constexpr (Least <= 4 && 8 * bytes <= most) {
-      if (average <= 5) return f(Lanes<4>{});
+      if (average <= longest_for(4)) return f(Lanes<4>{});
     }
     if constexpr (Least <= 8 && 4 * bytes <= most) {
-      if (average <= 10) return f(Lanes<8>{});
+      if (average <= longest_for(8)) return f(Lanes<8>{});
     }
     if constexpr (2 * bytes <= most) {
-      if (average <= 24) return f(Lanes<16>{});
+      if (average <= longest_for(16)) return f(Lanes<16>{});
     }
     return f(Lanes<32>{});
   }
 }
 
-// A kernel for fewer rows than fill a GPU takes as long as one of them. So a list of few rows goes with the next list that has any, and
-// each row of a list that is still one of few has a warp. On hosts fewer are few, so that tests see lists of both kinds.
+// A kernel for fewer rows than fill a GPU takes as long as one of them. So a list of few rows goes with the next list that has any. On
+// hosts fewer are few, so that tests see lists of both kinds.
 template <class Ex> constexpr std::int64_t few_teams = Ex::on_device ? 4096 : 4;
 // Tables of size t with one sum a column: as many as take 24 of the 30 MB of scratch of an H200.
 template <class Ex> constexpr std::int64_t few_with_table(int t)
@@ -88,12 +97,27 @@ template <class Ex> void join_lists_of_few(int n, std::int64_t *begin)
   }
 }
 
-// f(lanes) for a list of n rows of C
+// f(lanes) for a list of n rows of C: as many as suit the rows of B. Where these do not fill a GPU, more, up to a warp: with 32 lanes,
+// 2 * 4096 rows are as many threads as an H200 runs at once.
 template <class Ex, class Table, class F> PetscErrorCode with_lanes_for_list(std::int64_t n, double average, F f)
 {
   if constexpr (!teams_are_threads) {
-    if (n <= few_teams<Ex>) return f(Lanes<32>{});
+    if (n <= 2 * few_teams<Ex>) return f(Lanes<32>{});
+    if (n <= 4 * few_teams<Ex>) return with_lanes<Table>(std::max(average, longest_for(16)), f);
+    if (n <= 8 * few_teams<Ex>) return with_lanes<Table>(std::max(average, longest_for(8)), f);
   }
   return with_lanes<Table>(average, f);
+}
+
+// f(lanes, readers) for columns, which may be found in any order: lanes beyond those that suit a row of B read other rows at the same time.
+template <class Ex, class Table, class F> PetscErrorCode with_readers_for_list(std::int64_t n, double average, F f)
+{
+  return with_lanes_for_list<Ex, Table>(n, average, [&](auto lanes) {
+    if constexpr (decltype(lanes)::value > 4) {
+      const int suited = lanes_for(average);
+      if (suited < lanes.value) return f(lanes, PartOfTeam{suited});
+    }
+    return f(lanes, WholeTeam{});
+  });
 }
 } // namespace amgkit::spgemm

@@ -9,6 +9,8 @@ namespace amgkit::spgemm
 // Size t of them; a table that must not overflow holds half as many columns.
 constexpr int slots_of(int t) { return 32 << (2 * t); }
 constexpr int columns_of(int t) { return slots_of(t) / 2; }
+// A table that may overflow is given up when it holds more columns than these: the last free slots take long to find.
+constexpr int most_keys(int slots) { return slots - slots / 8; }
 
 constexpr int bits_below(int slots) { return slots > 1 ? 1 + bits_below(slots / 2) : 0; }
 template <int Slots> struct SlotKeys {
@@ -17,10 +19,14 @@ template <int Slots> struct SlotKeys {
   int key[Slots]; // a column, or -1
 };
 template <int T> using Keys = SlotKeys<slots_of(T)>;
-// The columns are listed as they come, up to so many.
-template <int T, int Columns> struct ListedKeys : Keys<T> {
+template <int T> struct CountedKeys : Keys<T> {
+  static constexpr int most = most_keys(slots_of(T));
   int used;
-  int list[Columns];
+};
+// The columns are listed as they come, up to so many.
+template <int T, int Columns> struct ListedKeys : CountedKeys<T> {
+  static constexpr int columns = Columns, room = Columns + 1; // as for_sorted() needs it
+  int list[room];
 };
 // place[s]: the place of slot s's column among those of a row.
 template <int Slots> struct PlacedKeys : SlotKeys<Slots> {

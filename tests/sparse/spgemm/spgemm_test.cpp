@@ -52,15 +52,55 @@ TYPED_TEST(Spgemm, RowsOfAllLengthsEqualTheirDefinitionBitForBit)
 TYPED_TEST(Spgemm, ListsOfManyRowsEqualTheirDefinitionBitForBit)
 {
   const int n = 600;
-  const std::vector<int> about_tables = {16, 1, 64, 17, 256, 65, 512, 257};
+  struct Lengths {
+    int of[2]; // of rows that need tables of one size
+    int rows;  // so many that they have 4, 8, 16 and 32 lanes each
+  };
   std::vector<int> of_row;
   std::vector<std::set<int>> permuted;
-  for (int i = 0; i < 4 * 4100; i++) of_row.push_back(about_tables[i % about_tables.size()]);
+  for (const Lengths &lengths : {Lengths{{16, 1}, 33000}, Lengths{{64, 17}, 16500}, Lengths{{256, 65}, 8300}, Lengths{{512, 257}, 4100}}) {
+    for (int i = 0; i < lengths.rows; i++) of_row.push_back(lengths.of[i % 2]);
+  }
   for (int j = 0; j < n; j++) permuted.push_back({7 * j % n});
   const Factors in = {"many", rows_of_lengths(n, of_row), from_rows(n, permuted)};
   check_product(this->ex, in, {});
   check_product(this->ex, in, {.kept_bytes = 0});
   check_product(this->ex, in_runs({in}, 3)[0], {.run = 3});
+}
+
+// A row tries a larger table when it has filled seven eighths of one.
+TYPED_TEST(Spgemm, RowsThatNearlyFillATableEqualTheirDefinitionBitForBit)
+{
+  const int n = 2100;
+  const auto neighbours = [](int j, int count) { // in columns apart from one another
+    std::set<int> out;
+    for (int c = j; c < j + count; c++) out.insert(std::int64_t{c} * 1009 % n);
+    return out;
+  };
+  std::vector<std::set<int>> alone, eight, left;
+  for (int j = 0; j < n; j++) {
+    alone.push_back(neighbours(j, 1));
+    eight.push_back(neighbours(j, j + 8 <= n ? 8 : 1));
+  }
+  for (int limit : {28, 112, 448, 1792}) {
+    const int slots = limit / 7 * 8;
+    for (int columns : {limit - 1, limit, limit + 1, slots - 1, slots, slots + 1}) {
+      std::set<int> row;
+      for (int j = 0; j + 8 <= columns; j += columns < 40 ? 4 : 1) row.insert(j); // of which few products find a small table
+      row.insert(columns - 8);
+      left.push_back(row);
+    }
+  }
+  for (const std::int64_t bytes : {std::int64_t{INT32_MAX}, std::int64_t{0}}) {
+    check_product(this->ex, {"each column eight times", from_rows(n, left), from_rows(n, eight)}, {.kept_bytes = bytes});
+    for (const std::set<int> &row : left) // which goes with no other to a larger table
+      check_product(this->ex, {"one row", from_rows(n, {row}), from_rows(n, eight)}, {.kept_bytes = bytes});
+    for (int columns : {28, 30, 32, 112, 120, 128}) { // none of which any other row makes doubtful
+      std::set<int> row;
+      for (int j = 0; j < columns; j++) row.insert(j);
+      check_product(this->ex, {"each once", from_rows(n, {row}), from_rows(n, alone)}, {.kept_bytes = bytes});
+    }
+  }
 }
 
 // begin[t] of five lists: four by size of table, and rows that are too long.
