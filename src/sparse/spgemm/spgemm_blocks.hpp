@@ -214,7 +214,7 @@ template <int Rows, int Inner, int M> struct Blocks {
     Places places{};
     if constexpr (Noted) places = {plan.first.data(), plan.place.data()};
     return with_lanes<Table, Least>(
-        working, [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Table>(ex, in, places, node, n, C); });
+        lanes_for(working), [&](auto lanes) { return sum_nodes<By, decltype(lanes)::value, Parts, Table>(ex, in, places, node, n, C); });
   }
 
   // Noted: the plan has places.

@@ -46,33 +46,26 @@ template <class F> PetscErrorCode for_sizes(F f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Lanes that suit rows of this average length; the longest that so many suit.
-constexpr double longest_for(int lanes) { return lanes == 4 ? 5 : lanes == 8 ? 10 : 24; }
-inline int lanes_for(double average)
-{
-  int lanes = 4;
-  while (lanes < 32 && average > longest_for(lanes)) lanes *= 2;
-  return lanes;
-}
-// f(lanes) with as many lanes a row of C, Least or more, as suit rows of B of this length; so many that a warp's tables fit in 24 KiB, if
-// one does.
+// Lanes that suit rows of B of this average length.
+inline int lanes_for(double average) { return average <= 5 ? 4 : average <= 10 ? 8 : average <= 24 ? 16 : 32; }
+// f(lanes) with so many lanes a row of C, Least or more; so many that a warp's tables fit in 24 KiB, if one does.
 template <int Count> struct Lanes {
   static constexpr int value = Count;
 };
-template <class Table, int Least = 4, class F> PetscErrorCode with_lanes(double average, F f)
+template <class Table, int Least = 4, class F> PetscErrorCode with_lanes(int suited, F f)
 {
   constexpr std::size_t most = 24576, bytes = sizeof(Table);
   if constexpr (teams_are_threads) {
     return f(Lanes<1>{}); // or the same would be compiled four times
   } else {
     if constexpr (Least <= 4 && 8 * bytes <= most) {
-      if (average <= longest_for(4)) return f(Lanes<4>{});
+      if (suited <= 4) return f(Lanes<4>{});
     }
     if constexpr (Least <= 8 && 4 * bytes <= most) {
-      if (average <= longest_for(8)) return f(Lanes<8>{});
+      if (suited <= 8) return f(Lanes<8>{});
     }
     if constexpr (2 * bytes <= most) {
-      if (average <= longest_for(16)) return f(Lanes<16>{});
+      if (suited <= 16) return f(Lanes<16>{});
     }
     return f(Lanes<32>{});
   }
@@ -101,12 +94,9 @@ template <class Ex> void join_lists_of_few(int n, std::int64_t *begin)
 // 2 * 4096 rows are as many threads as an H200 runs at once.
 template <class Ex, class Table, class F> PetscErrorCode with_lanes_for_list(std::int64_t n, double average, F f)
 {
-  if constexpr (!teams_are_threads) {
-    if (n <= 2 * few_teams<Ex>) return f(Lanes<32>{});
-    if (n <= 4 * few_teams<Ex>) return with_lanes<Table>(std::max(average, longest_for(16)), f);
-    if (n <= 8 * few_teams<Ex>) return with_lanes<Table>(std::max(average, longest_for(8)), f);
-  }
-  return with_lanes<Table>(average, f);
+  constexpr std::int64_t few = few_teams<Ex>;
+  const int filling = n <= 2 * few ? 32 : n <= 4 * few ? 16 : n <= 8 * few ? 8 : 4;
+  return with_lanes<Table>(std::max(lanes_for(average), filling), f);
 }
 
 // f(lanes, readers) for columns, which may be found in any order: lanes beyond those that suit a row of B read other rows at the same time.

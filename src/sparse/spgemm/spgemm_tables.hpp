@@ -18,8 +18,7 @@ template <int Slots> struct SlotKeys {
   static_assert(std::uint64_t{slots} << unused_bits == std::uint64_t{1} << 32);
   int key[Slots]; // a column, or -1
 };
-template <int T> using Keys = SlotKeys<slots_of(T)>;
-template <int T> struct CountedKeys : Keys<T> {
+template <int T> struct CountedKeys : SlotKeys<slots_of(T)> {
   static constexpr int most = most_keys(slots_of(T));
   int used;
 };
