@@ -162,8 +162,8 @@ private:
          "GPU, coarse matrices with at least a thirtieth of the finest one's entries are kept in this precision alone, "
          "PCGetCoarseOperators() returns the rounded values, and amgclassical rounds its interpolation weights."},
         {"cuda_graph", Flag{&cuda_graph}, "On a GPU, launch the kernels of the small levels as one CUDA graph",
-         "That is done where it saves time. On several GPUs, "
-         "the graph contains levels that one GPU holds alone, and all coarse levels where GPUs write into each other's memory."},
+         "That is done where it saves time. On several GPUs, the graph contains small levels that one GPU holds alone. "
+         "Where GPUs write into each other's memory, it also contains small levels of several GPUs."},
         {"renumber", choice(&renumber, {"auto", "no", "yes"}), "On a GPU, let the preconditioner reorder the rows internally",
          "With auto, a process reorders its rows if it has at least 100,000, their numbering is little better than a random one, and there "
          "are no blocks. With yes it always does; if there are blocks, it reorders whole nodes. The reordered copy of the matrix takes a "

@@ -16,12 +16,14 @@ __device__ void merge_sort(const cooperative_groups::thread_block_tile<Lanes, Pa
   static_assert(sizeof(typename Sort::TempStorage) <= Room * sizeof(int));
   const int first = each * static_cast<int>(tile.thread_rank());
   int key[each];
+#pragma unroll
   for (int t = 0; t < each; t++) key[t] = first + t < n ? x[first + t] : INT32_MAX;
   tile.sync();
   Sort(*reinterpret_cast<typename Sort::TempStorage *>(x))
       .Sort(
           key, [](int a, int b) { return a < b; }, n, INT32_MAX);
   tile.sync();
+#pragma unroll
   for (int t = 0; t < each; t++) {
     if (first + t < n) x[first + t] = key[t];
   }

@@ -31,8 +31,8 @@
 // A team offers: share(begin, end), the indices one lane visits; sum, max, any, combine over lanes; once(f), one lane runs f;
 // sync(); ordered_sum(begin, end, f, s): s (0) + f(begin) + ... + f(end - 1), added in this order, for every lane;
 // for_entries(rows, range, load, use): use(k, load(r, k)) on some lane for 0 <= r < rows and range(r).begin <= k < range(r).end, with
-// several loads under way at once; for_entries_by(lanes, ...): the same, where so many lanes have a row, a power of 2, and the team's
-// others the next rows; for_entries_of_few: the same, faster with up to four rows, slower with many; for_entries_in_order: the same, the
+// several loads under way at once; for_entries_by(lanes, ...): the same, where groups of so many lanes, a power of 2, take four rows
+// each in turn; for_entries_of_few: the same, faster with up to four rows, slower with many; for_entries_in_order: the same, the
 // uses of a row complete for all lanes before those of the next; for_numbered_entries_in_order: with load(r, k, n), the n-th entry of all;
 // for_chosen(begin, end, load, keep, use): use(k, n, x) on some lane for the n-th index k, from 0 on, whose x = load(k) has keep(x);
 // several loads are under way at once; returns how many there are, for every lane;

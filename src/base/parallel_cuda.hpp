@@ -53,40 +53,17 @@ template <int Lanes> struct CudaTeam {
   // What the first entries of four rows load is on its way at once, and where the next four rows lie.
   template <class Range, class Load, class Use> __device__ void for_entries(int rows, Range range, Load load, Use use) const
   {
-    entries_of_rows<true>(rows, range, load, use);
+    entries_of_rows<true>(AllLanes{rank()}, rows, range, load, use);
   }
   // Without the latter. With it amgmatching's setup takes 25.8 ms in place of 23.7 at 7-point 200³, as aggregates have about four rows.
   template <class Range, class Load, class Use> __device__ void for_entries_of_few(int rows, Range range, Load load, Use use) const
   {
-    entries_of_rows<false>(rows, range, load, use);
+    entries_of_rows<false>(AllLanes{rank()}, rows, range, load, use);
   }
   template <class Range, class Load, class Use> __device__ void for_entries_by(int lanes, int rows, Range range, Load load, Use use) const
   {
-    constexpr int together = 4;
-    const int lane = rank() & (lanes - 1), step = together * (Lanes / lanes), first_row = rank() / lanes * together;
-    Segment next[together];
-    const auto read_ranges = [&](int r) {
-#pragma unroll
-      for (int t = 0; t < together; t++) next[t] = r + t < rows ? range(r + t) : Segment{0, 0};
-    };
-    read_ranges(first_row);
-    for (int r = first_row; r < rows; r += step) {
-      Segment row[together];
-      decltype(load(0, 0)) first[together];
-#pragma unroll
-      for (int t = 0; t < together; t++) {
-        row[t] = next[t];
-        const int k = row[t].begin + lane;
-        if (k < row[t].end) first[t] = load(r + t, k);
-      }
-      read_ranges(r + step);
-#pragma unroll
-      for (int t = 0; t < together; t++) {
-        const int begin = row[t].begin + lane;
-        if (begin < row[t].end) use(begin, first[t]);
-        for (int k = begin + lanes; k < row[t].end; k += lanes) use(k, load(r + t, k));
-      }
-    }
+    entries_of_rows<true>(Group{lanes, rank() / lanes * rows_ahead, Lanes / lanes * rows_ahead, rank() & (lanes - 1)}, rows, range, load,
+                          use);
   }
   template <class Range, class Load, class Use> __device__ void for_entries_in_order(int rows, Range range, Load load, Use use) const
   {
@@ -95,7 +72,7 @@ template <int Lanes> struct CudaTeam {
   template <class Range, class Load, class Use>
   __device__ void for_numbered_entries_in_order(int rows, Range range, Load load, Use use) const
   {
-    for_rows_together<true>(rows, range, load, [&](int r, const Segment &row, const auto &first, int number) {
+    for_rows_together<true>(AllLanes{rank()}, rows, range, load, [&](int r, const Segment &row, const auto &first, int number) {
       const int begin = row.begin + rank();
       if (begin < row.end) use(begin, first);
       for (int k = begin + Lanes; k < row.end; k += Lanes) use(k, load(r, k, number + k));
@@ -188,56 +165,67 @@ template <int Lanes> struct CudaTeam {
   }
 
 private:
+  static constexpr int rows_ahead = 4;
   template <class Load> static __device__ auto unnumbered(Load load)
   {
     return [=](int r, int k, int) { return load(r, k); };
   }
-  template <bool Ahead, class Range, class Load, class Use> __device__ void entries_of_rows(int rows, Range range, Load load, Use use) const
+  // The lanes that read a row: all of the team, or those of a group. A group takes four rows at a time; `first` are its first ones.
+  struct AllLanes {
+    static constexpr int lanes = Lanes, first = 0, step = rows_ahead;
+    int lane;
+  };
+  struct Group {
+    int lanes, first, step, lane;
+  };
+  template <bool Ahead, class Readers, class Range, class Load, class Use>
+  __device__ void entries_of_rows(const Readers &readers, int rows, Range range, Load load, Use use) const
   {
-    for_rows_together<Ahead>(rows, range, unnumbered(load), [&](int r, const Segment &row, const auto &first, int) {
-      const int begin = row.begin + rank();
+    for_rows_together<Ahead>(readers, rows, range, unnumbered(load), [&](int r, const Segment &row, const auto &first, int) {
+      const int begin = row.begin + readers.lane;
       if (begin < row.end) use(begin, first);
-      for (int k = begin + Lanes; k < row.end; k += Lanes) use(k, load(r, k));
+      for (int k = begin + readers.lanes; k < row.end; k += readers.lanes) use(k, load(r, k));
     });
   }
-  // f(r, range(r), what the lane loads of the first entries, number), for all lanes and 0 <= r < rows, in this order; and for up to three
-  // more r, with no entries. Entry k of row r is the (number + k)-th of all. Ahead: before f, the ranges of the next four rows are read.
-  template <bool Ahead, class Range, class Load, class F> __device__ void for_rows_together(int rows, Range range, Load load, F f) const
+  // f(r, range(r), what the lane loads of the first entries, number), for all lanes and those 0 <= r < rows that they read, in this order;
+  // and for up to three more r, with no entries. Ahead: before f, the ranges of the next four rows are read. Of AllLanes, entry k of row r
+  // is the (number + k)-th of all.
+  template <bool Ahead, class Readers, class Range, class Load, class F>
+  __device__ void for_rows_together(const Readers &readers, int rows, Range range, Load load, F f) const
   {
-    constexpr int together = 4;
     using Loaded = decltype(load(0, 0, 0));
     int before = 0;
-    Segment next[together];
+    Segment next[rows_ahead];
     const auto read_ranges = [&](int r) {
 #pragma unroll
-      for (int t = 0; t < together; t++) next[t] = r + t < rows ? range(r + t) : Segment{0, 0};
+      for (int t = 0; t < rows_ahead; t++) next[t] = r + t < rows ? range(r + t) : Segment{0, 0};
     };
-    if constexpr (Ahead) read_ranges(0);
-    for (int r = 0; r < rows; r += together) {
-      Segment row[together];
-      Loaded first[together];
-      int number[together];
+    if constexpr (Ahead) read_ranges(readers.first);
+    for (int r = readers.first; r < rows; r += readers.step) {
+      Segment row[rows_ahead];
+      Loaded first[rows_ahead];
+      int number[rows_ahead];
       if constexpr (!Ahead) read_ranges(r);
 #pragma unroll
-      for (int t = 0; t < together; t++) {
+      for (int t = 0; t < rows_ahead; t++) {
         row[t] = next[t];
         number[t] = before - row[t].begin;
         before += row[t].end - row[t].begin;
       }
 #pragma unroll
-      for (int t = 0; t < together; t++) {
-        const int k = row[t].begin + rank();
+      for (int t = 0; t < rows_ahead; t++) {
+        const int k = row[t].begin + readers.lane;
         first[t] = k < row[t].end ? load(r + t, k, number[t] + k) : Loaded{};
       }
-      if constexpr (Ahead) read_ranges(r + together);
+      if constexpr (Ahead) read_ranges(r + readers.step);
 #pragma unroll
-      for (int t = 0; t < together; t++) f(r + t, row[t], first[t], number[t]);
+      for (int t = 0; t < rows_ahead; t++) f(r + t, row[t], first[t], number[t]);
     }
   }
   // add(the lane's term, how many lanes have one) for all lanes and terms, Lanes at a time, in their order. Its callers have few rows.
   template <class Range, class F, class Add> __device__ void for_terms(int rows, Range range, F term, Add add) const
   {
-    for_rows_together<false>(rows, range, unnumbered(term), [&](int r, const Segment &row, const Term &first, int) {
+    for_rows_together<false>(AllLanes{rank()}, rows, range, unnumbered(term), [&](int r, const Segment &row, const Term &first, int) {
       for (int base = row.begin; base < row.end; base += Lanes) {
         const int k = base + rank(), count = min(Lanes, row.end - base);
         Term mine{-1, 0};

@@ -11,6 +11,12 @@
 // the other row decide (lumped_couplings.hpp). With P <= N / q, as in many rows of well-shaped meshes, the couplings cancelled are small,
 // and nothing is gained.
 //
+// Smaller couplings of the unknown's own line may come first and use up P. In discontinuous linear elements, for example, an unknown's
+// couplings in its line are -20 and -3.3, those to the next line -10 and -1.7, and the positive one, again of the mass matrix, is 13.3,
+// half the diagonal entry: what it cancels is half as large as a coupling in the line, its shadow. So sizes of up to the largest positive
+// coupling over the diagonal entry, times the largest negative one, are cancelled as well where they alone sum to at most P. In conforming
+// linear elements, these are at most a quarter of the largest one.
+//
 // On the finest level q = 10. Long elements couple the unknowns of a line across them. Rows beside a boundary at their short sides have
 // P = N / 5, and those of quadratic elements N / 9. With a smaller q, the outermost lines would be aggregated with the next ones.
 // amgmatching has q = 6 on all levels: with 10, tetrahedra took as many iterations, and setup a sixth longer.
@@ -59,7 +65,9 @@ struct RowCouplings {
   // The size of a negative coupling; of others its negative
   AMGKIT_FN double size(double a_ij) const { return a_ii < 0 ? a_ij : -a_ij; }
   AMGKIT_FN double largest_negative() const { return a_ii < 0 ? most : -least; }
+  AMGKIT_FN double largest_positive() const { return a_ii < 0 ? -least : most; }
   AMGKIT_FN double largest() const { return most > -least ? most : -least; }
+  AMGKIT_FN double largest_shadow() const { return a_ii != 0 ? largest_positive() / fabs(a_ii) * largest_negative() : 0; }
   AMGKIT_FN double positive_sum() const { return a_ii < 0 ? -below : above; }
   AMGKIT_FN double negative_sum() const { return a_ii < 0 ? above : -below; }
 };
@@ -123,11 +131,12 @@ private:
       *beyond = team.combine(least, Min{});
       return team.sum(sum);
     };
+    const double shadows = same_size * row.largest_shadow();
     double next, sum = take(0, weak, &next);
-    while (sum <= positive && next * same_size < row.largest_negative()) {
+    while ((sum <= positive || next <= shadows) && next * same_size < row.largest_negative()) {
       double after;
       const double of_next = take(weak, next * same_size, &after);
-      if (!(sum + of_next / 2 <= positive)) break;
+      if (!(sum + of_next / 2 <= positive) && !(next <= shadows && of_next <= positive)) break;
       sum += of_next;
       weak = next * same_size;
       next = after;

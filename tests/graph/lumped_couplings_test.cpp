@@ -50,6 +50,7 @@ Vector limits(const HostCsr &A, const Vector &w)
   Vector out;
   for (int i = 0; i < A.rows; i++) {
     OppositeCouplings couplings;
+    const double diagonal = std::abs(A.at(i, i)) * weight(w, i) * weight(w, i);
     double largest = 0, positive = 0, negative = 0;
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
       const int j = A.col[k];
@@ -61,7 +62,7 @@ Vector limits(const HostCsr &A, const Vector &w)
     }
     out.push_back(positive == 0                     ? 0
                   : positive * 1.000001 >= negative ? HUGE_VAL
-                                                    : std::max(0.0, couplings.largest_cancelled(largest / 16, 6, 6)));
+                                                    : std::max(0.0, couplings.largest_cancelled(diagonal, largest / 16, 6, 6)));
   }
   return out;
 }

@@ -36,7 +36,8 @@ Marks strong_entries(const HostCsr &A, double theta, double max_row_sum, int bs,
     }
     if (max_row_sum < 1 && std::abs(sum) > max_row_sum * std::abs(A.at(i, i))) continue;
     double weak = -theta * least;
-    if (cancel && theta > 0) weak = std::max(weak, couplings.largest_cancelled(weak, coarse ? 20 : 10, coarse ? 20 : 4));
+    if (cancel && theta > 0)
+      weak = std::max(weak, couplings.largest_cancelled(std::abs(A.at(i, i)), weak, coarse ? 20 : 10, coarse ? 20 : 4));
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) marks[k] = A.col[k] != i && A.col[k] % bs == i % bs && -sign * A.val[k] > weak;
   }
   return marks;
@@ -231,6 +232,23 @@ TYPED_TEST(StrengthTest, FewPositiveCouplingsCancelOneOfTwoSizes)
     Marks marks;
     OK(marks_of(this->ex, row(whole, true), 0.15, 1, 1, 1, marks, false, true));
     EXPECT_EQ(Marks(marks.begin() + 1, marks.begin() + static_cast<int>(whole.size())), strong);
+  }
+}
+
+// -3.3 comes before -10 and uses up P. But -10 is half of -20, as 13.3 is half of the diagonal entry. It is cancelled where it alone has a
+// sum of at most P.
+TYPED_TEST(StrengthTest, ShadowsAreCancelled)
+{
+  struct Case {
+    std::vector<double> row;
+    Marks strong;
+  };
+  for (const auto &[whole, strong] : {Case{{26.7, 13.3, -20, -10, -3.3, -3.3, -1.7, -1.7}, {0, 0, 1, 0, 0, 0, 0, 0}},
+                                      Case{{29.4, 10.6, -20, -10, -3.3, -3.3, -1.7, -1.7}, {0, 0, 1, 1, 0, 0, 0, 0}},
+                                      Case{{36.7, 13.3, -20, -10, -10, -3.3, -3.3, -1.7, -1.7}, {0, 0, 1, 1, 1, 0, 0, 0, 0}}}) {
+    Marks marks;
+    OK(marks_of(this->ex, row(whole, true), 0.15, 1, 1, 1, marks, false, true));
+    EXPECT_EQ(Marks(marks.begin(), marks.begin() + static_cast<int>(whole.size())), strong);
   }
 }
 

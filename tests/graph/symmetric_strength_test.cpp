@@ -48,7 +48,7 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, boo
     }
     const long double of_signs = kind == StrengthKind::symmetric ? d[i] : largest;
     const double size = kind == StrengthKind::symmetric ? std::abs(b(i, i)) : largest_b;
-    weak[i] = couplings.largest_cancelled(static_cast<double>(theta * size), coarse ? 20 : 10, coarse ? 20 : 6);
+    weak[i] = couplings.largest_cancelled(std::abs(b(i, i)), static_cast<double>(theta * size), coarse ? 20 : 10, coarse ? 20 : 6);
     if (weak[i] >= 0) d[i] = of_signs;
   }
   if (sizes) *sizes = weak;

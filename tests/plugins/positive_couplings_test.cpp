@@ -58,8 +58,9 @@ TEST_P(PositiveCouplings, OfFlatElementsCostFewIterations)
 }
 
 // Rows with few positive couplings: those of coarse levels, where lines no longer match, and those beside a boundary at the short sides of
-// quadratic elements. Before such rows cancelled couplings, amgsa took 65, 94 and 41 iterations, amgclassical 19, 15 and 21. Bricks are
-// long on coarse levels, too: when the threshold was halved on each, amgsa took 21 iterations on a CPU and 18 on a GPU.
+// quadratic elements. Before such rows cancelled couplings, amgsa took 65, 94 and 41 iterations, amgclassical 19, 15 and 21. Of
+// discontinuous elements, smaller couplings come first. Bricks are long on coarse levels, too: when the threshold was halved on each, amgsa
+// took 21 iterations on a CPU and 18 on a GPU.
 TEST_P(PositiveCouplings, OfLongElementsCostFewIterations)
 {
   std::vector<double> layers(60, 1e-5);
@@ -69,9 +70,10 @@ TEST_P(PositiveCouplings, OfLongElementsCostFewIterations)
     Named of_elements;
     int most_of_amgsa, most_of_amgclassical;
   };
-  const Case cases[] = {{{"1 : 1000", rectangles({even(100, 1), 1}, {even(100, 0.001), 1})}, 21, 17},
-                        {{"quadratic, 1 : 100", rectangles({even(50, 1), 2}, {even(50, 0.01), 2})}, 19, 16},
-                        {{"a boundary layer", rectangles({even(200, 1), 1}, {layers, 1})}, 19, 15},
+  const Case cases[] = {{{"1 : 1000", rectangles(conforming(even(100, 1), 1), conforming(even(100, 0.001), 1))}, 21, 17},
+                        {{"quadratic, 1 : 100", rectangles(conforming(even(50, 1), 2), conforming(even(50, 0.01), 2))}, 19, 16},
+                        {{"a boundary layer", rectangles(conforming(even(200, 1), 1), conforming(layers, 1))}, 19, 15},
+                        {{"discontinuous, 1 : 20", rectangles(discontinuous(50, 0.02), discontinuous(50, 0.4))}, 21, 17},
                         {{"bricks 1 : 1 : 100", bricks(30, 1, 1, 100, 1, 0)}, 17, 15}};
   for (const auto &[of_elements, most_of_amgsa, most_of_amgclassical] : cases) {
     for (const Use &use : uses()) {

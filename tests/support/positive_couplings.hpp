@@ -35,37 +35,68 @@ inline HostCsr bricks(int n, double hx, double hy, double hz, double k, double m
   return make_csr(n * n * n, n * n * n, entries);
 }
 
-// The stiffness and mass of finite elements of degree 1 or 2 on a line with these lengths, without its ends
+// The stiffness and mass on a line
 struct LineOfElements {
-  int n;
+  int n = 0;
   std::map<std::pair<int, int>, double> stiffness, mass;
+};
 
-  LineOfElements(const std::vector<double> &lengths, int degree) : n(degree * static_cast<int>(lengths.size()) - 1)
-  {
-    const std::vector<double> K = degree == 1 ? std::vector<double>{1, -1, -1, 1} : std::vector<double>{7, -8, 1, -8, 16, -8, 1, -8, 7};
-    const std::vector<double> M = degree == 1 ? std::vector<double>{2, 1, 1, 2} : std::vector<double>{4, 2, -1, 2, 16, 2, -1, 2, 4};
-    const int nodes = degree + 1;
-    for (int e = 0; e < static_cast<int>(lengths.size()); e++) {
-      for (int k = 0; k < nodes * nodes; k++) {
-        const int i = degree * e + k / nodes - 1, j = degree * e + k % nodes - 1;
-        if (i < 0 || j < 0 || i >= n || j >= n) continue;
-        stiffness[{i, j}] += K[k] / lengths[e] / (degree == 1 ? 1 : 3);
-        mass[{i, j}] += M[k] * lengths[e] / (degree == 1 ? 6 : 30);
-      }
+// Of finite elements of degree 1 or 2 with these lengths, without the ends of the line
+inline LineOfElements conforming(const std::vector<double> &lengths, int degree)
+{
+  const std::vector<double> K = degree == 1 ? std::vector<double>{1, -1, -1, 1} : std::vector<double>{7, -8, 1, -8, 16, -8, 1, -8, 7};
+  const std::vector<double> M = degree == 1 ? std::vector<double>{2, 1, 1, 2} : std::vector<double>{4, 2, -1, 2, 16, 2, -1, 2, 4};
+  const int nodes = degree + 1;
+  LineOfElements line{degree * static_cast<int>(lengths.size()) - 1, {}, {}};
+  for (int e = 0; e < static_cast<int>(lengths.size()); e++) {
+    for (int k = 0; k < nodes * nodes; k++) {
+      const int i = degree * e + k / nodes - 1, j = degree * e + k % nodes - 1;
+      if (i < 0 || j < 0 || i >= line.n || j >= line.n) continue;
+      line.stiffness[{i, j}] += K[k] / lengths[e] / (degree == 1 ? 1 : 3);
+      line.mass[{i, j}] += M[k] * lengths[e] / (degree == 1 ? 6 : 30);
     }
   }
-};
+  return line;
+}
+
+// Of discontinuous linear elements of this length: the symmetric interior penalty method, with a penalty of 4 / length. Element e has the
+// unknowns 2 e and 2 e + 1 at its ends.
+inline LineOfElements discontinuous(int elements, double length)
+{
+  constexpr double penalty = 4;
+  LineOfElements line{2 * elements, {}, {}};
+  for (int e = 0; e < elements; e++) {
+    for (int k = 0; k < 4; k++) {
+      line.stiffness[{2 * e + k / 2, 2 * e + k % 2}] += (k / 2 == k % 2 ? 1 : -1) / length;
+      line.mass[{2 * e + k / 2, 2 * e + k % 2}] += (k / 2 == k % 2 ? 2 : 1) * length / 6;
+    }
+  }
+  for (int f = 0; f <= elements; f++) { // between elements f - 1 and f, of which one may be missing
+    const double jump[4] = {0, 1, -1, 0};
+    const double sides = f > 0 && f < elements ? 2 : 1, slope[4] = {-1 / sides, 1 / sides, -1 / sides, 1 / sides};
+    for (int k = 0; k < 16; k++) {
+      const int p = k / 4, q = k % 4, i = 2 * f - 2 + p, j = 2 * f - 2 + q;
+      if (i < 0 || j < 0 || i >= line.n || j >= line.n) continue;
+      line.stiffness[{i, j}] += (penalty * jump[p] * jump[q] - slope[p] * jump[q] - jump[p] * slope[q]) / length;
+    }
+  }
+  std::erase_if(line.stiffness, [](const auto &entry) { return entry.second == 0; });
+  return line;
+}
 
 // The stiffness of rectangles; unknowns of a line along y follow one another.
 inline HostCsr rectangles(const LineOfElements &x, const LineOfElements &y)
 {
   std::map<std::pair<int, int>, double> entries;
-  for (const auto &[along_x, m_x] : x.mass) {
-    for (const auto &[along_y, m_y] : y.mass) {
-      const int i = along_x.first * y.n + along_y.first, j = along_x.second * y.n + along_y.second;
-      entries[{i, j}] = x.stiffness.at(along_x) * m_y + m_x * y.stiffness.at(along_y);
+  const auto add = [&](const auto &of_x, const auto &of_y) {
+    for (const auto &[along_x, a] : of_x) {
+      for (const auto &[along_y, b] : of_y) {
+        entries[{along_x.first * y.n + along_y.first, along_x.second * y.n + along_y.second}] += a * b;
+      }
     }
-  }
+  };
+  add(x.stiffness, y.mass);
+  add(x.mass, y.stiffness);
   return make_csr(x.n * y.n, x.n * y.n, entries);
 }
 
@@ -123,8 +154,9 @@ struct OppositeCouplings {
     there.push_back(a_ii < 0 ? -a_ji : a_ji);
   }
   // The size up to which negative couplings are weak, where those up to `weak` are so anyway; -1: the row is not judged by signs.
+  // diagonal: |a_ii|, scaled as the couplings are.
   // Rows with P <= N / q are not, those with P <= N / sure only if their negative couplings are of two clearly different sizes.
-  double largest_cancelled(double weak, double q, double sure) const
+  double largest_cancelled(double diagonal, double weak, double q, double sure) const
   {
     double positive = 0, negative = 0, alone = 0; // alone: positive couplings whatever the opposite ones are
     std::vector<double> sizes;
@@ -144,12 +176,13 @@ struct OppositeCouplings {
     const bool two_sizes = least <= negative / sure;
     if (two_sizes && small > 1.25 * least) return -1;
     const auto last = std::upper_bound(sizes.begin(), sizes.end(), weak);
+    const double shadow = diagonal > 0 ? 1.1 * *std::max_element(here.begin(), here.end()) / diagonal * sizes.back() : 0;
     double smaller = std::accumulate(sizes.begin(), last, 0.0);
-    for (auto first = last; smaller <= least && first != sizes.end() && 1.1 * *first < sizes.back();) {
+    for (auto first = last; first != sizes.end() && 1.1 * *first < sizes.back();) {
       const double largest = 1.1 * *first;
       const auto next = std::upper_bound(first, sizes.end(), largest);
       const double same = std::accumulate(first, next, 0.0);
-      if (smaller + same / 2 > least) break;
+      if (smaller + same / 2 > least && !(*first <= shadow && same <= least)) break;
       weak = largest;
       smaller += same;
       first = next;
@@ -173,10 +206,8 @@ inline HostCsr beside(HostCsr A, const HostCsr &B)
 
 inline std::vector<Named> with_positive_couplings(int n = 6)
 {
-  return {{"flat bricks", bricks(n, 1, 1, 0.01, 1, 0)},
-          {"flat bricks, three edges", bricks(n, 1, 0.1, 0.01, 1, 0)},
-          {"mass", bricks(n, 1, 1, 1, 0, 1)},
-          {"a short time step", bricks(n, 1, 1, 1, 0.01, 1)},
-          {"a time step", bricks(n, 1, 1, 1, 0.2, 1)}};
+  return {{"flat bricks", bricks(n, 1, 1, 0.01, 1, 0)}, {"flat bricks, three edges", bricks(n, 1, 0.1, 0.01, 1, 0)},
+          {"mass", bricks(n, 1, 1, 1, 0, 1)},           {"a short time step", bricks(n, 1, 1, 1, 0.01, 1)},
+          {"a time step", bricks(n, 1, 1, 1, 0.2, 1)},  {"discontinuous, 1 : 20", rectangles(discontinuous(n, 1), discontinuous(n, 20))}};
 }
 } // namespace amgkit::test
