@@ -82,6 +82,7 @@ private:
 // What the steps of one level hand on.
 template <class Ex> struct Aggregated {
   DistMatrix<Ex> blocks; // the matrix of nodes, where these are blocks
+  NodeCouplings<Ex> along_constants;
   Strength<Ex> strength;
   NodeAggregates<Ex> aggregates;
   Tentative<Ex> tentative;
@@ -98,7 +99,9 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(near_null_space_of(ex, A, coordinates_, near_null_));
-    constant_ = near_null_.constant && finest.block_size == 1;
+    constants_ = 0;
+    if (finest.block_size > 1 || near_null_.m == 1)
+      PetscCall(count_constants(ex, finest.A.comm, finest.A.rows, finest.block_size, near_null_, &constants_));
     PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest.A.rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -211,7 +214,7 @@ private:
     // the finest level the rule gained nothing: with jumps of 1000, six grids of 48³ to 100³ took 125 iterations, and 124 without it.
     const double soft = coarse ? 1.0 / 64 : 0;
     const auto kind = parameters_.strength_type;
-    const bool cancel = parameters_.cancel_positive && constant_;
+    const bool cancel = parameters_.cancel_positive && constants_ > 0, by_nodes = cancel && fine.block_size > 1;
     const double theta = parameters_.threshold * std::pow(parameters_.threshold_scale, fine.number);
     const int reach = static_cast<int>(parameters_.mis_k) * (aggressive(fine) ? 2 : 1), bs = fine.block_size;
     DistMatrix<Ex> &nodes = bs > 1 ? level.blocks : fine.A;
@@ -220,11 +223,13 @@ private:
     PetscFunctionBegin;
     {
       const LogPhase logged(Phase::strength);
-      if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks));
+      const NodeVectors constants = coarse ? NodeVectors{constants_, near_null_.m, near_null_.B.data()} : NodeVectors{};
+      if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks, constants, by_nodes ? &level.along_constants : nullptr));
       // On all levels what the threshold says of symmetric rows on the finest, where |a_ij| <= m_i: a bound on m_j / m_i.
       const double least = kind == StrengthKind::relative ? parameters_.threshold * parameters_.threshold : 0;
       const SymmetricRule rule = {kind, theta, kept_share(fine) * theta, cancel, least, soft, coarse};
-      PetscCall(symmetric_strength(ex, nodes, rule, coarse ? &near_null_.B : nullptr, level.strength));
+      PetscCall(symmetric_strength(ex, nodes, rule, coarse && bs == 1 ? &near_null_.B : nullptr, level.strength,
+                                   by_nodes ? &level.along_constants : nullptr));
     }
     const DistGraph<Ex> graph = graph_of(nodes, level.strength.diag.data(), level.strength.offd.data());
     const LogPhase logged(Phase::coarsen);
@@ -284,7 +289,7 @@ private:
   SmoothedParameters parameters_;
   const Coordinates &coordinates_;
   NearNull<Ex> near_null_; // what the coarse levels represent exactly, before P is smoothed
-  bool constant_ = false;  // the block size is 1, and near_null_ the constant vector, a positive one on coarse levels
+  int constants_ = 0;      // near_null_ begins with the constants of so many components, those of the finest level's blocks; 0: it does not
   bool filter_pays_ = true;
 };
 } // namespace

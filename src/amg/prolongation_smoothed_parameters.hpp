@@ -34,8 +34,9 @@ struct SmoothedParameters {
             &cancel_positive, "N / 10, on coarse levels N / 20,",
             "If P is at most N / 6 on the finest level, this happens only in rows whose negative couplings are of two clearly different "
             "sizes. A coupling between two rows is weak if both cancel it. On coarse levels, couplings are scaled by the vector that "
-            "stands for the constant one there, but only to decide what cancels. The option has an effect only for matrices of block "
-            "size 1 to which no near-null vectors are attached."),
+            "stands for the constant one there, but only to decide what cancels. With block sizes above 1, the traces of the blocks decide "
+            "it. The option has an effect if the near-null space begins with the constants of the components, as rigid body modes do, or "
+            "for block size 1 is the constant vector."),
         {"mis_k", IntegerRange{&mis_k, 1, 4}, "Roots of aggregates lie more than this many couplings apart",
          "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates.",
          "Bell, Dalton, Olson 2012"},

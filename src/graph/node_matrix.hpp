@@ -2,11 +2,20 @@
 // bs I + bs - 1 form node I.
 #pragma once
 #include "dist/matrix.hpp"
+#include "graph/nodes.hpp"
+
+#include <type_traits>
 
 namespace amgkit
 {
 // nodes: the Frobenius norms of A's bs x bs blocks, positive on the diagonal, negative elsewhere, whole with range, ghosts and halo. A node
 // is a ghost where any of its unknowns is one. The norms of a block and of its transpose have the same bits, whichever rank has them.
 // bs divides every rank's rows, as PETSc demands of a Mat's block size. Collective.
-template <class Ex> PetscErrorCode condense(Ex &, const DistMatrix<Ex> &A, int bs, DistMatrix<Ex> &nodes);
+// c: if it is not nullptr, what nodes.hpp has for these vectors, of which those of the rank's rows are given.
+template <class Ex> struct NodeCouplings {
+  Array<double, Ex> diag, offd; // in the order of the nodes' entries
+};
+template <class Ex>
+PetscErrorCode condense(Ex &, DistMatrix<Ex> &A, int bs, DistMatrix<Ex> &nodes, const NodeVectors & = {},
+                        std::type_identity_t<NodeCouplings<Ex>> *c = nullptr);
 } // namespace amgkit

@@ -3,13 +3,32 @@
 #pragma once
 #include "sparse/rows/aggregation.hpp"
 
+#include <type_traits>
+
 namespace amgkit
 {
+// Vectors that say which couplings of nodes are of one sign: of blocks with B_I and B_J, the rows of `count` vectors,
+//   c_IJ = tr(B_I^T A_IJ B_J).
+// B[i * m + k] is row i of vector k. m = 0: vector k is 1 in the rows bs I + k and else 0, and c_IJ is the trace of A_IJ.
+struct NodeVectors {
+  int count = 0, m = 0;
+  const double *of_rows = nullptr, *of_columns = nullptr;
+};
+
 // The matrix of nodes: the Frobenius norms of A's bs x bs blocks, positive on the diagonal, negative elsewhere; bs divides A.rows. A's
-// entries are finite. A block has the bits of its transpose, and no square overflows or underflows.
-template <class Ex> PetscErrorCode condense_to_nodes(Ex &, CsrView<double> A, int bs, Csr<double, Ex> &nodes);
-// The same for columns that are ghosts, all of them off the diagonal: column g of A belongs to node[g], ascending, of so many.
-template <class Ex> PetscErrorCode condense_to_nodes(Ex &, CsrView<double> A, int bs, const int *node, int columns, Csr<double, Ex> &nodes);
+// entries are finite. A block has the bits of its transpose, and no square overflows or underflows. c: if it is not nullptr, the c_IJ, in
+// the order of the nodes' entries.
+template <class Ex>
+PetscErrorCode condense_to_nodes(Ex &, CsrView<double> A, int bs, Csr<double, Ex> &nodes, const NodeVectors & = {},
+                                 std::type_identity_t<Array<double, Ex>> *c = nullptr);
+// Columns that are ghosts, all of them off the diagonal: column g belongs to node[g], ascending, of so many, and is its component[g].
+struct GhostColumns {
+  const int *node, *component;
+  int nodes;
+};
+template <class Ex>
+PetscErrorCode condense_to_nodes(Ex &, CsrView<double> A, int bs, const GhostColumns &, Csr<double, Ex> &nodes, const NodeVectors & = {},
+                                 std::type_identity_t<Array<double, Ex>> *c = nullptr);
 
 // The aggregates of unknowns that belong to those of nodes.
 template <class Ex> PetscErrorCode expand_to_unknowns(Ex &, const Aggregation<Ex> &nodes, int bs, Aggregation<Ex> &unknowns);

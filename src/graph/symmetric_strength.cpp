@@ -6,10 +6,11 @@ namespace amgkit
 {
 template <class Ex>
 PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, const SymmetricRule &rule, const std::type_identity_t<Array<double, Ex>> *B,
-                                  Strength<Ex> &S)
+                                  Strength<Ex> &S, const std::type_identity_t<NodeCouplings<Ex>> *c)
 {
   Array<double, Ex> d, w, ghost_w, ghost_B;
   RowScales scales;
+  SignedValues by;
 
   PetscFunctionBegin;
   const bool cancel = rule.cancel_positive && rule.strong > 0;
@@ -29,15 +30,16 @@ PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, const SymmetricRule
     PetscCall(A.halo.exchange_into(ex, B->data(), ghost_B));
     scales = {B->data(), ghost_B.data()};
   }
-  PetscCall(strength_scales(ex, A.diag, A.offd, scales, rule, d.data(), w.data()));
+  if (cancel && c) by = {c->diag.data(), c->offd.data()};
+  PetscCall(strength_scales(ex, A.diag, A.offd, scales, by, rule, d.data(), w.data()));
   const double *own = d.data(), *own_w = w.data();
   if (cancel) PetscCall(A.halo.exchange_into(ex, own_w, ghost_w));
   HaloExchange<Ex> exchange(A.halo);
   PetscCall(exchange.begin(ex, own)); // while it travels, the own columns
-  PetscCall(mark_symmetric(ex, {A.diag, scales, own, own_w, own, own_w, true}, A.rows, nullptr, rule, S.diag.data()));
+  PetscCall(mark_symmetric(ex, {A.diag, scales, by.diag, own, own_w, own, own_w, true}, A.rows, nullptr, rule, S.diag.data()));
   PetscCall(exchange.end());
-  PetscCall(mark_symmetric(ex, {A.offd, scales, own, own_w, A.halo.template ghost<double>(), ghost_w.data(), false}, A.boundary.size(),
-                           A.boundary.data(), rule, S.offd.data()));
+  PetscCall(mark_symmetric(ex, {A.offd, scales, by.offd, own, own_w, A.halo.template ghost<double>(), ghost_w.data(), false},
+                           A.boundary.size(), A.boundary.data(), rule, S.offd.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,6 +14,11 @@ AMGKIT_FN inline double geometric_mean(double x, double y)
   const double product = x * y;
   return product > 1e-290 && product < 1e300 ? sqrt(product) : sqrt(x) * sqrt(y);
 }
+CsrView<double> with_values(CsrView<double> A, const double *val)
+{
+  if (val) A.val = val;
+  return A;
+}
 // Whether rows i and j both make a_ij weak; w of each
 AMGKIT_FN inline bool is_cancelled(double b_ij, double w_i, double w_j)
 {
@@ -23,36 +28,42 @@ AMGKIT_FN inline bool is_cancelled(double b_ij, double w_i, double w_j)
 } // namespace
 
 template <class Ex>
-PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> offd, RowScales B, const SymmetricRule &rule, double *d,
-                               double *w)
+PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> offd, RowScales B, const SignedValues &by,
+                               const SymmetricRule &rule, double *d, double *w)
 {
+  const CsrView<double> signs = with_values(diag, by.diag), ghost_signs = with_values(offd, by.offd);
+  const bool apart = B.of_rows || by.diag;
+
   const bool relative = rule.kind == StrengthKind::relative;
   const double theta = rule.strong;
   const SignLimits limits = SignLimits::of_amgsa(rule.coarse);
   return for_rows(ex, diag.rows, diag.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
     const Segment own = entries_of(diag, i), other = entries_of(offd, i);
-    const auto couplings = [&](const RowScales &by) {
+    const auto couplings = [&](const auto &of_own, const auto &of_ghost) {
       RowCouplings row;
       for (int k : team.share(own.begin, own.end)) {
-        const double a_ij = by.scaled(diag.val[k], i, diag.col[k]);
         if (diag.col[k] == i)
-          row.a_ii = a_ij;
+          row.a_ii = of_own(k);
         else
-          row.take(a_ij);
+          row.take(of_own(k));
       }
-      for (int k : team.share(other.begin, other.end)) row.take(by.scaled_ghost(offd.val[k], i, offd.col[k]));
+      for (int k : team.share(other.begin, other.end)) row.take(of_ghost(k));
       row.gather(team);
       return row;
     };
+    const auto scaled_own = [&](int k) { return B.scaled(signs.val[k], i, diag.col[k]); };
+    const auto scaled_ghost = [&](int k) { return B.scaled_ghost(ghost_signs.val[k], i, offd.col[k]); };
     const auto each = [&](const auto &f) {
-      for (int k : team.share(own.begin, own.end)) f(B.scaled(diag.val[k], i, diag.col[k]), k);
-      for (int k : team.share(other.begin, other.end)) f(B.scaled_ghost(offd.val[k], i, offd.col[k]), -1);
+      for (int k : team.share(own.begin, own.end)) f(scaled_own(k), k);
+      for (int k : team.share(other.begin, other.end)) f(scaled_ghost(k), -1);
     };
-    const RowCouplings row = couplings({}), scaled = B.of_rows ? couplings(B) : row;
+    const RowCouplings row = couplings([&](int k) { return copysign(diag.val[k], signs.val[k]); },
+                                       [&](int k) { return copysign(offd.val[k], ghost_signs.val[k]); });
+    const RowCouplings scaled = apart ? couplings(scaled_own, scaled_ghost) : row;
     const double by_sign = relative ? row.largest_negative() : fabs(row.a_ii), by_size = relative ? row.largest() : by_sign;
     const double weak = theta * (relative ? scaled.largest_negative() : fabs(scaled.a_ii));
-    const Cancellation<decltype(each)> signs{scaled, diag, each, limits};
-    const double cancelled = w ? signs.largest_size(team, static_cast<int>(i), weak) : -1;
+    const Cancellation<decltype(each)> rule_of_signs{scaled, signs, each, limits};
+    const double cancelled = w ? rule_of_signs.largest_size(team, static_cast<int>(i), weak) : -1;
     team.once([&] {
       d[i] = cancelled < 0 ? by_size : by_sign;
       if (w) w[i] = cancelled < 0 ? 0 : row.a_ii < 0 ? -cancelled : cancelled;

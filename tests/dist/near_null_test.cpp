@@ -355,6 +355,45 @@ TYPED_TEST(NearNullTest, TooManyVectorsAreAnError)
   expect_error(this->ex, more, {}, PETSC_ERR_SUP, {"33 vectors", "at most 32"});
 }
 
+// Rigid body modes begin with translations, and so do the constants of components; the vectors that attach() makes do not. On a rank
+// without rows there is nothing to compare.
+TYPED_TEST(NearNullTest, KnowsConstantsThatComeFirst)
+{
+  const auto count = [&](const Nodes &nodes, NearNull<TypeParam> &space) {
+    int constants = -1;
+    EXPECT_EQ(static_cast<int>(
+                  count_constants(this->ex, PETSC_COMM_WORLD, nodes.count * nodes.bs, static_cast<int>(nodes.bs), space, &constants)),
+              0);
+    return constants;
+  };
+  const auto multiply = [&](NearNull<TypeParam> &space, double factor, std::int64_t entries) {
+    std::vector<double> B;
+    OK(download(this->ex, space.B.data(), space.B.size(), B));
+    for (std::int64_t at = 0; at < entries; at++) B[at] *= factor;
+    OK(upload(this->ex, B, space.B));
+  };
+  for (const int bs : {2, 3}) {
+    for (const bool located : {false, true}) {
+      Nodes nodes(bs);
+      NearNull<TypeParam> space;
+      OK(nodes.create(TypeParam::on_device));
+      OK(near_null_space_of(this->ex, nodes.A, located ? nodes.coordinates(bs) : Coordinates{}, space));
+      EXPECT_EQ(count(nodes, space), bs);
+      multiply(space, -0.1, space.B.size());
+      EXPECT_EQ(count(nodes, space), bs);
+      // other constants than elsewhere, or in one row
+      if (rank_of_world() + 1 == size_of_world()) multiply(space, 2, size_of_world() > 2 ? space.B.size() : 1);
+      EXPECT_EQ(count(nodes, space), 0);
+    }
+  }
+  Nodes nodes(2);
+  NearNull<TypeParam> space;
+  OK(nodes.create(TypeParam::on_device));
+  OK(nodes.attach(2, false, true));
+  OK(near_null_space_of(this->ex, nodes.A, {}, space));
+  EXPECT_EQ(count(nodes, space), 0);
+}
+
 TEST(NearNullFailure, EveryAllocationMayFailOnOneRank)
 {
   Nodes nodes(3);

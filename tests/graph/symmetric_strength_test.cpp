@@ -69,14 +69,23 @@ Marks strong_entries(const HostCsr &A, StrengthKind kind, long double theta, boo
   return marks;
 }
 
-// All ranks' marks, in the order of A's entries; each rank's are its rows'.
+template <class Ex> PetscErrorCode copy_values(Ex &ex, const CsrView<double> &A, Array<double, Ex> &to)
+{
+  PetscFunctionBegin;
+  PetscCall(to.allocate(ex, A.nnz));
+  PetscCall(memory_copy(ex, to.data(), A.val, to.bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// All ranks' marks, in the order of A's entries; each rank's are its rows'. along: the couplings along vectors, if they are not A's.
 template <class Ex>
 PetscErrorCode all_marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all,
-                            const Exponents &exponents = {})
+                            const Exponents &exponents = {}, const HostCsr *along = nullptr)
 {
-  DistributedGraph<Ex> problem;
+  DistributedGraph<Ex> problem, of_couplings;
   Strength<Ex> S;
   Array<double, Ex> B;
+  NodeCouplings<Ex> c;
   std::vector<double> own_B;
   std::vector<int> ptr(1, 0), ghost_ptr(1, 0), col, ghost_col;
   std::vector<unsigned char> mark, ghost_mark;
@@ -88,7 +97,12 @@ PetscErrorCode all_marks_of(Ex &ex, const HostCsr &A, const SymmetricRule &rule,
     for (int i = 0; i < M.rows; i++) own_B.push_back(std::ldexp(1, exponents(static_cast<int>(M.range.first()) + i)));
     PetscCall(upload(ex, own_B, B));
   }
-  PetscCall(symmetric_strength(ex, problem.A, rule, exponents ? &B : nullptr, S));
+  if (along) {
+    PetscCall(of_couplings.create(ex, *along, local_rows));
+    PetscCall(copy_values(ex, of_couplings.A.diag, c.diag));
+    PetscCall(copy_values(ex, of_couplings.A.offd, c.offd));
+  }
+  PetscCall(symmetric_strength(ex, problem.A, rule, exponents ? &B : nullptr, S, along ? &c : nullptr));
   if (M.diag.nnz > 0) PetscCall(download(ex, M.diag.view().ptr, M.rows + 1, ptr));
   if (M.offd.nnz > 0) PetscCall(download(ex, M.offd.ptr, M.rows + 1, ghost_ptr));
   PetscCall(download(ex, M.diag.view().col, M.diag.nnz, col));
@@ -374,6 +388,42 @@ TYPED_TEST(SymmetricStrength, WhatCancelsIsJudgedByTheBasis)
         EXPECT_EQ(marks, strong_entries(of_elements.A, kind, 0.1, cancel, true, exponents)) << of_elements.name;
         EXPECT_TRUE(cancel || marks == without) << of_elements.name;
         differ += marks != without;
+      }
+    }
+  }
+  EXPECT_GT(differ, 0);
+}
+
+namespace
+{
+// The marks of a matrix of nodes with the sizes of A's entries, and with A's entries as the couplings along vectors
+template <class Ex> PetscErrorCode marks_by_couplings(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all)
+{
+  HostCsr sizes = A;
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) sizes.val[k] = A.col[k] == i ? std::abs(A.val[k]) : -std::abs(A.val[k]);
+  }
+  return all_marks_of(ex, sizes, rule, local_rows, all, {}, &A);
+}
+} // namespace
+
+// Of nodes, the couplings along vectors have the signs. Where they also have the sizes, the marks are those of a scalar matrix.
+TYPED_TEST(SymmetricStrength, WhatCancelsIsJudgedByCouplingsAlongVectors)
+{
+  int differ = 0;
+  std::vector<Named> matrices = with_positive_couplings();
+  for (const int positive : {5, 10, 20}) matrices.push_back({"random signs", random_signs(80, 20, positive)});
+  for (const auto &[name, A] : matrices) {
+    for (const StrengthKind kind : kinds) {
+      for (const auto &[cancel, coarse] : {std::pair(false, false), {true, false}, {true, true}}) {
+        const SymmetricRule rule = {kind, 0.1, 0.1, cancel, 0, 0, coarse};
+        for (const PetscInt local_rows : layouts(A.rows)) {
+          Marks marks, expected;
+          OK(marks_by_couplings(this->ex, A, rule, local_rows, marks));
+          OK(all_marks_of(this->ex, A, rule, local_rows, expected));
+          EXPECT_EQ(marks, expected) << name << cancel << coarse;
+          differ += cancel && marks != strong_entries(A, kind, 0.1);
+        }
       }
     }
   }

@@ -100,6 +100,27 @@ inline HostCsr rectangles(const LineOfElements &x, const LineOfElements &y)
   return make_csr(x.n * y.n, x.n * y.n, entries);
 }
 
+// Plane strain on n x n rectangles of 1 : length with bilinear elements, E = 1, Poisson's ratio 0.3, two unknowns a node, zero on all
+// sides.
+inline HostCsr elasticity_of_rectangles(int n, double length)
+{
+  constexpr double nu = 0.3, mu = 1 / (2 * (1 + nu)), lambda = nu / ((1 + nu) * (1 - 2 * nu));
+  const LineOfElements x = conforming(std::vector<double>(n, 1), 1), y = conforming(std::vector<double>(n, length), 1);
+  std::map<std::pair<int, int>, double> entries;
+  for (const auto &[i, m_x] : x.mass) {
+    for (const auto &[j, m_y] : y.mass) {
+      // the integrals of a shape function's derivative times another one
+      const double along_x = (i.first - i.second) / 2.0, along_y = (j.first - j.second) / 2.0;
+      const double xx = x.stiffness.at(i) * m_y, yy = m_x * y.stiffness.at(j), xy = -along_x * along_y;
+      const int row = 2 * (i.first * y.n + j.first), column = 2 * (i.second * y.n + j.second);
+      entries[{row, column}] = (lambda + 2 * mu) * xx + mu * yy;
+      entries[{row + 1, column + 1}] = mu * xx + (lambda + 2 * mu) * yy;
+      entries[{row, column + 1}] = entries[{row + 1, column}] = (lambda + mu) * xy;
+    }
+  }
+  return make_csr(2 * x.n * y.n, 2 * x.n * y.n, entries);
+}
+
 // A random graph whose couplings have sizes in (1, spread], and whose row sums are 1; so many in a hundred are positive. It may be
 // indefinite.
 inline HostCsr random_signs(int n, double spread, int positive)

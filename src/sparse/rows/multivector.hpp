@@ -15,6 +15,10 @@ template <class Ex> PetscErrorCode sum_of_vectors(Ex &, std::int64_t n, int m, i
 // m = bs: vector k is 1 in the rows bs I + k, else 0.
 template <class Ex> PetscErrorCode constants_of_components(Ex &, std::int64_t n, int bs, double *B);
 
+// *same: of B's first bs vectors, all nodes of bs rows have what the first one has, but for rounding. n > 0. Waits.
+inline constexpr double same_constant = 1e-12;
+template <class Ex> PetscErrorCode repeats_first_node(Ex &, std::int64_t n, int bs, int m, const double *B, bool *same);
+
 // The displacements that deform nothing of nodes with `dim` rows each, at x[dim I], ...: dim translations; then r = x turned,
 // dim = 2, m = 3: (-y, x); dim = 3, m = 6: e_x × r = (0, -z, y), e_y × r = (z, 0, -x), e_z × r = (-y, x, 0).
 template <class Ex> PetscErrorCode rigid_body_modes(Ex &, std::int64_t nodes, int dim, const double *x, double *B);

@@ -1,6 +1,8 @@
 #include "base/parallel.hpp"
 #include "sparse/rows/multivector.hpp"
 
+#include <cmath>
+
 namespace amgkit
 {
 namespace
@@ -38,6 +40,23 @@ template <class Ex> PetscErrorCode constants_of_components(Ex &ex, std::int64_t 
   return for_each(ex, n * bs, [=] AMGKIT_FN(std::int64_t at) { B[at] = at / bs % bs == at % bs; });
 }
 
+template <class Ex> PetscErrorCode repeats_first_node(Ex &ex, std::int64_t n, int bs, int m, const double *B, bool *same)
+{
+  int others = 0;
+
+  PetscFunctionBegin;
+  PetscCall(reduce<int>(
+      ex, n * bs,
+      [=] AMGKIT_FN(std::int64_t at) {
+        const std::int64_t i = at / bs, k = at % bs;
+        const double x = B[i * m + k], first = B[i % bs * m + k];
+        return fabs(x - first) <= same_constant * fabs(first) ? 0 : 1;
+      },
+      0, Or{}, &others));
+  *same = others == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex> PetscErrorCode rigid_body_modes(Ex &ex, std::int64_t nodes, int dim, const double *x, double *B)
 {
   const int m = dim == 2 ? 3 : 6;
@@ -60,6 +79,7 @@ AMGKIT_INSTANTIATE(set_vector)
 AMGKIT_INSTANTIATE(get_vector)
 AMGKIT_INSTANTIATE(sum_of_vectors)
 AMGKIT_INSTANTIATE(constants_of_components)
+AMGKIT_INSTANTIATE(repeats_first_node)
 AMGKIT_INSTANTIATE(rigid_body_modes)
 AMGKIT_INSTANTIATE(first_not_finite)
 } // namespace amgkit
