@@ -23,9 +23,9 @@
 // b_ij = a_ij (B_i B_j): the columns of a tentative prolongator have norm 1, so B_i is larger where aggregates are, and couplings that
 // cancel have a sum of 0 in the b_ij, not in the a_ij. With B, rectangles of 1 : 1000 (360,000 unknowns) took 30 iterations, without it 97.
 //
-// A matrix of nodes has norms of blocks, which have no signs. What cancels is then judged by c_IJ = tr(B_I^T A_IJ B_J), with the columns of B
-// that stand for the constants of the components; on the finest level this is the trace of A_IJ. Elasticity of rectangles of 1 : 20 (20,000
-// unknowns) so takes 18 iterations in place of 136, of 1 : 100 19 in place of 247.
+// A matrix of nodes has norms of blocks, which have no signs. What cancels is then judged by c_IJ = tr(B_I^T A_IJ B_J), with the columns of
+// B that stand for the constants of the components; on the finest level this is the trace of A_IJ. Elasticity of rectangles of 1 : 20
+// (20,000 unknowns) so takes 18 iterations in place of 136, of 1 : 100 19 in place of 247.
 #pragma once
 #include "dist/matrix.hpp"
 #include "graph/node_matrix.hpp"
