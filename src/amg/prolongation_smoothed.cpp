@@ -99,9 +99,7 @@ public:
   {
     PetscFunctionBegin;
     PetscCall(near_null_space_of(ex, A, coordinates_, near_null_));
-    constants_ = 0;
-    if (finest.block_size > 1 || near_null_.m == 1)
-      PetscCall(count_constants(ex, finest.A.comm, finest.A.rows, finest.block_size, near_null_, &constants_));
+    PetscCall(look_for_constants(ex, finest));
     PetscCall(attempt(finest.A.comm, [&] { return set_smooth_vector(ex, finest.A.rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -195,6 +193,19 @@ private:
     return rule;
   }
 
+  // Collective. A scalar system with more vectors than the constant one is left out: its coarse nodes have other blocks than it.
+  PetscErrorCode look_for_constants(Ex &ex, const Level<Ex> &finest)
+  {
+    const int bs = finest.block_size;
+
+    PetscFunctionBegin;
+    constants_ = bs == 1 && near_null_.constant ? 1 : 0;
+    constant_size_ = 1;
+    if (!parameters_.cancel_positive || constants_ > 0 || (bs == 1 && near_null_.m > 1)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(count_constants(ex, finest.A.comm, finest.A.rows, bs, near_null_, &constants_, &constant_size_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   // Local. The sum of all vectors: of constants 1; of a near-null space that is A's null space, one of its vectors, on all levels the same.
   PetscErrorCode set_smooth_vector(Ex &ex, int rows)
   {
@@ -214,8 +225,8 @@ private:
     // the finest level the rule gained nothing: with jumps of 1000, six grids of 48³ to 100³ took 125 iterations, and 124 without it.
     const double soft = coarse ? 1.0 / 64 : 0;
     const auto kind = parameters_.strength_type;
-    const bool cancel = parameters_.cancel_positive && constants_ > 0, by_nodes = cancel && fine.block_size > 1;
     const double theta = parameters_.threshold * std::pow(parameters_.threshold_scale, fine.number);
+    const bool cancel = parameters_.cancel_positive && constants_ > 0 && theta > 0, by_nodes = cancel && fine.block_size > 1;
     const int reach = static_cast<int>(parameters_.mis_k) * (aggressive(fine) ? 2 : 1), bs = fine.block_size;
     DistMatrix<Ex> &nodes = bs > 1 ? level.blocks : fine.A;
     Array<unsigned char, Ex> root;
@@ -223,7 +234,7 @@ private:
     PetscFunctionBegin;
     {
       const LogPhase logged(Phase::strength);
-      const NodeVectors constants = coarse ? NodeVectors{constants_, near_null_.m, near_null_.B.data()} : NodeVectors{};
+      const NodeVectors constants = coarse ? NodeVectors{constants_, near_null_.m, 1 / constant_size_, near_null_.B.data()} : NodeVectors{};
       if (bs > 1) PetscCall(condense(ex, fine.A, bs, level.blocks, constants, by_nodes ? &level.along_constants : nullptr));
       // On all levels what the threshold says of symmetric rows on the finest, where |a_ij| <= m_i: a bound on m_j / m_i.
       const double least = kind == StrengthKind::relative ? parameters_.threshold * parameters_.threshold : 0;
@@ -288,8 +299,9 @@ private:
 
   SmoothedParameters parameters_;
   const Coordinates &coordinates_;
-  NearNull<Ex> near_null_; // what the coarse levels represent exactly, before P is smoothed
-  int constants_ = 0;      // near_null_ begins with the constants of so many components, those of the finest level's blocks; 0: it does not
+  NearNull<Ex> near_null_;   // what the coarse levels represent exactly, before P is smoothed
+  int constants_ = 0;        // near_null_ begins with the constants of so many components, the finest level's; 0: what cancels is not known
+  double constant_size_ = 1; // of their entries that are not 0
   bool filter_pays_ = true;
 };
 } // namespace

@@ -221,14 +221,16 @@ template <class Ex> PetscErrorCode near_null_space_of(Ex &ex, Mat A, const Coord
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode count_constants(Ex &ex, MPI_Comm comm, std::int64_t rows, int bs, const NearNull<Ex> &space, int *count)
+template <class Ex>
+PetscErrorCode count_constants(Ex &ex, MPI_Comm comm, std::int64_t rows, int bs, const NearNull<Ex> &space, int *count, double *size)
 {
-  const auto size = static_cast<std::size_t>(bs);
+  const auto vectors = static_cast<std::size_t>(bs);
   // The largest of the constants and of their negatives on any rank, and 1 if some rank's vectors are none
-  std::vector<double> ends(2 * size + 1, -HUGE_VAL);
+  std::vector<double> ends(2 * vectors + 1, -HUGE_VAL);
 
   PetscFunctionBegin;
   *count = 0;
+  *size = 1;
   if (space.m < bs) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(comm, [&] {
     std::vector<double> first; // what the vectors are in the first node
@@ -237,20 +239,22 @@ template <class Ex> PetscErrorCode count_constants(Ex &ex, MPI_Comm comm, std::i
     if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(download(ex, space.B.data(), std::int64_t{bs} * space.m, first));
     PetscCall(repeats_first_node(ex, rows, bs, space.m, space.B.data(), &same));
-    for (std::size_t at = 0; at < size * size; at++) {
-      const std::size_t p = at / size, k = at % size;
-      const double x = first[p * static_cast<std::size_t>(space.m) + k];
-      same = same && (x != 0) == (p == k);
-      if (p == k) ends[k] = x;
-      if (p == k) ends[size + k] = -x;
+    for (std::size_t p = 0; p < vectors; p++) {
+      for (std::size_t k = 0; k < vectors; k++) same = same && (first[p * static_cast<std::size_t>(space.m) + k] != 0) == (p == k);
+      ends[p] = first[p * static_cast<std::size_t>(space.m) + p];
+      ends[vectors + p] = -ends[p];
     }
     ends.back() = same ? 0 : 1;
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends.data(), static_cast<int>(ends.size()), MPI_DOUBLE, MPI_MAX, comm));
-  bool all_same = ends.back() <= 0;
-  for (std::size_t k = 0; k < size; k++) all_same = all_same && ends[k] + ends[size + k] <= same_constant * std::abs(ends[k]);
+  bool all_same = ends.back() == 0; // no rank has rows: -infinity
+  for (std::size_t k = 0; k < vectors; k++) {
+    const double tolerance = same_constant * std::abs(ends[0]);
+    all_same = all_same && ends[k] + ends[vectors + k] <= tolerance && std::abs(std::abs(ends[k]) - std::abs(ends[0])) <= tolerance;
+  }
   if (all_same) *count = bs;
+  if (all_same) *size = std::abs(ends[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

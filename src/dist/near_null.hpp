@@ -37,7 +37,8 @@ PetscErrorCode near_null_space_of_field(Mat A, DM dm, MatNullSpace *out);
 // is not asked. All that is as PCGAMG has it. Errors, the same on every rank: vectors or coordinates of another length than the matrix's,
 // entries that are not finite, too many vectors.
 template <class Ex> PetscErrorCode near_null_space_of(Ex &, Mat A, const Coordinates &, NearNull<Ex> &);
-// Collective. *count: bs if the first bs vectors are constants of the components, vector k the same number in the rows bs I + k of all
-// ranks and 0 in all others, as translations are; else 0.
-template <class Ex> PetscErrorCode count_constants(Ex &, MPI_Comm, std::int64_t rows, int bs, const NearNull<Ex> &, int *count);
+// Collective. *count: bs if the first bs vectors are constants of the components, as translations are: vector k is the same number in all
+// rows bs I + k, and 0 in all others, and this number has the same size for all k, *size. Else *count is 0.
+template <class Ex>
+PetscErrorCode count_constants(Ex &, MPI_Comm, std::int64_t rows, int bs, const NearNull<Ex> &, int *count, double *size);
 } // namespace amgkit

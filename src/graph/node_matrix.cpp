@@ -16,13 +16,14 @@ template <class Ex> PetscErrorCode vectors_of_ghosts(Ex &ex, DistMatrix<Ex> &A, 
   Array<double, Ex> x;
 
   PetscFunctionBegin;
+  if (!A.halo.active()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
     PetscCall(ghost_B.allocate(ex, ghosts * B.m));
-    if (A.halo.active()) PetscCall(x.allocate(ex, A.rows));
+    PetscCall(x.allocate(ex, A.rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  for (int k = 0; k < B.count && A.halo.active(); k++) {
+  for (int k = 0; k < B.count; k++) {
     PetscCall(get_vector(ex, A.rows, B.m, k, B.of_rows, x.data()));
     PetscCall(A.halo.exchange(ex, static_cast<const double *>(x.data())));
     PetscCall(set_vector(ex, ghosts, A.halo.template ghost<double>(), B.m, k, ghost_B.data()));
@@ -48,8 +49,9 @@ PetscErrorCode condense_blocks(Ex &ex, const DistMatrix<Ex> &A, int bs, const No
   PetscCall(upload(ex, place, node));
   PetscCall(upload(ex, component_of, component));
   const GhostColumns columns = {node.data(), component.data(), static_cast<int>(nodes.ghosts.size())};
-  PetscCall(condense_to_nodes(ex, A.diag, bs, nodes.own_diag, {B.count, B.m, B.of_rows, B.of_rows}, c ? &c->diag : nullptr));
-  PetscCall(condense_to_nodes(ex, ghost_block(A), bs, columns, nodes.own_offd, {B.count, B.m, B.of_rows, ghost_B}, c ? &c->offd : nullptr));
+  PetscCall(condense_to_nodes(ex, A.diag, bs, nodes.own_diag, {B.count, B.m, B.scale, B.of_rows, B.of_rows}, c ? &c->diag : nullptr));
+  PetscCall(condense_to_nodes(ex, ghost_block(A), bs, columns, nodes.own_offd, {B.count, B.m, B.scale, B.of_rows, ghost_B},
+                              c ? &c->offd : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

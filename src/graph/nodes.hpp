@@ -7,11 +7,13 @@
 
 namespace amgkit
 {
-// Vectors that say which couplings of nodes are of one sign: of blocks with B_I and B_J, the rows of `count` vectors,
-//   c_IJ = tr(B_I^T A_IJ B_J).
-// B[i * m + k] is row i of vector k. m = 0: vector k is 1 in the rows bs I + k and else 0, and c_IJ is the trace of A_IJ.
+// Vectors that say which couplings of nodes are of one sign: with B_I and B_J, what the first `count` of m vectors have in the two nodes,
+//   c_IJ = scale^2 tr(B_I^T A_IJ B_J).
+// of_rows[i * m + k] is row i of vector k, and so it is with A's columns. m = 0: vector k is 1 in the rows bs I + k and else 0, and c_IJ is
+// the trace of A_IJ. c_IJ has the bits of c_JI where A is symmetric. It is 0 if a term is above 1e300 or all are 0.
 struct NodeVectors {
   int count = 0, m = 0;
+  double scale = 1;
   const double *of_rows = nullptr, *of_columns = nullptr;
 };
 

@@ -34,7 +34,7 @@ template <class Visit> AMGKIT_FN double root_of_squares(double unit, Visit visit
   return sqrt(static_cast<double>(sum) / unit) * power_of_two(half) * power_of_two(other);
 }
 
-// c_IJ, in the order of p; where there are vectors, of terms that are added as integers, as the squares are. It has the bits of c_JI then.
+// c_IJ: a trace in the order of p; else its terms are added as integers, as the squares are.
 template <class Visit> AMGKIT_FN double coupling_along(const NodeVectors &B, std::int64_t first_row, double unit, Visit visit)
 {
   double largest = 0, trace = 0;
@@ -45,11 +45,13 @@ template <class Visit> AMGKIT_FN double coupling_along(const NodeVectors &B, std
   }
   const auto term = [&](double a, int p, std::int64_t j) {
     double product = 0;
-    for (int k = 0; k < B.count; k++) product += B.of_rows[(first_row + p) * B.m + k] * B.of_columns[j * B.m + k];
+    for (int k = 0; k < B.count; k++) {
+      product += (B.scale * B.of_rows[(first_row + p) * B.m + k]) * (B.scale * B.of_columns[j * B.m + k]);
+    }
     return a * product;
   };
   visit([&](double a, int p, std::int64_t j, int) { largest = fmax(largest, fabs(term(a, p, j))); });
-  if (largest == 0) return 0;
+  if (!(largest > 0 && largest <= 1e300)) return 0;
   visit([&](double a, int p, std::int64_t j, int) { sum += static_cast<std::int64_t>(term(a, p, j) / largest * unit); });
   return static_cast<double>(sum) / unit * largest;
 }

@@ -13,9 +13,9 @@
 //
 // Smaller couplings of the unknown's own line may come first and use up P. In discontinuous linear elements, for example, an unknown's
 // couplings in its line are -20 and -3.3, those to the next line -10 and -1.7, and the positive one, again of the mass matrix, is 13.3,
-// half the diagonal entry: what it cancels is half as large as a coupling in the line, its shadow. So sizes of up to the largest positive
-// coupling over the diagonal entry, times the largest negative one, are cancelled as well where they alone sum to at most P. In conforming
-// linear elements, these are at most a quarter of the largest one.
+// half the diagonal entry: what it cancels is half as large as a coupling in the line, its shadow. So sizes that go together are cancelled
+// as well where they are at most shadows, up to a tenth, and alone sum to at most P. A shadow is the largest positive coupling over the
+// diagonal entry, times the largest negative one. In conforming linear elements, it is at most a quarter of the latter.
 //
 // On the finest level q = 10. Long elements couple the unknowns of a line across them. Rows beside a boundary at their short sides have
 // P = N / 5, and those of quadratic elements N / 9. With a smaller q, the outermost lines would be aggregated with the next ones.

@@ -32,8 +32,7 @@ PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> off
                                const SymmetricRule &rule, double *d, double *w)
 {
   const CsrView<double> signs = with_values(diag, by.diag), ghost_signs = with_values(offd, by.offd);
-  const bool apart = B.of_rows || by.diag;
-
+  const bool apart = B.of_rows || by.diag || by.offd;
   const bool relative = rule.kind == StrengthKind::relative;
   const double theta = rule.strong;
   const SignLimits limits = SignLimits::of_amgsa(rule.coarse);

@@ -290,18 +290,19 @@ TYPED_TEST(SymmetricStrength, WhatCancelsIsJudgedByTheBasis)
 
 namespace
 {
-// The marks of a matrix of nodes with the sizes of A's entries, and with A's entries as the couplings along vectors
+// The marks of a matrix of nodes with the sizes of A's entries, and with 1/32 of A's entries as the couplings along vectors
 template <class Ex> PetscErrorCode marks_by_couplings(Ex &ex, const HostCsr &A, const SymmetricRule &rule, PetscInt local_rows, Marks &all)
 {
-  HostCsr sizes = A;
+  HostCsr sizes = A, along = A;
+  for (double &value : along.val) value /= 32;
   for (int i = 0; i < A.rows; i++) {
     for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) sizes.val[k] = A.col[k] == i ? std::abs(A.val[k]) : -std::abs(A.val[k]);
   }
-  return all_marks_of(ex, sizes, rule, local_rows, all, {}, &A);
+  return all_marks_of(ex, sizes, rule, local_rows, all, {}, &along);
 }
 } // namespace
 
-// Of nodes, the couplings along vectors have the signs. Where they also have the sizes, the marks are those of a scalar matrix.
+// Of nodes, the couplings along vectors have the signs. Where they also have the ratios, the marks are those of a scalar matrix.
 TYPED_TEST(SymmetricStrength, WhatCancelsIsJudgedByCouplingsAlongVectors)
 {
   int differ = 0;
