@@ -222,6 +222,20 @@ template <class Ex> PetscErrorCode near_null_space_of(Ex &ex, Mat A, const Coord
 }
 
 template <class Ex>
+PetscErrorCode exchange_vectors(Ex &ex, DistMatrix<Ex> &A, int m, int count, const double *B, double *x, double *ghost_B)
+{
+  const auto ghosts = static_cast<std::int64_t>(A.ghosts.size());
+
+  PetscFunctionBegin;
+  for (int k = 0; k < count && A.halo.active(); k++) {
+    PetscCall(get_vector(ex, A.rows, m, k, B, x));
+    PetscCall(A.halo.exchange(ex, static_cast<const double *>(x)));
+    PetscCall(set_vector(ex, ghosts, A.halo.template ghost<double>(), m, k, ghost_B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Ex>
 PetscErrorCode count_constants(Ex &ex, MPI_Comm comm, std::int64_t rows, int bs, const NearNull<Ex> &space, int *count, double *size)
 {
   const auto vectors = static_cast<std::size_t>(bs);
@@ -259,6 +273,7 @@ PetscErrorCode count_constants(Ex &ex, MPI_Comm comm, std::int64_t rows, int bs,
 }
 
 AMGKIT_INSTANTIATE(smooth_vector_of)
+AMGKIT_INSTANTIATE(exchange_vectors)
 AMGKIT_INSTANTIATE(count_constants)
 AMGKIT_INSTANTIATE(near_null_space_of)
 } // namespace amgkit

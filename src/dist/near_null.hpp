@@ -1,6 +1,6 @@
 // What the user's matrix says of the errors that a smoother leaves.
 #pragma once
-#include "base/array.hpp"
+#include "dist/matrix.hpp"
 
 #include <petscdm.h>
 #include <vector>
@@ -37,6 +37,9 @@ PetscErrorCode near_null_space_of_field(Mat A, DM dm, MatNullSpace *out);
 // is not asked. All that is as PCGAMG has it. Errors, the same on every rank: vectors or coordinates of another length than the matrix's,
 // entries that are not finite, too many vectors.
 template <class Ex> PetscErrorCode near_null_space_of(Ex &, Mat A, const Coordinates &, NearNull<Ex> &);
+// Collective. ghost_B <- what the first `count` of m vectors have in A's ghosts, B being those of the rank's rows, side by side as in
+// NearNull; x: room for A.rows numbers. Nothing happens where no rank has ghosts.
+template <class Ex> PetscErrorCode exchange_vectors(Ex &, DistMatrix<Ex> &A, int m, int count, const double *B, double *x, double *ghost_B);
 // Collective. *count: bs if the first bs vectors are constants of the components, as translations are: vector k is the same number in all
 // rows bs I + k, and 0 in all others, and this number has the same size for all k, *size. Else *count is 0.
 template <class Ex>

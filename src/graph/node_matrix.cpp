@@ -1,9 +1,10 @@
 #include "graph/node_matrix.hpp"
 
 #include "dist/attempt.hpp"
+#include "dist/near_null.hpp"
 #include "graph/coarse_blocks.hpp"
 #include "graph/nodes.hpp"
-#include "sparse/rows/multivector.hpp"
+#include "graph/strength.hpp"
 
 namespace amgkit
 {
@@ -12,22 +13,17 @@ namespace
 // Collective: the vectors' rows of the ghosts
 template <class Ex> PetscErrorCode vectors_of_ghosts(Ex &ex, DistMatrix<Ex> &A, const NodeVectors &B, Array<double, Ex> &ghost_B)
 {
-  const auto ghosts = static_cast<std::int64_t>(A.ghosts.size());
   Array<double, Ex> x;
 
   PetscFunctionBegin;
   if (!A.halo.active()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
-    PetscCall(ghost_B.allocate(ex, ghosts * B.m));
+    PetscCall(ghost_B.allocate(ex, static_cast<std::int64_t>(A.ghosts.size()) * B.m));
     PetscCall(x.allocate(ex, A.rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  for (int k = 0; k < B.count; k++) {
-    PetscCall(get_vector(ex, A.rows, B.m, k, B.of_rows, x.data()));
-    PetscCall(A.halo.exchange(ex, static_cast<const double *>(x.data())));
-    PetscCall(set_vector(ex, ghosts, A.halo.template ghost<double>(), B.m, k, ghost_B.data()));
-  }
+  PetscCall(exchange_vectors(ex, A, B.m, B.count, B.of_rows, x.data(), ghost_B.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -36,7 +32,7 @@ template <class Ex>
 PetscErrorCode condense_blocks(Ex &ex, const DistMatrix<Ex> &A, int bs, const NodeVectors &B, const double *ghost_B, DistMatrix<Ex> &nodes,
                                NodeCouplings<Ex> *c)
 {
-  std::vector<int> place, component_of; // of a ghost's node among the ghosts; of the ghost in its node
+  std::vector<int> place; // of a ghost's node among the ghosts
   Array<int, Ex> node, component;
 
   PetscFunctionBegin;
@@ -44,10 +40,9 @@ PetscErrorCode condense_blocks(Ex &ex, const DistMatrix<Ex> &A, int bs, const No
   for (const PetscInt unknown : A.ghosts) {
     if (nodes.ghosts.empty() || nodes.ghosts.back() != unknown / bs) nodes.ghosts.push_back(unknown / bs);
     place.push_back(static_cast<int>(nodes.ghosts.size()) - 1);
-    component_of.push_back(static_cast<int>(unknown % bs));
   }
   PetscCall(upload(ex, place, node));
-  PetscCall(upload(ex, component_of, component));
+  PetscCall(unknowns_of_blocks(ex, A.ghosts, bs, component));
   const GhostColumns columns = {node.data(), component.data(), static_cast<int>(nodes.ghosts.size())};
   PetscCall(condense_to_nodes(ex, A.diag, bs, nodes.own_diag, {B.count, B.m, B.scale, B.of_rows, B.of_rows}, c ? &c->diag : nullptr));
   PetscCall(condense_to_nodes(ex, ghost_block(A), bs, columns, nodes.own_offd, {B.count, B.m, B.scale, B.of_rows, ghost_B},

@@ -1,7 +1,7 @@
 #include "graph/smoothed_prolongator.hpp"
 
 #include "dist/attempt.hpp"
-#include "sparse/rows/multivector.hpp"
+#include "dist/near_null.hpp"
 #include "sparse/rows/rearrange.hpp"
 #include "sparse/rows/rows.hpp"
 
@@ -133,11 +133,7 @@ template <class Ex> PetscErrorCode SmoothedProlongator<Ex>::keep_near_null(Ex &e
     PetscCall(memory_copy(ex, near_null_.data(), strong.near_null->data(), near_null_.bytes()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  for (int k = 0; k < bs_ && A.halo.active(); k++) {
-    PetscCall(get_vector(ex, A.rows, bs_, k, near_null_.data(), x.data()));
-    PetscCall(A.halo.exchange(ex, static_cast<const double *>(x.data())));
-    PetscCall(set_vector(ex, ghosts, A.halo.template ghost<double>(), bs_, k, ghost_near_null_.data()));
-  }
+  PetscCall(exchange_vectors(ex, A, bs_, bs_, near_null_.data(), x.data(), ghost_near_null_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
