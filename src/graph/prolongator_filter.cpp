@@ -50,13 +50,21 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Local: what is large, and so many of its entries, if the rule asks.
+template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::mark(Ex &ex, const CoarseBlocks<Ex> &P, std::int64_t *kept)
+{
+  PetscFunctionBegin;
+  PetscCall(mark_large_blocks(ex, rows_of(P, B_, ghost_B_), rule_, keep_));
+  if (rule_.least_share > 0) PetscCall(count_kept(ex, keep_, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Local: what stays.
 template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::choose(Ex &ex, const CoarseBlocks<Ex> &P)
 {
   const FilterRows rows = rows_of(P, B_, ghost_B_);
 
   PetscFunctionBegin;
-  PetscCall(mark_large_blocks(ex, rows, rule_, keep_));
   PetscCall(keep_uncorrectable(ex, rows, rule_.m, keep_));
   PetscCall(select_entries(ex, rows.diag, keep_.diag.data(), 1, {}, chosen_.diag));
   PetscCall(select_entries(ex, rows.offd, keep_.offd.data(), 1, {}, chosen_.offd));
@@ -77,21 +85,34 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::make(Ex &ex, const Coa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Collective: pays_, if so many of the rank's entries stay.
+template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::judge(MPI_Comm comm, std::int64_t kept)
+{
+  std::array<double, 2> entries = {static_cast<double>(kept), static_cast<double>(keep_.diag.size() + keep_.offd.size())};
+
+  PetscFunctionBegin;
+  if (rule_.least_share > 0) {
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, entries.data(), 2, MPI_DOUBLE, MPI_SUM, comm));
+    pays_ = entries[0] <= (1 - rule_.least_share) * entries[1];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Ex>
 PetscErrorCode ProlongatorFilter<Ex>::create(Ex &ex, MPI_Comm comm, const CoarseBlocks<Ex> &P, const double *B_c, const FilterRule &rule,
                                              CoarseBlocks<Ex> &F)
 {
-  std::array<double, 2> entries; // that stay, and all
+  std::int64_t kept = 0;
 
   PetscFunctionBegin;
   rule_ = rule;
   PetscCall(attempt(comm, [&] { return begin(ex, P, B_c); }));
   PetscCall(fetch(ex, comm, P));
+  PetscCall(attempt(comm, [&] { return mark(ex, P, &kept); }));
+  PetscCall(judge(comm, kept)); // rows that cannot be corrected would keep more
+  if (!pays_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(comm, [&] { return choose(ex, P); }));
-  entries = {static_cast<double>(chosen_.diag.at.size() + chosen_.offd.at.size()),
-             static_cast<double>(keep_.diag.size() + keep_.offd.size())};
-  if (rule.least_share > 0) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, entries.data(), 2, MPI_DOUBLE, MPI_SUM, comm));
-  pays_ = entries[0] <= (1 - rule.least_share) * entries[1];
+  PetscCall(judge(comm, chosen_.diag.at.size() + chosen_.offd.at.size()));
   if (pays_) PetscCall(attempt(comm, [&] { return make(ex, P, F); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,7 +37,9 @@ public:
 private:
   PetscErrorCode begin(Ex &, const CoarseBlocks<Ex> &P, const double *B_c);
   PetscErrorCode fetch(Ex &, MPI_Comm, const CoarseBlocks<Ex> &P);
+  PetscErrorCode mark(Ex &, const CoarseBlocks<Ex> &P, std::int64_t *kept);
   PetscErrorCode choose(Ex &, const CoarseBlocks<Ex> &P);
+  PetscErrorCode judge(MPI_Comm, std::int64_t kept);
   PetscErrorCode make(Ex &, const CoarseBlocks<Ex> &P, CoarseBlocks<Ex> &F);
 
   FilterRule rule_;
@@ -55,6 +57,8 @@ struct FilterRows {
 };
 // keep[k] <- 0 for the entries of small blocks, else 1
 template <class Ex> PetscErrorCode mark_large_blocks(Ex &, const FilterRows &, const FilterRule &, Strength<Ex> &keep);
+// *kept <- how many of the marks are 1. Waits.
+template <class Ex> PetscErrorCode count_kept(Ex &, const Strength<Ex> &keep, std::int64_t *kept);
 // keep[k] <- 1 in rows that cannot be corrected
 template <class Ex> PetscErrorCode keep_uncorrectable(Ex &, const FilterRows &, int m, Strength<Ex> &keep);
 // F's values
