@@ -9,7 +9,7 @@ namespace amgkit
 struct SmoothedParameters {
   StrengthKind strength_type = StrengthKind::relative;
   PetscReal threshold = 0.25, threshold_scale = 1;
-  PetscInt mis_k = 2, aggressive_coarsening = 0;
+  PetscInt mis_k = 2, aggressive_coarsening = 1, aggressive_mis_k = 0;
   PetscInt agg_nsmooths = 1;
   PetscBool cancel_positive = PETSC_TRUE, lump_weak = PETSC_TRUE;
   PetscReal lump_below = -1;
@@ -40,8 +40,12 @@ struct SmoothedParameters {
         {"mis_k", IntegerRange{&mis_k, 1, 4}, "Roots of aggregates lie more than this many couplings apart",
          "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates.",
          "Bell, Dalton, Olson 2012"},
-        {"aggressive_coarsening", IntegerRange{&aggressive_coarsening, 0, 100},
-         "Number of finest levels on which roots lie more than 2 mis_k couplings apart", "", "PETSc PCGAMG"},
+        {"aggressive_coarsening", IntegerRange{&aggressive_coarsening, 0, 100}, "Number of finest levels with larger aggregates",
+         "On these levels aggressive_mis_k takes the place of mis_k.", "PETSc PCGAMG"},
+        {"aggressive_mis_k", IntegerRange{&aggressive_mis_k, 0, 8}, "What mis_k is on aggressive levels; 0: mis_k + 1 in 3D, else mis_k",
+         "A mesh counts as 3D if two strong couplings lead to more than three times as many nodes as one does, the node itself included. "
+         "It is mis_k if agg_nsmooths is 0, too. -ksp_view shows it.",
+         "PETSc PCGAMG"},
         {"agg_nsmooths", IntegerRange{&agg_nsmooths, 0, 10}, "Number of smoothing steps for the prolongator; 0 means plain aggregation", "",
          "PETSc PCGAMG"},
         {"lump_weak", Flag{&lump_weak}, "Smooth the prolongator with a matrix whose weak couplings are lumped into the diagonal",

@@ -19,9 +19,13 @@ template <class Ex> struct Vertices {
   std::vector<Array<VertexWord, Ex>> reach; // reach[r]: the largest words after r + 1 rounds; for k = 1, the words before the round
   Array<int, Ex> list;                      // the undecided ones
   std::int64_t left = 0;                    // of them
-  Array<int, Ex> seen;                      // for k = 2, those whose reach the undecided ones of any rank may read, once these are few
-  std::int64_t in_sight = 0;                // of them
-  bool few = false;
+  // seen[r]: those whose reach[r] the undecided ones of any rank may read, directly or by reaches of later rounds
+  struct Seen {
+    Array<int, Ex> list;
+    std::int64_t count = 0;
+    bool few = false; // else all vertices count as seen
+  };
+  std::vector<Seen> seen;
 
   // Local. Later lists need no more memory than the first.
   PetscErrorCode create(Ex &ex, const DistGraph<Ex> &G, int k, PetscInt first, Array<unsigned char, Ex> &root)
@@ -30,7 +34,8 @@ template <class Ex> struct Vertices {
 
     PetscFunctionBegin;
     PetscCall(allocate_each(ex, n, root, list, word));
-    if (k == 2) PetscCall(seen.allocate(ex, n));
+    seen.resize(static_cast<std::size_t>(k - 1));
+    for (Seen &of_round : seen) PetscCall(of_round.list.allocate(ex, n));
     PetscCall(words_of_vertices(ex, G.diag, G.offd, first, word.data()));
     reach.resize(static_cast<std::size_t>(std::max(k - 1, 1)));
     for (Array<VertexWord, Ex> &largest : reach) {
@@ -41,16 +46,22 @@ template <class Ex> struct Vertices {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Local. flags: memory for one a vertex
-  PetscErrorCode count(Ex &ex, const DistGraph<Ex> &G, int k, unsigned char *flags)
+  PetscErrorCode count(Ex &ex, const DistGraph<Ex> &G, unsigned char *flags)
   {
     const auto rows = static_cast<double>(G.diag.rows);
+    const int *readers = list.data();
 
     PetscFunctionBegin;
     if (left == 0) PetscFunctionReturn(PETSC_SUCCESS); // seen, where there is one, has nothing but vertices that are sent
     PetscCall(undecided_vertices(ex, G.diag.rows, word.data(), list.data(), &left));
-    if (k != 2 || static_cast<double>(left) * (1 + G.diag.average()) > rows) PetscFunctionReturn(PETSC_SUCCESS);
-    few = true;
-    PetscCall(vertices_seen(ex, left, list.data(), G.diag, G.halo->sent_rows(), flags, seen.data(), &in_sight));
+    std::int64_t reading = left;
+    for (auto of_round = seen.rbegin(); of_round != seen.rend(); ++of_round) {
+      of_round->few = static_cast<double>(reading) * (1 + G.diag.average()) <= rows;
+      if (!of_round->few) break;
+      PetscCall(vertices_seen(ex, reading, readers, G.diag, G.halo->sent_rows(), flags, of_round->list.data(), &of_round->count));
+      readers = of_round->list.data();
+      reading = of_round->count;
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Collective
@@ -70,7 +81,9 @@ template <class Ex> struct Vertices {
         PetscCall(decide_vertices(ex, left, list.data(), G.diag, G.offd, from, ghost, word.data()));
       } else {
         VertexWord *largest = reach[static_cast<std::size_t>(round)].data();
-        PetscCall(widen_reach(ex, few ? in_sight : G.diag.rows, few ? seen.data() : nullptr, G.diag, G.offd, from, ghost, largest));
+        const Seen &now = seen[static_cast<std::size_t>(round)];
+        const std::int64_t n = now.few ? now.count : G.diag.rows;
+        PetscCall(widen_reach(ex, n, now.few ? now.list.data() : nullptr, G.diag, G.offd, from, ghost, largest));
         from = largest;
       }
     }
@@ -108,10 +121,10 @@ template <class Ex> PetscErrorCode mis(Ex &ex, const DistGraph<Ex> &G, int k, Ar
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT64_T, MPI_SUM, G.comm));
     if (left == 0) break;
     for (int step = 0; step < steps_a_count; step++) {
-      if (step == steps_a_count / 2 && vertices.left >= many_vertices) PetscCall(vertices.count(ex, G, k, root.data()));
+      if (step == steps_a_count / 2 && vertices.left >= many_vertices) PetscCall(vertices.count(ex, G, root.data()));
       PetscCall(vertices.step(ex, G, k));
     }
-    PetscCall(vertices.count(ex, G, k, root.data()));
+    PetscCall(vertices.count(ex, G, root.data()));
   }
   PetscCall(roots_of_words(ex, G.diag.rows, vertices.word.data(), root.data()));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,5 @@
 // MIS(k) (Bell, Dalton, Olson 2012): vertices of a distributed graph of which none reaches another in k steps, and one of which every other
-// vertex reaches: the roots of aggregates. k = 2 is the usual one; 2 k, which is MIS(k) of the graph's square, serves aggressive coarsening
-// without a square. The steps below take max(k - 1, 1) keys a vertex.
+// vertex reaches: the roots of aggregates. The steps below take max(k - 1, 1) keys a vertex.
 //
 // Every vertex is undecided, a root or out. Keys (state, hash(i), i), i the global index, are compared lexicographically, root > undecided
 // > out. A vertex's reach is what k steps or fewer along edges lead to, itself included. Vertices with S_i empty are out from the
@@ -17,8 +16,8 @@
 // told apart. For a 7-point grid with n vertices a round over all reads 28 n bytes of columns, 7 n of marks, 4 n of row pointers and 8 n of
 // words, and writes 8 n: 55 n, 0.44 GB for 200^3. The last round of a step is over the undecided vertices, the others leave out vertices
 // whose largest key cannot change any more, at 8 bytes each. For 200^3 and k = 2 the 16 steps come to 4.5 n vertices in the first rounds
-// and 2.6 n in the second ones. Where k = 2 and few are undecided, the first rounds are over these and what their edges lead to alone:
-// nobody reads the reach of the others any more. 7 % are undecided after four steps, and 29 % are seen by them.
+// and 2.6 n in the second ones. Where few are undecided, the rounds before the last are over those alone whose words the undecided ones
+// still read, directly or in later rounds. With k = 2, 7 % are undecided after four steps, and these read the words of 29 %.
 #pragma once
 #include "graph/dist_graph.hpp"
 

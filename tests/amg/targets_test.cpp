@@ -40,12 +40,13 @@ void solve(const Target &target, const std::string &options, PetscInt *iteration
 
 // A GPU's own choice of levels takes less time, and more iterations, on small grids.
 const std::string k_cycle = "-pc_amgmatching_kcycle_levels 3", four_rows = "-pc_amgmatching_matching_steps 2 " + k_cycle;
-const std::string smoothed_aggregation = "-pc_type amgsa";
+const std::string smoothed_aggregation = "-pc_type amgsa",
+                  mis_2_on_all_levels = smoothed_aggregation + " -pc_amgsa_aggressive_coarsening 0";
 
 // The gate counts with these and with the defaults alone.
 void expect_targets(const std::vector<Target> &targets, const std::string &options)
 {
-  const bool in_gate = options.empty() || options == four_rows || options == k_cycle || options == smoothed_aggregation;
+  const bool in_gate = options.empty() || options == four_rows || options == k_cycle || options.find(smoothed_aggregation) == 0;
   if (!in_gate && !full_run()) GTEST_SKIP() << "part of the full run";
   if (size_of_world() > 1) GTEST_SKIP() << "the figures are those of one process";
   if (!count_on_large_grids()) GTEST_SKIP() << "other builds count these iterations";
@@ -104,7 +105,10 @@ TEST(Targets, Defaults)
 }
 
 // 21 where coarse levels couple soft nodes to stiff ones, 20 where they lump all weak couplings
-TEST(Targets, SmoothedAggregation) { expect_targets({{SYSTEM_7, 64, 15}, {SYSTEM_JUMP, 64, 17}}, smoothed_aggregation); }
+TEST(Targets, SmoothedAggregation) { expect_targets({{SYSTEM_7, 64, 15}, {SYSTEM_JUMP, 64, 17}}, mis_2_on_all_levels); }
+
+// The defaults, which take a fifth to a quarter less time
+TEST(Targets, SmoothedAggregationByDefault) { expect_targets({{SYSTEM_7, 64, 16}, {SYSTEM_JUMP, 64, 20}}, smoothed_aggregation); }
 
 // Notay's choice: within the iterations without a bound where coefficients jump
 TEST(Targets, KCycleByQuality)

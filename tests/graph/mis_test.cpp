@@ -250,6 +250,8 @@ TYPED_TEST(Mis, RepeatsItself)
   OK(problem.mark_couplings(this->ex));
   OK(flags_of(this->ex, problem.G, roots(this->ex, 2), first));
   EXPECT_EQ(first, greedy(neighbours_of(A), 2));
+  OK(flags_of(this->ex, problem.G, roots(this->ex, 3), all));
+  EXPECT_EQ(all, greedy(neighbours_of(A), 3));
   for (int run = 0; run < 5; run++) {
     OK(flags_of(this->ex, problem.G, roots(this->ex, 2), all));
     ASSERT_EQ(all, first);
@@ -268,6 +270,6 @@ TEST(MisFailure, EveryAllocationMayFailOnOneRank)
     Array<unsigned char, Debug> root;
     more = failing.run(ex, [&] { return mis(ex, problem.G, 3, root); });
   }
-  EXPECT_EQ(failing.failures(), 5); // root, list, words and two reaches
+  EXPECT_EQ(failing.failures(), 7); // root, list, words, two reaches and two lists of those that are seen
 }
 } // namespace amgkit::test

@@ -37,10 +37,10 @@ std::string settings(unsigned seed, Method method)
   static const Choices of_smoothed = {
       {"strength_type relative", "strength_type symmetric"},
       {"threshold 0", "threshold 0.08", "threshold 0.25", "threshold 1", "threshold_scale 0", "threshold_scale 0.5"},
-      {"agg_nsmooths 0", "agg_nsmooths 1", "agg_nsmooths 2", "aggressive_coarsening 1"},
+      {"agg_nsmooths 0", "agg_nsmooths 1", "agg_nsmooths 2", "aggressive_coarsening 0"},
       {"prolongator_filter 0", "prolongator_filter 0.1", "prolongator_filter 1"},
       {"lump_weak true", "lump_weak false", "lump_below 0", "lump_below 0.2", "lump_below 1"},
-      {"mis_k 2", "mis_k 1", "mis_k 3", "mis_k 1 -pc_amgmatching_aggressive_coarsening 2"}};
+      {"mis_k 2", "mis_k 1", "mis_k 3", "aggressive_mis_k 1", "mis_k 1 -pc_amgmatching_aggressive_coarsening 2"}};
   const Choices &own = method == Method::matching ? of_matching : method == Method::classical ? of_classical : of_smoothed;
   Choices choices = shared;
   for (const auto &choice : own) choices.push_back(choice);

@@ -21,7 +21,9 @@ const std::string gamg =
 const std::string ours = "-pc_type amgsa -pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0 -pc_amgsa_lump_weak 0 "
                          "-pc_amgsa_coarse_eq_limit 50 -pc_amgsa_smoother chebyshev -pc_amgsa_prolongator_filter 0 "
 #if PETSC_VERSION_GE(3, 19, 0) // see tests/petsc/CMakeLists.txt
-                         "-pc_amgsa_mis_k 1 -pc_amgsa_aggressive_coarsening 1 "
+                         "-pc_amgsa_mis_k 1 -pc_amgsa_aggressive_mis_k 2 "
+#else
+                         "-pc_amgsa_aggressive_coarsening 0 "
 #endif
     ;
 
