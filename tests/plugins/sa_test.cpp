@@ -77,7 +77,8 @@ TEST_F(Smoothed, AnyNumberOfRanksGivesTheSame)
 {
   for (System system : systems) {
     for (const char *own : {"", " -pc_amgsa_aggressive_mis_k 4 -pc_amgsa_agg_nsmooths 2", " -pc_amgsa_prolongator_filter 0.0731",
-                            " -pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0.03 -pc_amgsa_lump_weak 0", " -pc_amgsa_mis_k 1"}) {
+                            " -pc_amgsa_strength_type symmetric -pc_amgsa_threshold 0.03 -pc_amgsa_lump_weak 0",
+                            " -pc_amgsa_mis_k 1 -pc_amgsa_aggressive_mis_k 2"}) {
       const std::string options = cg + " -pc_amgsa_coarse_eq_limit 20" + own, name = SystemNames[system] + std::string(own);
       OwnedMat A[2];
       OwnedPC pc[2];
