@@ -9,7 +9,7 @@ namespace amgkit
 {
 template <class Ex> PetscErrorCode ball_growth(Ex &ex, const DistGraph<Ex> &G, double *growth)
 {
-  const std::int64_t n = std::min(G.diag.rows, 1024);
+  const std::int64_t n = std::min(G.diag.rows, 512);
   std::array<std::int64_t, 3> sums = {}; // balls, vertices of the first ones, marks of the second ones
 
   PetscFunctionBegin;

@@ -8,7 +8,7 @@
 
 namespace amgkit
 {
-// *growth <- vertices of second balls by those of first balls, over up to 1024 vertices of each rank whose neighbours are all the rank's
+// *growth <- vertices of second balls by those of first balls, over up to 512 vertices of each rank whose neighbours are all the rank's
 // own; 0 if there is none. Vertices without neighbours do not count. A second ball is counted by the hashes of its vertices (linear
 // counting, Whang, Vander-Zanden, Taylor 1990), so that one of 2000 vertices and more is only estimated. The same in every space.
 // Collective.

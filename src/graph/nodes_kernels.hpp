@@ -22,7 +22,7 @@ template <class Visit> AMGKIT_FN double root_of_squares(double unit, Visit visit
   double largest = 0;
   int exponent = 0;
   std::uint64_t sum = 0;
-  visit([&](double a, int, std::int64_t, int) { largest = fmax(largest, fabs(a)); });
+  visit([&](double a, int, std::int64_t, int) { largest = Max{}(largest, fabs(a)); });
   if (largest == 0) return 0;
   frexp(largest, &exponent);
   const int half = exponent / 2, other = exponent - half; // 2^-exponent alone may be too large for double
@@ -50,7 +50,7 @@ template <class Visit> AMGKIT_FN double coupling_along(const NodeVectors &B, std
     }
     return a * product;
   };
-  visit([&](double a, int p, std::int64_t j, int) { largest = fmax(largest, fabs(term(a, p, j))); });
+  visit([&](double a, int p, std::int64_t j, int) { largest = Max{}(largest, fabs(term(a, p, j))); });
   if (!(largest > 0 && largest <= 1e300)) return 0;
   visit([&](double a, int p, std::int64_t j, int) { sum += static_cast<std::int64_t>(term(a, p, j) / largest * unit); });
   return static_cast<double>(sum) / unit * largest;

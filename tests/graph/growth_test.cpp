@@ -44,11 +44,11 @@ double by_all_balls(const Neighbours &S, const RankRanges &range)
 }
 } // namespace
 
-// Up to 1024 vertices a rank all count. A ball that has two vertices with the same mark is estimated.
+// Up to 512 vertices a rank all count. A ball that has two vertices with the same mark is estimated.
 TYPED_TEST(Growth, IsTheFormula)
 {
   for (const HostCsr &A : {grid7(1000, 1, 1), grid7(32, 31, 1), grid7(11, 10, 9), grid27(9), random_graph(800, 2400, 3),
-                           random_graph(900, 500, 4), random_graph(700, 2000, 5, false)}) {
+                           random_graph(500, 300, 4), random_graph(450, 1300, 5, false)}) {
     const Neighbours S = neighbours_of(A);
     for (const PetscInt local_rows : layouts(A.rows)) {
       RankRanges range;
