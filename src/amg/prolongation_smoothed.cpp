@@ -190,8 +190,7 @@ public:
 private:
   // Collective: the k of MIS(k) for the roots. Interpolation smoothed by one step is best with aggregates of three nodes in each direction,
   // 27 in 3D. MIS(2) leaves 10 to 20 nodes with 7-point grids and tetrahedra, and 9 in 2D. So an aggressive level takes one step more in 3D
-  // only: setups take a fifth less time there, and solves as long as before with a fifth more iterations. In 2D they gain half as much and
-  // solves lose a tenth.
+  // only. On a core, setups take a fifth less time there and solves 4 % more. In 2D it would be an eighth and a tenth.
   PetscErrorCode choose_roots(Ex &ex, const Level<Ex> &level, const DistGraph<Ex> &graph, RootDistance *roots) const
   {
     constexpr double growth_in_2d = 3; // or less

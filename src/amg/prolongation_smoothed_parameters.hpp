@@ -38,13 +38,14 @@ struct SmoothedParameters {
             "it. The option has an effect if the near-null space begins with the constants of the components, as rigid body modes do, or "
             "for block size 1 is the constant vector."),
         {"mis_k", IntegerRange{&mis_k, 1, 4}, "Roots of aggregates lie more than this many couplings apart",
-         "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates.",
+         "Whatever lies within this distance of a root joins an aggregate. The value 1 gives small aggregates. On aggressive levels, "
+         "aggressive_mis_k takes its place.",
          "Bell, Dalton, Olson 2012"},
         {"aggressive_coarsening", IntegerRange{&aggressive_coarsening, 0, 100}, "Number of finest levels with larger aggregates",
-         "On these levels aggressive_mis_k takes the place of mis_k.", "PETSc PCGAMG"},
+         "On these levels, aggressive_mis_k takes the place of mis_k.", "PETSc PCGAMG"},
         {"aggressive_mis_k", IntegerRange{&aggressive_mis_k, 0, 8}, "What mis_k is on aggressive levels; 0: mis_k + 1 in 3D, else mis_k",
-         "A mesh counts as 3D if two strong couplings lead to more than three times as many nodes as one does, the node itself included. "
-         "It is mis_k if agg_nsmooths is 0, too. -ksp_view shows it.",
+         "With 0, a mesh counts as 3D if, on average, more than three times as many nodes lie within two strong couplings of a node as "
+         "within one. -ksp_view shows this ratio. Without smoothing (agg_nsmooths 0), 0 always means mis_k.",
          "PETSc PCGAMG"},
         {"agg_nsmooths", IntegerRange{&agg_nsmooths, 0, 10}, "Number of smoothing steps for the prolongator; 0 means plain aggregation", "",
          "PETSc PCGAMG"},

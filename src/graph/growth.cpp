@@ -2,14 +2,18 @@
 
 #include "dist/attempt.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace amgkit
 {
 template <class Ex> PetscErrorCode ball_growth(Ex &ex, const DistGraph<Ex> &G, double *growth)
 {
-  const std::int64_t n = std::min(G.diag.rows, 512);
+  constexpr double most_entries = 4e6; // of neighbours' rows, n d^2 for rows of d entries
+  const double d = 1 + G.diag.average();
+  const auto few = static_cast<std::int64_t>(std::clamp(most_entries / (d * d), 16.0, 512.0)), n = std::min<std::int64_t>(G.diag.rows, few);
   std::array<std::int64_t, 3> sums = {}; // balls, vertices of the first ones, marks of the second ones
 
   PetscFunctionBegin;

@@ -38,7 +38,7 @@ template <class Ex> PetscErrorCode count_balls(Ex &ex, const EdgesView &diag, co
     for (int k : team.share(own.begin, own.end)) first += D.is_edge(k) ? 1 : 0;
     for (int w : team.share(0, marks_of_ball / 32)) marks.bits[w] = 0;
     first = team.sum(first);
-    if (team.any(leaves) || first == 0) {
+    if (team.any(leaves) || first == 0 || first > most_neighbours) {
       team.once([&] { counts[t] = {0, 0}; });
       return;
     }
@@ -49,10 +49,10 @@ template <class Ex> PetscErrorCode count_balls(Ex &ex, const EdgesView &diag, co
       const int j = D.col[k];
       const Segment near = entries_of(D, j), far = entries_of(O, j);
       team.once([&] { marks.set(j); });
-      for (int l : team.share(near.begin, near.end)) {
+      for (int l : team.share(near.begin, Min{}(near.end, near.begin + marks_of_ball))) {
         if (D.is_edge(l)) marks.set(D.col[l]);
       }
-      for (int l : team.share(far.begin, far.end)) {
+      for (int l : team.share(far.begin, Min{}(far.end, far.begin + marks_of_ball))) {
         if (O.is_edge(l)) marks.set(D.rows + O.col[l]);
       }
     }

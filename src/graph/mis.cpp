@@ -52,7 +52,7 @@ template <class Ex> struct Vertices {
     const int *readers = list.data();
 
     PetscFunctionBegin;
-    if (left == 0) PetscFunctionReturn(PETSC_SUCCESS); // seen, where there is one, has nothing but vertices that are sent
+    if (left == 0) PetscFunctionReturn(PETSC_SUCCESS); // the last lists have what other ranks still read
     PetscCall(undecided_vertices(ex, G.diag.rows, word.data(), list.data(), &left));
     std::int64_t reading = left;
     for (auto of_round = seen.rbegin(); of_round != seen.rend(); ++of_round) {

@@ -50,7 +50,7 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Local: what is large, and so many of its entries, if the rule asks.
+// Local: marks the large blocks and, if the rule has a least share, counts their entries.
 template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::mark(Ex &ex, const CoarseBlocks<Ex> &P, std::int64_t *kept)
 {
   PetscFunctionBegin;
@@ -85,7 +85,7 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::make(Ex &ex, const Coa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Collective: pays_, if so many of the rank's entries stay.
+// Collective: pays_ <- whether the least share goes if so many of the rank's entries stay.
 template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::judge(MPI_Comm comm, std::int64_t kept)
 {
   std::array<double, 2> entries = {static_cast<double>(kept), static_cast<double>(keep_.diag.size() + keep_.offd.size())};
@@ -109,7 +109,7 @@ PetscErrorCode ProlongatorFilter<Ex>::create(Ex &ex, MPI_Comm comm, const Coarse
   PetscCall(attempt(comm, [&] { return begin(ex, P, B_c); }));
   PetscCall(fetch(ex, comm, P));
   PetscCall(attempt(comm, [&] { return mark(ex, P, &kept); }));
-  PetscCall(judge(comm, kept)); // rows that cannot be corrected would keep more
+  PetscCall(judge(comm, kept)); // at most as many will go: rows that cannot be corrected keep theirs
   if (!pays_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(attempt(comm, [&] { return choose(ex, P); }));
   PetscCall(judge(comm, chosen_.diag.at.size() + chosen_.offd.at.size()));

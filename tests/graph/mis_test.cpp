@@ -241,6 +241,17 @@ TYPED_TEST(Mis, APathOfFallingKeysEnds)
   EXPECT_EQ(all, expected);
 }
 
+// Ranks have few vertices with neighbours of others, so that soon few vertices are seen in every round.
+TYPED_TEST(Mis, IsGreedyOnLadders)
+{
+  const Neighbours S = ladder(4000);
+  for (const int k : {1, 2, 3, 5}) {
+    Flags all;
+    flags_everywhere(this->ex, matrix_of(S), roots(this->ex, k), all);
+    EXPECT_EQ(all, greedy(S, k)) << k;
+  }
+}
+
 TYPED_TEST(Mis, RepeatsItself)
 {
   const HostCsr A = random_graph(20000, 60000, 9);

@@ -194,7 +194,7 @@ TEST_F(Smoothed, TheFinestLevelHasLargerAggregates)
   const auto rows = [&](System system, const std::string &own, int level) {
     LevelSizes sizes;
     take(system, own, sizes);
-    return sizes.rows[static_cast<std::size_t>(level)];
+    return sizes.rows.at(static_cast<std::size_t>(level));
   };
   PetscInt last = rows(SYSTEM_7, "-pc_amgsa_aggressive_mis_k 1", 1);
   for (int k = 2; k <= 4; k++) {
@@ -203,11 +203,23 @@ TEST_F(Smoothed, TheFinestLevelHasLargerAggregates)
     last = now;
   }
   for (const Case &c : cases) {
-    const std::string smoothed = std::string(c.options).find("nsmooths 0") == std::string::npos ? "" : " -pc_amgsa_agg_nsmooths 0",
-                      finest = "-pc_amgsa_aggressive_mis_k " + std::to_string(c.finest) + smoothed,
+    const std::string unsmoothed = std::string(c.options).find("nsmooths 0") == std::string::npos ? "" : " -pc_amgsa_agg_nsmooths 0",
+                      finest = "-pc_amgsa_aggressive_mis_k " + std::to_string(c.finest) + unsmoothed,
                       both = finest + " -pc_amgsa_mis_k " + std::to_string(c.coarse);
     for (const int level : {1, 2}) {
       EXPECT_EQ(rows(c.system, c.options, level), rows(c.system, level == 1 ? finest : both, level)) << c.options;
+    }
+    EXPECT_GT(rows(c.system, c.options, 2), rows(c.system, finest + " -pc_amgsa_mis_k " + std::to_string(c.coarse + 1), 2)) << c.options;
+  }
+  for (const System system : {SYSTEM_7, SYSTEM_ANISO}) {
+    OwnedMat A;
+    OwnedPC pc;
+    OK(ModelProblemCreateMat(PETSC_COMM_WORLD, system, 24, 24, A.out()));
+    OK(make_pc(A, "", pc.out(), PCAMGSA));
+    OK(PCSetUp(pc));
+    const std::string view = view_of(pc), k = system == SYSTEM_7 ? "3" : "2";
+    if (rank_of_world() == 0) {
+      EXPECT_NE(view.find("interpolation of level 0: MIS(" + k + "), as two strong couplings lead to"), std::string::npos) << view;
     }
   }
 }
