@@ -294,6 +294,34 @@ TEST(GaussSeidel, KnowsSymmetricBlocks)
   }
 }
 
+// Programs that drop zeros store one of two entries that should be, where it is 1e-17 by rounding.
+TEST(GaussSeidel, EntriesOfOneSideMayBeRounding)
+{
+  const HostCsr A = grid7(5, 4, 3);
+  std::map<std::pair<int, int>, double> entries;
+  for (int i = 0; i < A.rows; i++) {
+    for (int k = A.ptr[i]; k < A.ptr[i + 1]; k++) entries[{i, A.col[k]}] = A.val[k];
+  }
+  const double a_ii = entries[{0, 0}];
+  for (const auto &places : {std::vector<std::pair<int, int>>{{0, 59}},
+                             {{59, 0}},
+                             {{0, 2}, {0, 3}, {0, 58}, {0, 59}},
+                             {{59, 57}, {58, 0}, {59, 1}},
+                             {{30, 7}, {7, 31}, {31, 9}}}) {
+    for (const auto &[size, symmetric] : {std::pair{1e-16, true}, {0.0, true}, {1e-9, false}}) {
+      for (std::size_t large = 0; large < places.size(); large++) {
+        auto some = entries;
+        for (std::size_t p = 0; p < places.size(); p++) {
+          ASSERT_EQ(entries.count(places[p]), 0U);
+          some[places[p]] = (p == large ? size : -1e-17) * a_ii;
+        }
+        EXPECT_EQ(is_symmetric(make_csr(A.rows, A.rows, some)), symmetric)
+            << size << " " << places[large].first << " " << places[large].second;
+      }
+    }
+  }
+}
+
 // Rows that turn: each sweep makes x nine times as large. On all ranks chebyshev takes its place, until there are better values.
 TEST(GaussSeidel, SweepsThatLetErrorsGrowAreRefusedOnAllRanks)
 {

@@ -25,7 +25,8 @@ PetscErrorCode FileProblemDescribeMat(const FileProblem *problem, Mat A, PetscBo
   PetscCall(MatIsSymmetric(A, 1e-12 * norm, symmetric));
   PetscCheck(*symmetric || !problem->spd, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "-spd: the matrix of %s is not symmetric",
              problem->matrix);
-  PetscCall(MatSetOption(A, MAT_SYMMETRIC, *symmetric));
+  /* MatIsSymmetric() also finds entries that are stored on one side alone, if they are 1e-17: then nothing is said of the matrix. */
+  if (*symmetric) PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   if (problem->spd) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,7 +29,7 @@ bool rows_are_alike(const CsrView<double> &A, const int *below);
 bool find_own_blocks(const BlockCsrView<double> &A, int *own);
 // to <- A's values as floats. Returns whether all can be; if not, to is unfinished.
 bool round_values(const CsrView<double> &A, float *to);
-// Whether A is symmetric, to 1e-12 |a_ii a_jj|^(1/2). next: room for a number a row.
+// Whether A is symmetric, to 1e-12 |a_ii a_jj|^(1/2); entries that are not stored are 0. next: room for a number a row.
 bool halves_agree(const CsrView<double> &A, const int *below, int *next);
 
 // For rows that are coupled to other ranks' x_j, which a sweep takes as they were at its beginning: d_i = 1 / a_ii becomes the inverse of
