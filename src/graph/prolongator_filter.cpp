@@ -1,6 +1,7 @@
 #include "graph/prolongator_filter.hpp"
 
 #include "dist/attempt.hpp"
+#include "sparse/rows/rows.hpp"
 
 #include <array>
 
@@ -53,9 +54,14 @@ template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::fetch(Ex &ex, MPI_Comm
 // Local: marks the large blocks and, if the rule has a least share, counts their entries.
 template <class Ex> PetscErrorCode ProlongatorFilter<Ex>::mark(Ex &ex, const CoarseBlocks<Ex> &P, std::int64_t *kept)
 {
+  std::int64_t ghosts = 0;
+
   PetscFunctionBegin;
   PetscCall(mark_large_blocks(ex, rows_of(P, B_, ghost_B_), rule_, keep_));
-  if (rule_.least_share > 0) PetscCall(count_kept(ex, keep_, kept));
+  if (rule_.least_share == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(count_marks(ex, keep_.diag, kept));
+  PetscCall(count_marks(ex, keep_.offd, &ghosts));
+  *kept += ghosts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -57,8 +57,6 @@ struct FilterRows {
 };
 // keep[k] <- 0 for the entries of small blocks, else 1
 template <class Ex> PetscErrorCode mark_large_blocks(Ex &, const FilterRows &, const FilterRule &, Strength<Ex> &keep);
-// *kept <- how many of the marks are 1. Waits.
-template <class Ex> PetscErrorCode count_kept(Ex &, const Strength<Ex> &keep, std::int64_t *kept);
 // keep[k] <- 1 in rows that cannot be corrected
 template <class Ex> PetscErrorCode keep_uncorrectable(Ex &, const FilterRows &, int m, Strength<Ex> &keep);
 // F's values

@@ -252,21 +252,6 @@ template <class Ex> PetscErrorCode mark_large_blocks(Ex &ex, const FilterRows &P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Ex> PetscErrorCode count_kept(Ex &ex, const Strength<Ex> &marks, std::int64_t *kept)
-{
-  *kept = 0;
-
-  PetscFunctionBegin;
-  for (const Array<unsigned char, Ex> *part : {&marks.diag, &marks.offd}) {
-    const unsigned char *keep = part->data();
-    std::int64_t of_part = 0;
-    PetscCall(reduce<std::int64_t>(
-        ex, part->size(), [=] AMGKIT_FN(std::int64_t k) { return std::int64_t{keep[k]}; }, 0, Sum{}, &of_part));
-    *kept += of_part;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <class Ex> PetscErrorCode keep_uncorrectable(Ex &ex, const FilterRows &P, int m, Strength<Ex> &keep)
 {
   const filter::Rows rows(P, m, keep);
@@ -286,7 +271,6 @@ PetscErrorCode corrected_values(Ex &ex, const FilterRows &P, int m, const Streng
 }
 
 AMGKIT_INSTANTIATE(mark_large_blocks)
-AMGKIT_INSTANTIATE(count_kept)
 AMGKIT_INSTANTIATE(keep_uncorrectable)
 AMGKIT_INSTANTIATE(corrected_values)
 } // namespace amgkit
