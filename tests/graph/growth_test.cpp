@@ -1,7 +1,7 @@
 #include "graph/growth.hpp"
 
 #include "support/distributed_graph.hpp"
-#include "support/failing_allocations.hpp"
+#include "support/failing_graph.hpp"
 #include "support/unstructured.hpp"
 
 namespace amgkit::test
@@ -110,16 +110,13 @@ TYPED_TEST(Growth, OfExtremes)
   EXPECT_EQ(growth_of(this->ex, matrix_of(dense), last ? 700 : 0), 0);
 }
 
-TEST(GrowthFailure, EveryAllocationMayFailOnOneRank)
+using GrowthFailure = FailingGraph;
+// Each allocation in turn fails on the last rank; all ranks learn of it.
+TEST_F(GrowthFailure, EveryAllocationMayFailOnOneRank)
 {
-  Debug ex;
-  DistributedGraph<Debug> problem;
-  OK(problem.create(ex, grid7(6, 5, 2), -1));
-  OK(problem.mark_couplings(ex));
-  FailingAllocations failing;
   for (bool more = true; more;) {
     double growth;
-    more = failing.run(ex, [&] { return ball_growth(ex, problem.G, &growth); });
+    more = failing.run(ex, [&] { return ball_growth(ex, graph(), &growth); });
   }
   EXPECT_EQ(failing.failures(), 1);
 }

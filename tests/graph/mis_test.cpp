@@ -2,7 +2,7 @@
 
 #include "base/hash.hpp"
 #include "support/distributed_graph.hpp"
-#include "support/failing_allocations.hpp"
+#include "support/failing_graph.hpp"
 #include "support/neighbours.hpp"
 
 #include <set>
@@ -269,17 +269,13 @@ TYPED_TEST(Mis, RepeatsItself)
   }
 }
 
+using MisFailure = FailingGraph;
 // Each allocation in turn fails on the last rank; all ranks learn of it.
-TEST(MisFailure, EveryAllocationMayFailOnOneRank)
+TEST_F(MisFailure, EveryAllocationMayFailOnOneRank)
 {
-  Debug ex;
-  DistributedGraph<Debug> problem;
-  OK(problem.create(ex, grid7(6, 5, 2), -1));
-  OK(problem.mark_couplings(ex));
-  FailingAllocations failing;
   for (bool more = true; more;) {
     Array<unsigned char, Debug> root;
-    more = failing.run(ex, [&] { return mis(ex, problem.G, 3, root); });
+    more = failing.run(ex, [&] { return mis(ex, graph(), 3, root); });
   }
   EXPECT_EQ(failing.failures(), 7); // root, list, words, two reaches and two lists of those that are seen
 }

@@ -3,7 +3,7 @@
 #include "base/hash.hpp"
 #include "sparse/rows/rearrange.hpp"
 #include "support/distributed_graph.hpp"
-#include "support/failing_allocations.hpp"
+#include "support/failing_graph.hpp"
 #include "support/neighbours.hpp"
 
 #include <algorithm>
@@ -292,21 +292,17 @@ TYPED_TEST(Pmis, CoarsePointsInheritWhatTheirRowsSay)
   EXPECT_EQ(this->to_host(coarse_x), (std::vector<int>{1, 0, 1}));
 }
 
+using PmisFailure = FailingGraph;
 // Each allocation in turn fails on the last rank; all ranks learn of it.
-TEST(PmisFailure, EveryAllocationMayFailOnOneRank)
+TEST_F(PmisFailure, EveryAllocationMayFailOnOneRank)
 {
-  Debug ex;
-  DistributedGraph<Debug> problem;
-  OK(problem.create(ex, grid7(6, 5, 2), -1));
-  OK(problem.mark_couplings(ex));
-  FailingAllocations failing;
   for (bool more = true; more;) {
     Array<unsigned char, Debug> coarse_points;
     CoarsePoints<Debug> points;
     more = failing.run(ex, [&] {
       PetscFunctionBegin;
-      PetscCall(pmis(ex, problem.G, Isolated::fine, coarse_points));
-      PetscCall(number_coarse_points(ex, problem.G, coarse_points.data(), points));
+      PetscCall(pmis(ex, graph(), Isolated::fine, coarse_points));
+      PetscCall(number_coarse_points(ex, graph(), coarse_points.data(), points));
       PetscFunctionReturn(PETSC_SUCCESS);
     });
   }

@@ -233,6 +233,21 @@ TYPED_TEST(ProlongatorFilterTest, PaysWhereTheLeastShareGoes)
   }
 }
 
+// A third of the entries is small. In every second row it stays, as f would be infinite there.
+TYPED_TEST(ProlongatorFilterTest, PaysByWhatGoesInTheEnd)
+{
+  constexpr int rows = 40;
+  Entries P;
+  for (int i = 0; i < rows; i++) P.insert({{{i, 0}, 0.1}, {{i, 1}, 1}, {{i, 2}, i % 2 == 0 ? 1.0 : -1.0}});
+  const AggregatedProblem problem{{"hand", make_csr(rows, rows, {}), make_csr(rows, 3, P)}, 1, 1, make_csr(rows, rows, {}), {2, 1, 1}};
+  for (const double least_share : {0.15, 0.2, 0.3, 0.35}) {
+    Filtered<TypeParam> f(problem, Split::even, Split::even);
+    OK(f.create(this->ex, 0.2, least_share));
+    EXPECT_EQ(f.filter.pays(), least_share < 1.0 / 6) << least_share;
+    EXPECT_EQ(f.F.diag.rows, f.filter.pays() ? f.problem.T.diag.rows : 0);
+  }
+}
+
 // New values that the definition treats as the old: what create() makes of them. Any values: the same entries, and P B_c again.
 TYPED_TEST(ProlongatorFilterTest, ValuesAreThoseOfTheSameEntries)
 {
