@@ -8,7 +8,7 @@ template <class Ex>
 PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, const SymmetricRule &rule, const std::type_identity_t<Array<double, Ex>> *B,
                                   Strength<Ex> &S, const std::type_identity_t<NodeCouplings<Ex>> *c)
 {
-  Array<double, Ex> d, w, ghost_w, ghost_B;
+  Array<double, Ex> root, w, ghost_w, ghost_B;
   RowScales scales;
   SignedValues by;
 
@@ -18,7 +18,7 @@ PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, const SymmetricRule
   const auto ghosts = static_cast<std::int64_t>(A.ghosts.size());
   PetscCall(attempt(A.comm, [&] {
     PetscFunctionBegin;
-    PetscCall(d.allocate(ex, A.rows));
+    PetscCall(root.allocate(ex, A.rows));
     PetscCall(S.diag.allocate(ex, A.diag.nnz));
     PetscCall(S.offd.allocate(ex, A.offd.nnz));
     if (cancel) PetscCall(w.allocate(ex, A.rows));
@@ -31,8 +31,8 @@ PetscErrorCode symmetric_strength(Ex &ex, DistMatrix<Ex> &A, const SymmetricRule
     scales = {B->data(), ghost_B.data()};
   }
   if (cancel && c) by = {c->diag.data(), c->offd.data()};
-  PetscCall(strength_scales(ex, A.diag, A.offd, scales, by, rule, d.data(), w.data()));
-  const double *own = d.data(), *own_w = w.data();
+  PetscCall(strength_scales(ex, A.diag, A.offd, scales, by, rule, root.data(), w.data()));
+  const double *own = root.data(), *own_w = w.data();
   if (cancel) PetscCall(A.halo.exchange_into(ex, own_w, ghost_w));
   HaloExchange<Ex> exchange(A.halo);
   PetscCall(exchange.begin(ex, own)); // while it travels, the own columns

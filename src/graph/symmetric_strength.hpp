@@ -3,8 +3,10 @@
 //   relative:  d_i = m_i = max_{k != i} |a_ik|, which does not depend on the size of the diagonal;
 //   symmetric: d_i = |a_ii|, so that a_ij^2 > theta^2 |a_ii a_jj| (Vaněk, Mandel, Brezina 1996).
 // theta = 0 keeps all that is not 0, except what is above the limit with `comparable`. Weak couplings above a second, smaller theta are
-// marked as such. Both sides are the same bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are symmetric,
-// but for those of `soft`. Entries of any size may stand beside each other: d_i d_j neither overflows nor underflows.
+// marked as such. The mean is the product of two roots: it takes no root for each entry, and entries of any size may stand beside each
+// other. A coupling that exceeds a limit by less than 1e-12 of it counts as equal, so that rounding does not decide where couplings are at
+// a limit. Both sides are the same bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are symmetric, but
+// for those of `soft`.
 //
 // What is strong by this, but at most `least` times the larger one of d_i and d_j, is marked as kept: it couples a node to one that is much
 // stiffer, up to 1 / theta^2 times. A soft node that has such couplings to two stiff parts would join them in one aggregate, though a
@@ -68,18 +70,18 @@ struct SignedValues {
   const double *diag = nullptr, *offd = nullptr;
 };
 
-// The local steps: d, and with cancel_positive also w, else nullptr. Where positive couplings of row i cancel negative ones, |w_i| is the
-// largest size of a weak b_ij, and w_i has the sign of a_ii; elsewhere it is 0.
+// The local steps: root_i = sqrt(d_i), and with cancel_positive also w, else nullptr. Where positive couplings of row i cancel negative
+// ones, |w_i| is the largest size of a weak b_ij, and w_i has the sign of a_ii; elsewhere it is 0.
 template <class Ex>
 PetscErrorCode strength_scales(Ex &, CsrView<double> diag, CsrView<double> offd, RowScales, const SignedValues &, const SymmetricRule &,
-                               double *d, double *w);
-// The marks of a block in these rows, row = nullptr: in all; d, w, column_d, column_w: of its rows and columns. own: whether it holds the
-// diagonal.
+                               double *root, double *w);
+// The marks of a block in these rows, row = nullptr: in all; root, w, column_root, column_w: of its rows and columns. own: whether it holds
+// the diagonal.
 struct ScaledBlock {
   CsrView<double> A;
   RowScales B;
   const double *c; // as SignedValues has it
-  const double *d, *w, *column_d, *column_w;
+  const double *root, *w, *column_root, *column_w;
   bool own;
 
   AMGKIT_FN double b(std::int64_t i, int k) const

@@ -6,14 +6,35 @@
 
 namespace amgkit
 {
+AMGKIT_FN inline double smaller(double x, double y) { return x < y ? x : y; }
+AMGKIT_FN inline double larger(double x, double y) { return x < y ? y : x; }
+// The numbers of a SymmetricRule
+struct CouplingLimits {
+  static constexpr double rounding = 1 + 1e-12; // so that what equals a limit is not above it
+  double strong, kept, least, soft;
+  bool keeps; // the second theta is smaller
+
+  explicit CouplingLimits(const SymmetricRule &rule)
+      : strong(rounding * rule.strong), kept(rounding * rule.kept), least(rounding * rule.least), soft(rule.soft),
+        keeps(rule.kept < rule.strong)
+  {}
+  // Of a coupling of size a, from the roots of d_i and d_j. Without branches but for what is cancelled: on meshes they would be
+  // mispredicted for every second entry.
+  AMGKIT_FN unsigned char mark(double a, double root_i, double root_j, bool cancelled, bool may_keep) const
+  {
+    const double mean = root_i * root_j, d_i = root_i * root_i, d_j = root_j * root_j, by_mean = strong * mean;
+    const double follows = d_i < soft * d_j ? strong * d_i : HUGE_VAL, keep = keeps && may_keep ? kept * mean : HUGE_VAL;
+    const double least_kept = smaller(smaller(by_mean, keep), follows), least_edge = larger(by_mean, least * larger(d_i, d_j));
+    const double most = mean == 0 ? HUGE_VAL : comparable * mean;
+    if (cancelled) return a > keep && a <= most ? kept_coupling : 0;
+    const int limits_passed = (a > 0) + (a > least_kept) + (a > least_edge);
+    constexpr unsigned marks = weak_coupling << 8 | kept_coupling << 16 | strong_coupling << 24;
+    return static_cast<unsigned char>(a <= most ? marks >> 8 * limits_passed : 0);
+  }
+};
+
 namespace
 {
-// sqrt(x y) = sqrt(y x), x and y not negative
-AMGKIT_FN inline double geometric_mean(double x, double y)
-{
-  const double product = x * y;
-  return product > 1e-290 && product < 1e300 ? sqrt(product) : sqrt(x) * sqrt(y);
-}
 CsrView<double> with_values(CsrView<double> A, const double *val)
 {
   if (val) A.val = val;
@@ -29,7 +50,7 @@ AMGKIT_FN inline bool is_cancelled(double b_ij, double w_i, double w_j)
 
 template <class Ex>
 PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> offd, RowScales B, const SignedValues &by,
-                               const SymmetricRule &rule, double *d, double *w)
+                               const SymmetricRule &rule, double *root, double *w)
 {
   const CsrView<double> signs = with_values(diag, by.diag), ghost_signs = with_values(offd, by.offd);
   const bool apart = B.of_rows || by.diag || by.offd;
@@ -41,10 +62,10 @@ PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> off
     const auto couplings = [&](const auto &of_own, const auto &of_ghost) {
       RowCouplings row;
       for (int k : team.share(own.begin, own.end)) {
-        if (diag.col[k] == i)
-          row.a_ii = of_own(k);
-        else
-          row.take(of_own(k));
+        const double a_ij = of_own(k);
+        const bool self = diag.col[k] == i;
+        row.a_ii = self ? a_ij : row.a_ii;
+        row.take(self ? 0 : a_ij);
       }
       for (int k : team.share(other.begin, other.end)) row.take(of_ghost(k));
       row.gather(team);
@@ -64,7 +85,7 @@ PetscErrorCode strength_scales(Ex &ex, CsrView<double> diag, CsrView<double> off
     const Cancellation<decltype(each)> rule_of_signs{scaled, signs, each, limits};
     const double cancelled = w ? rule_of_signs.largest_size(team, static_cast<int>(i), weak) : -1;
     team.once([&] {
-      d[i] = cancelled < 0 ? by_size : by_sign;
+      root[i] = sqrt(cancelled < 0 ? by_size : by_sign);
       if (w) w[i] = cancelled < 0 ? 0 : row.a_ii < 0 ? -cancelled : cancelled;
     });
   });
@@ -74,23 +95,18 @@ template <class Ex>
 PetscErrorCode mark_symmetric(Ex &ex, const ScaledBlock &block, std::int64_t rows, const int *row, const SymmetricRule &rule,
                               unsigned char *mark)
 {
-  const double strong = rule.strong, kept = rule.kept, least = rule.least, soft = rule.soft;
-  const bool coarse = rule.coarse;
+  const CouplingLimits limits(rule);
+  const double *other_signs = rule.coarse && block.w ? block.column_w : nullptr;
   return for_rows(ex, rows, block.A.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
     const std::int64_t i = row ? row[t] : t;
     const Segment entries = entries_of(block.A, i);
-    const double d_i = block.d[i];
+    const double root_i = block.root[i], w_i = block.w ? block.w[i] : 0;
+    const bool may_keep = !other_signs || w_i == 0;
     for (int k : team.share(entries.begin, entries.end)) {
       const int j = block.A.col[k];
-      const double a = fabs(block.A.val[k]), d_j = block.column_d[j], mean = geometric_mean(d_i, d_j);
-      const bool counts = !(block.own && j == i) && (mean == 0 || a <= comparable * mean);
-      const bool cancelled = block.w && is_cancelled(block.b(i, k), block.w[i], block.column_w[j]);
-      const bool is_strong = a > strong * mean && !cancelled, is_edge = is_strong && a > least * d_i && a > least * d_j;
-      const bool of_both_signs = block.w && (block.w[i] != 0 || block.column_w[j] != 0),
-                 may_keep = kept < strong && !(coarse && of_both_signs);
-      const bool is_kept = is_strong || (may_keep && a > kept * mean) || (a > strong * d_i && d_i < soft * d_j && !cancelled);
-      const bool is_weak = a > 0 && !cancelled;
-      mark[k] = !counts ? 0 : is_edge ? strong_coupling : is_kept ? kept_coupling : is_weak ? weak_coupling : 0;
+      const double a = block.own && j == i ? 0 : fabs(block.A.val[k]);
+      const bool cancelled = w_i != 0 && is_cancelled(block.b(i, k), w_i, block.column_w[j]);
+      mark[k] = limits.mark(a, root_i, block.column_root[j], cancelled, may_keep && !(other_signs && other_signs[j] != 0));
     }
   });
 }

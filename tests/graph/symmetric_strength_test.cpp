@@ -346,38 +346,33 @@ TYPED_TEST(SymmetricStrength, IsSymmetricWhereTheMatrixIs)
   }
 }
 
-// To the last bit where the mean of d_i and d_j is exact; and neither all nor nothing where d_i d_j is no double.
+// Whatever the size of the entries, whose mean is rounded; and neither all nor nothing where d_i d_j is no double.
 TYPED_TEST(SymmetricStrength, TheThresholdItselfIsWeak)
 {
-  for (const double m : {1.0, 3.0, 0.1, 7e150, 3e-170}) {
-    // rows 0 and 1 have the largest entry m; their coupling is theta m
-    const HostCsr A = make_csr(4, 4,
-                               {{{0, 0}, m},
-                                {{0, 1}, 0.25 * m},
-                                {{0, 2}, -m},
-                                {{1, 0}, 0.25 * m},
-                                {{1, 1}, m},
-                                {{1, 3}, m},
-                                {{2, 0}, -m},
-                                {{2, 2}, m},
-                                {{3, 1}, m},
-                                {{3, 3}, m}});
-    if (m > 1e-160 && m < 1e150) {
+  constexpr double theta = 0.25;
+  const Marks without{0, 0, 1, 0, 0, 1, 1, 0, 1, 0}, with{0, 1, 1, 1, 0, 1, 1, 0, 1, 0};
+  for (const double m : {1.0, 3.0, 0.1, 1.0 / 7, 1e-3 / 9, 7e150, 3e-170}) {
+    for (const double ratio : {1.0, 4.0, 0.3}) {
+      // rows 0 and 1 have the largest entries m and `ratio` m; their coupling is theta times the mean
+      const double other = ratio * m, coupling = theta * std::sqrt(ratio) * m;
+      const HostCsr A = make_csr(4, 4,
+                                 {{{0, 0}, m},
+                                  {{0, 1}, coupling},
+                                  {{0, 2}, -m},
+                                  {{1, 0}, coupling},
+                                  {{1, 1}, other},
+                                  {{1, 3}, other},
+                                  {{2, 0}, -m},
+                                  {{2, 2}, m},
+                                  {{3, 1}, other},
+                                  {{3, 3}, other}});
       for (const StrengthKind kind : kinds) {
-        Marks at, below;
-        marks_everywhere(this->ex, A, {kind, 0.25, 0.25}, at);
-        EXPECT_EQ(at, (Marks{0, 0, 1, 0, 0, 1, 1, 0, 1, 0})) << m;
-        marks_everywhere(this->ex, A, {kind, std::nextafter(0.25, 0), std::nextafter(0.25, 0)}, below);
-        EXPECT_EQ(below, (Marks{0, 1, 1, 1, 0, 1, 1, 0, 1, 0})) << m;
+        for (const double factor : {1.04, 1.0, 1 - 1e-11, 0.96}) {
+          Marks marks;
+          marks_everywhere(this->ex, A, {kind, factor * theta, factor * theta}, marks);
+          EXPECT_EQ(marks, factor < 1 ? with : without) << m << ' ' << ratio << ' ' << factor;
+        }
       }
-    }
-    for (const StrengthKind kind : kinds) { // neither all nor nothing, where m^2 is no double
-      Marks marks;
-      marks_everywhere(this->ex, A, {kind, 0.26, 0.26}, marks);
-      EXPECT_EQ(marks, (Marks{0, 0, 1, 0, 0, 1, 1, 0, 1, 0})) << m;
-      marks.clear();
-      marks_everywhere(this->ex, A, {kind, 0.24, 0.24}, marks);
-      EXPECT_EQ(marks, (Marks{0, 1, 1, 1, 0, 1, 1, 0, 1, 0})) << m;
     }
   }
 }
