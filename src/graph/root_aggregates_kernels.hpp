@@ -33,7 +33,7 @@ template <class Ex> PetscErrorCode begin_aggregates(Ex &ex, int n, const int *nu
 namespace
 {
 // The aggregate that vertex i joins, no_key for none, by edges or by all that is marked. What is read of a neighbour is read whether it
-// offers anything or not, so that a GPU waits once.
+// offers anything or not, so that a GPU waits once; a host, which does not wait, reads no more than it needs.
 template <bool All, class Team>
 AMGKIT_FN std::uint64_t best_offer(const Team &team, const CouplingsView &A, std::int64_t i, const std::uint64_t *before,
                                    const std::uint64_t *ghost_before)
@@ -42,6 +42,7 @@ AMGKIT_FN std::uint64_t best_offer(const Team &team, const CouplingsView &A, std
   Offer best;
   for (int k : team.share(own.begin, own.end)) {
     const int j = A.diag.col[k];
+    if (teams_are_threads && before[j] == no_key) continue;
     const double coupling = fabs(A.val[k]);
     const std::uint64_t aggregate = before[j];
     const PetscInt global = A.first + j;
@@ -50,6 +51,7 @@ AMGKIT_FN std::uint64_t best_offer(const Team &team, const CouplingsView &A, std
   }
   for (int k : team.share(other.begin, other.end)) {
     const int g = A.offd.col[k];
+    if (teams_are_threads && ghost_before[g] == no_key) continue;
     const double coupling = fabs(A.ghost_val[k]);
     const std::uint64_t aggregate = ghost_before[g];
     if ((All ? A.offd.is_marked(k) : A.offd.is_edge(k)) && coupling > 0 && aggregate != no_key)

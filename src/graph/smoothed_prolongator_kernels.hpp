@@ -35,9 +35,15 @@ PetscErrorCode lumping_of(Ex &ex, const SplitRows &A, CsrView<double> nodes, Csr
     bool stays = false;
     for (int k : team.share(own.begin, own.end)) {
       const int j = diag.col[k];
-      if (bs == 1 || !Ex::one_by_one || J < 0 || j - J * bs >= bs) { // else as the entry before
+      if (bs == 1) { // without branches, which on meshes would be mispredicted
+        stays = (j == I) | ((strong[k] & smoothing_couplings) != 0);
+        own_kind[k] = static_cast<unsigned char>(stays * entry_stays);
+        staying += stays;
+        continue;
+      }
+      if (!Ex::one_by_one || J < 0 || j - J * bs >= bs) { // else as the entry before
         J = j / bs;
-        stays = J == I || (strong[bs == 1 ? k : place_of_node(nodes, own_nodes, (k - own.begin) / bs, J)] & smoothing_couplings) != 0;
+        stays = J == I || (strong[place_of_node(nodes, own_nodes, (k - own.begin) / bs, J)] & smoothing_couplings) != 0;
       }
       own_kind[k] = stays ? entry_stays : static_cast<unsigned char>(j - J * bs);
       staying += stays;
@@ -87,17 +93,15 @@ struct SmoothedRow {
         own_entry(diagonal[number]), row(rows.diag, rows.offd, rows.ghosts_before, number), factor(scale),
         a_ii(own_entry < 0 ? 0 : rows.diag.val[own_entry])
   {}
-  AMGKIT_FN double entry(int t) const
+  AMGKIT_FN double entry(const SplitRow::Place &e) const { return e.ghost ? A.offd.val[e.k] : A.diag.val[e.k]; }
+  AMGKIT_FN double entry(int t) const { return entry(row.at(t)); }
+  // b_jk, for the place of a_ij
+  AMGKIT_FN double near_null(const SplitRow::Place &e, int k) const
   {
-    const SplitRow::Place e = row.at(t);
-    return e.ghost ? A.offd.val[e.k] : A.diag.val[e.k];
+    return e.ghost ? B.ghost[std::int64_t{A.offd.col[e.k]} * bs + k] : B.own[std::int64_t{A.diag.col[e.k]} * bs + k];
   }
   // a_ij b_jk, for the t-th entry, a_ij
-  AMGKIT_FN double times_near_null(int t, int k) const
-  {
-    const SplitRow::Place e = row.at(t);
-    return entry(t) * (e.ghost ? B.ghost[std::int64_t{A.offd.col[e.k]} * bs + k] : B.own[std::int64_t{A.diag.col[e.k]} * bs + k]);
-  }
+  AMGKIT_FN double times_near_null(int t, int k) const { return entry(t) * near_null(row.at(t), k); }
   // w <- w B_I^-1, B_I upper triangular; 0 where its diagonal is
   AMGKIT_FN void solve_near_null(double *w) const
   {
@@ -107,16 +111,19 @@ struct SmoothedRow {
       w[k] = block[k * bs + k] != 0 ? w[k] / block[k * bs + k] : 0;
     }
   }
+  AMGKIT_FN int kind_of(const SplitRow::Place &e) const { return e.ghost ? ghost_kind[e.k] : kind[e.k]; }
+  AMGKIT_FN int kind_of(int t) const { return kind_of(row.at(t)); }
   AMGKIT_FN bool stays(int t) const { return kind_of(t) == entry_stays; }
-  AMGKIT_FN int kind_of(int t) const
+  AMGKIT_FN bool is_diagonal(const SplitRow::Place &e) const { return !e.ghost && e.k == own_entry; }
+  // The component of its node whose entry this is; -1: another node's
+  AMGKIT_FN int own_component(const SplitRow::Place &e) const
   {
-    const SplitRow::Place e = row.at(t);
-    return e.ghost ? ghost_kind[e.k] : kind[e.k];
+    const int c = e.ghost ? -1 : A.diag.col[e.k] - node;
+    return c >= 0 && c < bs ? c : -1;
   }
-  // The t-th entry's column in S
-  AMGKIT_FN int column(int t) const
+  // The entry's column in S
+  AMGKIT_FN int column(const SplitRow::Place &e) const
   {
-    const SplitRow::Place e = row.at(t);
     if (!e.ghost) return A.ghosts_before + A.diag.col[e.k];
     const int ghost = A.offd.col[e.k];
     return ghost < A.ghosts_before ? ghost : ghost + A.diag.cols;
@@ -130,45 +137,55 @@ struct SmoothedRow {
   // The component of its node whose entry the t-th one is, or is added to; -1: none
   AMGKIT_FN int component(int t) const
   {
-    const SplitRow::Place e = row.at(t);
-    const int to = kind_of(t), c = e.ghost ? -1 : A.diag.col[e.k] - node;
-    if (to != entry_stays) return to;
-    return c >= 0 && c < bs ? c : -1;
+    const int to = kind_of(t);
+    return to != entry_stays ? to : own_component(row.at(t));
   }
   AMGKIT_FN double value(bool self, double a_ij) const { return (self ? 1 : 0) - (a_ii != 0 ? factor * (a_ij / a_ii) : 0); }
 };
 
-// Of short rows without components, and on a plain host of any: a lane a row.
-template <class Ex>
-PetscErrorCode scalar_entries(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping, const NearNullValues &near_null,
-                              double factor, const CsrView<double> &S, int *col, double *val)
+// A lane a row, in one pass: of short rows without components, and on a plain host of any. Most: at least bs.
+template <int Most, class Ex>
+PetscErrorCode entries_by_one_lane(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping,
+                                   const NearNullValues &near_null, int components, double factor, const CsrView<double> &S, int *col,
+                                   double *val)
 {
   const NearNullValues B = near_null;
   const unsigned char *kind = lumping.diag.data(), *ghost_kind = lumping.offd.data();
   const bool lumped = lumping.bytes() > 0;
-  const int *ptr = S.ptr;
+  const int *ptr = S.ptr, bs = Most == 1 ? 1 : components;
   return for_each(ex, S.rows, [=] AMGKIT_FN(std::int64_t i) {
-    const SmoothedRow in(A, diagonal, kind, ghost_kind, B, 1, factor, static_cast<int>(i));
-    int k = ptr[i], self = k;
-    double sum = 0, weak = 0;
+    const SmoothedRow in(A, diagonal, kind, ghost_kind, B, bs, factor, static_cast<int>(i));
+    int k = ptr[i], own[Most]; // places of the node's own entries
+    double sum[Most];
     if (in.own_entry < 0) {
       in.write_identity(k, col, val);
       return;
     }
-    for (int t = 0; t < in.row.length(); t++) {
-      const SplitRow::Place e = in.row.at(t);
-      const bool own = !e.ghost && e.k == in.own_entry, stays = !lumped || in.stays(t);
-      if (own || (!stays && !B.own)) sum += in.entry(t);
-      if (!stays && B.own) weak += in.times_near_null(t, 0);
-      if (own) self = k;
-      if (!own && stays) val[k] = in.value(false, in.entry(t));
-      if (stays && col) col[k] = in.column(t);
-      k += stays;
+    for (int c = 0; c < bs; c++) {
+      sum[c] = 0;
+      own[c] = -1;
     }
-    val[self] = in.value(true, sum);
-    if (!B.own) return;
-    in.solve_near_null(&weak);
-    val[self] += in.value(false, weak);
+    in.row.for_each([&](const SplitRow::Place &e) {
+      const double a = in.entry(e);
+      const int to = lumped ? in.kind_of(e) : entry_stays;
+      if (to == entry_stays) {
+        const int c = in.own_component(e);
+        if (c >= 0) own[c] = k;
+        if (c >= 0 && !B.own) sum[c] += a;
+        val[k] = in.value(in.is_diagonal(e), a);
+        if (col) col[k] = in.column(e);
+        k++;
+      } else if (B.own) {
+        for (int c = 0; c < bs; c++) sum[c] += a * in.near_null(e, c);
+      } else {
+        sum[to] += a;
+      }
+    });
+    if (k - ptr[i] == in.row.length()) return; // nothing was lumped
+    if (B.own) in.solve_near_null(sum);
+    for (int c = 0; c < bs; c++) {
+      if (own[c] >= 0) val[own[c]] = B.own ? val[own[c]] + in.value(false, sum[c]) : in.value(in.node + c == in.i, sum[c]);
+    }
   });
 }
 
@@ -203,27 +220,20 @@ PetscErrorCode lumped_entries(Ex &ex, const SplitRows &A, const int *diagonal, c
         [](const KindAndValue &entry) { return entry.kind == entry_stays; },
         [&](int t, int n, const KindAndValue &entry) {
           const SplitRow::Place e = in.row.at(t);
-          val[begin + n] = in.value(!e.ghost && e.k == in.own_entry, entry.value);
-          if (write_col) write_col[begin + n] = in.column(t);
+          val[begin + n] = in.value(in.is_diagonal(e), entry.value);
+          if (write_col) write_col[begin + n] = in.column(e);
         });
     if (staying == length) return;
     const bool given = B.own != nullptr;
-    if (given && Ex::one_by_one) { // the same sums in one pass
-      for (double &sum : sums.of) sum = 0;
-      for (int t = 0; t < length; t++) {
-        for (int k = 0; k < bs && !in.stays(t); k++) sums.of[k] += in.times_near_null(t, k);
-      }
-    } else {
-      team.sum_in_order(
-          given ? bs : 1,
-          [&](int) {
-            return Segment{0, length};
-          },
-          [&](int k, int t) {
-            return given ? Term{in.stays(t) ? -1 : k, in.times_near_null(t, k)} : Term{in.component(t), in.entry(t)};
-          },
-          bs, sums.of);
-    }
+    team.sum_in_order(
+        given ? bs : 1,
+        [&](int) {
+          return Segment{0, length};
+        },
+        [&](int k, int t) {
+          return given ? Term{in.stays(t) ? -1 : k, in.times_near_null(t, k)} : Term{in.component(t), in.entry(t)};
+        },
+        bs, sums.of);
     team.sync();
     if (given) {
       team.once([&] { in.solve_near_null(sums.of); });
@@ -252,8 +262,8 @@ PetscErrorCode entries_as_in_A(Ex &ex, const SplitRows &A, const int *diagonal, 
     }
     for (int t : team.share(0, in.row.length())) {
       const SplitRow::Place e = in.row.at(t);
-      val[begin + t] = in.value(!e.ghost && e.k == in.own_entry, in.entry(t));
-      if (col) col[begin + t] = in.column(t);
+      val[begin + t] = in.value(in.is_diagonal(e), in.entry(e));
+      if (col) col[begin + t] = in.column(e);
     }
   });
 }
@@ -264,13 +274,18 @@ PetscErrorCode smoothing_entries(Ex &ex, const SplitRows &A, const int *diagonal
                                  int bs, double factor, CsrView<double> S, int *col, double *val)
 {
   const double average = A.diag.average() + A.offd.average(); // entries of A a row, those that do not stay too
-  if (bs == 1 && (Ex::one_by_one || average <= 12)) return scalar_entries(ex, A, diagonal, lumping, B, factor, S, col, val);
-  if (lumping.bytes() > 0) {
+  const bool one_lane = Ex::one_by_one || average <= 12;
+  if (bs == 1 && one_lane) return entries_by_one_lane<1>(ex, A, diagonal, lumping, B, bs, factor, S, col, val);
+  if constexpr (Ex::one_by_one) {
+    if (bs <= 8) return entries_by_one_lane<8>(ex, A, diagonal, lumping, B, bs, factor, S, col, val);
+    return entries_by_one_lane<128>(ex, A, diagonal, lumping, B, bs, factor, S, col, val);
+  } else if (lumping.bytes() > 0) {
     if (bs > 8) return lumped_entries<32, 128>(ex, A, diagonal, lumping, B, bs, factor, S, col, val);
     if (average <= 32) return lumped_entries<4, 8>(ex, A, diagonal, lumping, B, bs, factor, S, col, val);
     return lumped_entries<16, 8>(ex, A, diagonal, lumping, B, bs, factor, S, col, val);
+  } else {
+    return entries_as_in_A(ex, A, diagonal, bs, factor, S, col, val);
   }
-  return entries_as_in_A(ex, A, diagonal, bs, factor, S, col, val);
 }
 
 template <class Ex> PetscErrorCode damp_each_row(Ex &ex, CsrView<double> S, int ghosts_before, double omega, double rho, double *val)

@@ -64,6 +64,13 @@ struct SplitRow {
     if (t >= below && t < below + here) return {false, own.begin + t - below};
     return {true, other.begin + (t < below ? t : t - here)};
   }
+  // f(place) for t = 0, 1, ...: three loops, in each of which the compiler knows the block
+  template <class F> AMGKIT_FN void for_each(F f) const
+  {
+    for (int k = other.begin; k < other.begin + below; k++) f(Place{true, k});
+    for (int k = own.begin; k < own.end; k++) f(Place{false, k});
+    for (int k = other.begin + below; k < other.end; k++) f(Place{true, k});
+  }
 };
 
 // The sum of some numbers, of which each lane adds its own, and that of their sizes. The last bits of a sum depend on the order. Where they
