@@ -23,14 +23,19 @@ struct Entry {
 AMGKIT_FN inline bool is_path(const Entry &e) { return (e.kind & (to_fine | lumped)) == to_fine; }
 struct Row : SplitRow {
   AMGKIT_FN Row(const Rows &A, std::int64_t i) : SplitRow(A.diag, A.offd, A.ghosts_before, i) {}
-  AMGKIT_FN Entry at(const Rows &A, int t) const
+  static AMGKIT_FN Entry at(const Rows &A, const Place &e)
   {
-    const Place e = SplitRow::at(t);
     return e.ghost ? Entry{A.offd.val[e.k], A.ghost_kind[e.k]} : Entry{A.diag.val[e.k], A.kind[e.k]};
   }
+  AMGKIT_FN Entry at(const Rows &A, int t) const { return at(A, SplitRow::at(t)); }
   // Sum of term(entry)
   template <class Team, class F> AMGKIT_FN double sum(const Team &team, const Rows &A, F term) const
   {
+    if constexpr (teams_are_threads) {
+      double s = 0;
+      for_each([&](const Place &e) { s += term(at(A, e)); });
+      return s;
+    }
     return team.ordered_sum(0, length(), [&](int t) { return term(at(A, t)); });
   }
 };
@@ -49,6 +54,15 @@ struct Ext {
 
   AMGKIT_FN Path operator()(std::int64_t, int k, double a_ik) const { return beta[k] != 0 ? Path{a_ik / beta[k], 0} : Path{0, a_ik}; }
 };
+// The first entry of the row that is not before the column. In short rows a host counts those before it: a search would be mispredicted.
+AMGKIT_FN inline int place_of(const int *col, const Segment &row, int column)
+{
+  constexpr int few = 32;
+  if (!teams_are_threads || row.end - row.begin > few) return lower_bound(col, row.begin, row.end, column);
+  int at = row.begin;
+  for (int k = row.begin; k < row.end; k++) at += col[k] < column;
+  return at;
+}
 struct ExtI {
   const double *beta;
   Rows A; // all
@@ -60,7 +74,7 @@ struct ExtI {
     const int own = k - A.ghosts_before, n = A.diag.rows;
     if (own >= 0 && own < n) {
       const Segment row = entries_of(A.diag, own);
-      const int at = lower_bound(A.diag.col, row.begin, row.end, static_cast<int>(i));
+      const int at = place_of(A.diag.col, row, static_cast<int>(i));
       return at < row.end && A.diag.col[at] == i && (A.kind[at] & to_fine) ? A.diag.val[at] : 0;
     }
     const Segment row = entries_of(ghosts.rows, own < 0 ? k : k - n);

@@ -38,6 +38,7 @@ template <class Ex, class T> PetscErrorCode inject(Ex &, int n, const int *numbe
 // The local steps of the above. A point's word is its measure (32 bits), the first 30 bits of its hash, and its state (2 bits): neighbours
 // are compared by their words, and by their whole hashes where these are equal.
 using PointWord = std::uint64_t;
+inline constexpr PointWord point_state = 3; // its bits, 0 while the point is undecided
 
 // m[j], ghost_m[g] <- how many of this rank's edges lead there; word[i] <- 1 where S_i is not empty, else 0.
 template <class Ex>

@@ -7,7 +7,7 @@ namespace amgkit
 {
 namespace
 {
-constexpr PointWord state_bits = 3, fine_state = 1, coarse_state = 2; // 0: undecided
+constexpr PointWord fine_state = 1, coarse_state = 2;
 constexpr int hash_bits = 30;
 
 AMGKIT_FN inline PointWord word_of(int m, PetscInt global)
@@ -29,8 +29,8 @@ struct Ahead {
 
   AMGKIT_FN void see(PointWord word)
   {
-    coarse = coarse || (word & state_bits) == coarse_state;
-    undecided = undecided || (word & state_bits) == 0;
+    coarse = coarse || (word & point_state) == coarse_state;
+    undecided = undecided || (word & point_state) == 0;
   }
 };
 } // namespace
@@ -68,7 +68,7 @@ template <class Ex> PetscErrorCode first_words(Ex &ex, int n, PetscInt first, Is
   return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) {
     const PointWord key = word_of(m[i], first + static_cast<PetscInt>(i));
     if (word[i] == 0)
-      word[i] = keep ? ~state_bits | coarse_state : key | fine_state; // C before all others: with the largest key
+      word[i] = keep ? ~point_state | coarse_state : key | fine_state; // C before all others: with the largest key
     else
       word[i] = m[i] == 0 ? key | fine_state : key;
   });
@@ -77,7 +77,7 @@ template <class Ex> PetscErrorCode first_words(Ex &ex, int n, PetscInt first, Is
 template <class Ex> PetscErrorCode undecided_points(Ex &ex, int n, const PointWord *word, int *list, std::int64_t *count)
 {
   return compact(
-      ex, n, [=] AMGKIT_FN(std::int64_t i) { return (word[i] & state_bits) == 0; }, list, count);
+      ex, n, [=] AMGKIT_FN(std::int64_t i) { return (word[i] & point_state) == 0; }, list, count);
 }
 
 // In place: what a lane reads of another point's word may be what it was or what it will be, and both lead to the same decision.
@@ -89,7 +89,7 @@ PetscErrorCode decide_points(Ex &ex, std::int64_t n, const int *list, const Edge
   return for_rows(ex, n, D.average(), [=] AMGKIT_FN(auto team, std::int64_t t) {
     const int i = list[t];
     const PointWord mine = word[i];
-    if (mine & state_bits) return; // in an earlier pass over this list
+    if (mine & point_state) return; // in an earlier pass over this list
     const PetscInt global = first + i;
     const Segment own = entries_of(D, i), other = entries_of(O, i);
     Ahead ahead;
@@ -97,6 +97,7 @@ PetscErrorCode decide_points(Ex &ex, std::int64_t n, const int *list, const Edge
       if (!D.is_edge(k)) continue;
       const PointWord theirs = atomic_load(word + D.col[k]);
       if (larger(theirs, first + D.col[k], mine, global)) ahead.see(theirs);
+      if (teams_are_threads && ahead.coarse) break;
     }
     for (int k : team.share(other.begin, other.end)) {
       if (!O.is_edge(k)) continue;
@@ -112,7 +113,7 @@ PetscErrorCode decide_points(Ex &ex, std::int64_t n, const int *list, const Edge
 
 template <class Ex> PetscErrorCode coarse_of_words(Ex &ex, int n, const PointWord *word, unsigned char *coarse)
 {
-  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { coarse[i] = (word[i] & state_bits) == coarse_state; });
+  return for_each(ex, n, [=] AMGKIT_FN(std::int64_t i) { coarse[i] = (word[i] & point_state) == coarse_state; });
 }
 
 template <class Ex> PetscErrorCode count_coarse_points(Ex &ex, int n, const unsigned char *coarse, int *number, int *count)

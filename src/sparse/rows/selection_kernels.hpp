@@ -42,7 +42,15 @@ PetscErrorCode select_entries(Ex &ex, CsrView<double> A, const unsigned char *ma
 
   PetscFunctionBegin;
   PetscCall(chosen.ptr.allocate(ex, std::int64_t{A.rows} + 1));
-  const auto keep = [=] AMGKIT_FN(std::int64_t k) { return (mark[k] & bits) != 0 && (A.col[k] >= first && A.col[k] < end) == inside; };
+  if (!inside && first <= 0 && end >= A.cols) { // no column is outside
+    PetscCall(chosen.at.allocate(ex, 0));
+    PetscCall(memory_zero(ex, chosen.ptr.data(), chosen.ptr.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Without branches, see select_one_by_one()
+  const auto keep = [=] AMGKIT_FN(std::int64_t k) {
+    return ((mark[k] & bits) != 0) & (((A.col[k] >= first) & (A.col[k] < end)) == inside);
+  };
   if constexpr (Ex::one_by_one) PetscFunctionReturn(select_one_by_one(ex, A, keep, chosen));
   PetscCall(list.allocate(ex, A.nnz));
   PetscCall(compact(ex, A.nnz, keep, list.data(), &count));

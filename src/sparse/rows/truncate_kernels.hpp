@@ -26,33 +26,58 @@ template <class Team> AMGKIT_FN Place next_largest(const Team &team, const CsrVi
   const double size = team.combine(mine.size, Max{});
   return {size, team.combine(mine.size == size ? mine.position : INT32_MAX, Min{})};
 }
+
+// keep <- which of n numbers stay, n <= most_compared: the place of each is the number of those before it. A search for one after the other
+// would mispredict branches, and on a host take longer.
+constexpr int most_compared = 64;
+AMGKIT_FN inline void mark_largest_by_places(const double *p, int n, const Truncation &rule, unsigned char *keep)
+{
+  double size[most_compared], least = 0;
+  for (int k = 0; k < n; k++) {
+    size[k] = fabs(p[k]);
+    least = size[k] > least ? size[k] : least;
+  }
+  least *= rule.factor;
+  const std::int64_t most = rule.most > 0 ? rule.most : n; // as wide as a double, for vector registers
+  for (int k = 0; k < n; k++) {
+    std::int64_t before = 0;
+    for (int l = 0; l < k; l++) before += size[l] >= size[k];
+    for (int l = k + 1; l < n; l++) before += size[l] > size[k];
+    keep[k] = !(size[k] < least) & (before < most);
+  }
+}
+
+template <bool PlainHost, class Team>
+AMGKIT_FN void mark_largest_of_row(const Team &team, const CsrView<double> &P, std::int64_t i, const Truncation &rule, unsigned char *keep)
+{
+  const int begin = P.ptr[i], end = P.ptr[i + 1];
+  if constexpr (PlainHost) {
+    if (end - begin <= most_compared) return mark_largest_by_places(P.val + begin, end - begin, rule, keep + begin);
+  }
+  Place last{-1, INT32_MAX}; // the last that stays
+  double least = 0;
+  if (rule.factor > 0 || (rule.most > 0 && end - begin > rule.most)) {
+    last = next_largest(team, P, i, {HUGE_VAL, -1});
+    least = rule.factor * last.size;
+    if (rule.most > 0 && end - begin > rule.most) {
+      for (int n = 1; n < rule.most && last.size >= least; n++) last = next_largest(team, P, i, last);
+    } else {
+      last = {-1, INT32_MAX};
+    }
+  }
+  for (int k : team.share(begin, end)) {
+    const Place here{fabs(P.val[k]), k};
+    keep[k] = !(here.size < least) && !last.before(here);
+  }
+}
 } // namespace
 
 template <class Ex> PetscErrorCode mark_largest(Ex &ex, CsrView<double> P, Truncation rule, unsigned char *keep)
 {
-  const double factor = rule.factor;
-  const int most = rule.most;
-
   PetscFunctionBegin;
   if (P.nnz == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(for_rows(ex, P.rows, P.average(), [=] AMGKIT_FN(auto team, std::int64_t i) {
-    const int begin = P.ptr[i], end = P.ptr[i + 1];
-    Place last{-1, INT32_MAX}; // the last that stays
-    double least = 0;
-    if (factor > 0 || (most > 0 && end - begin > most)) {
-      last = next_largest(team, P, i, {HUGE_VAL, -1});
-      least = factor * last.size;
-      if (most > 0 && end - begin > most) {
-        for (int n = 1; n < most && last.size >= least; n++) last = next_largest(team, P, i, last);
-      } else {
-        last = {-1, INT32_MAX};
-      }
-    }
-    for (int k : team.share(begin, end)) {
-      const Place here{fabs(P.val[k]), k};
-      keep[k] = !(here.size < least) && !last.before(here);
-    }
-  }));
+  PetscCall(for_rows(ex, P.rows, P.average(),
+                     [=] AMGKIT_FN(auto team, std::int64_t i) { mark_largest_of_row<Ex::one_by_one>(team, P, i, rule, keep); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
