@@ -31,7 +31,8 @@ inline PetscErrorCode order_by_hashes(Host &ex, int n, const std::uint64_t *key,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The n vertices of the list by decreasing words: a small number in the upper 32 bits, a hash in the lower ones.
+// list <- its n vertices by decreasing words. word[i] of vertex i has a number in its upper 32 bits and a hash in its lower ones; equal
+// words are in any order.
 inline PetscErrorCode order_by_words(Host &ex, int n, const std::uint64_t *word, int *list)
 {
   Array<std::uint64_t, Host> hashes;
@@ -45,6 +46,10 @@ inline PetscErrorCode order_by_words(Host &ex, int n, const std::uint64_t *word,
   for (int t = 0; t < n; t++) {
     hashes.data()[t] = word[list[t]] << 32;
     most = std::max(most, number(list[t]));
+  }
+  if (most > n) { // a bucket for each number would take more memory than the list
+    std::sort(list, list + n, [word](int i, int j) { return word[i] > word[j]; });
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(order_by_hashes(ex, n, hashes.data(), by_hash.data()));
   PetscCall(begins.allocate(ex, most + 2));

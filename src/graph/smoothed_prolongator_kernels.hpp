@@ -143,7 +143,7 @@ struct SmoothedRow {
   AMGKIT_FN double value(bool self, double a_ij) const { return (self ? 1 : 0) - (a_ii != 0 ? factor * (a_ij / a_ii) : 0); }
 };
 
-// A lane a row, in one pass: of short rows without components, and on a plain host of any. Most: at least bs.
+// Short rows without components, and on a plain host any: one lane a row, in one pass. Most: at least bs.
 template <int Most, class Ex>
 PetscErrorCode entries_by_one_lane(Ex &ex, const SplitRows &A, const int *diagonal, const Lumping<Ex> &lumping,
                                    const NearNullValues &near_null, int components, double factor, const CsrView<double> &S, int *col,

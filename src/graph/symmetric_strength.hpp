@@ -3,10 +3,10 @@
 //   relative:  d_i = m_i = max_{k != i} |a_ik|, which does not depend on the size of the diagonal;
 //   symmetric: d_i = |a_ii|, so that a_ij^2 > theta^2 |a_ii a_jj| (Vaněk, Mandel, Brezina 1996).
 // theta = 0 keeps all that is not 0, except what is above the limit with `comparable`. Weak couplings above a second, smaller theta are
-// marked as such. The mean is the product of two roots: it takes no root for each entry, and entries of any size may stand beside each
-// other. A coupling that exceeds a limit by less than 1e-12 of it counts as equal, so that rounding does not decide where couplings are at
-// a limit. Both sides are the same bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are symmetric, but
-// for those of `soft`.
+// marked as such. The mean is the product of two roots, which neither overflows nor underflows, so that entries of any size may stand
+// beside each other. A coupling that exceeds a limit by less than 1e-12 of it counts as equal, so that rounding does not decide where
+// couplings are at a limit. Both sides are the same bits for (i, j) and for (j, i), on any rank, where |a_ij| = |a_ji|: then the marks are
+// symmetric, but for those of `soft`.
 //
 // What is strong by this, but at most `least` times the larger one of d_i and d_j, is marked as kept: it couples a node to one that is much
 // stiffer, up to 1 / theta^2 times. A soft node that has such couplings to two stiff parts would join them in one aggregate, though a

@@ -10,12 +10,12 @@ AMGKIT_FN inline double smaller(double x, double y) { return x < y ? x : y; }
 AMGKIT_FN inline double larger(double x, double y) { return x < y ? y : x; }
 // The numbers of a SymmetricRule
 struct CouplingLimits {
-  static constexpr double rounding = 1 + 1e-12; // so that what equals a limit is not above it
+  static constexpr double rounding = 1 + 1e-12; // so that what equals a limit is not beyond it
   double strong, kept, least, soft;
   bool keeps; // the second theta is smaller
 
   explicit CouplingLimits(const SymmetricRule &rule)
-      : strong(rounding * rule.strong), kept(rounding * rule.kept), least(rounding * rule.least), soft(rule.soft),
+      : strong(rounding * rule.strong), kept(rounding * rule.kept), least(rounding * rule.least), soft(rule.soft / rounding),
         keeps(rule.kept < rule.strong)
   {}
   // Of a coupling of size a, from the roots of d_i and d_j. Without branches but for what is cancelled: on meshes they would be
@@ -25,7 +25,7 @@ struct CouplingLimits {
     const double mean = root_i * root_j, d_i = root_i * root_i, d_j = root_j * root_j, by_mean = strong * mean;
     const double follows = d_i < soft * d_j ? strong * d_i : HUGE_VAL, keep = keeps && may_keep ? kept * mean : HUGE_VAL;
     const double least_kept = smaller(smaller(by_mean, keep), follows), least_edge = larger(by_mean, least * larger(d_i, d_j));
-    const double most = mean == 0 ? HUGE_VAL : comparable * mean;
+    const double most = mean == 0 ? HUGE_VAL : rounding * comparable * mean;
     if (cancelled) return a > keep && a <= most ? kept_coupling : 0;
     const int limits_passed = (a > 0) + (a > least_kept) + (a > least_edge);
     constexpr unsigned marks = weak_coupling << 8 | kept_coupling << 16 | strong_coupling << 24;

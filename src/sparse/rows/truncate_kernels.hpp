@@ -37,7 +37,7 @@ AMGKIT_FN inline void mark_largest_by_places(const double *p, int n, const Trunc
     size[k] = fabs(p[k]);
     least = size[k] > least ? size[k] : least;
   }
-  least *= rule.factor;
+  least = rule.factor > 0 ? rule.factor * least : 0;
   const std::int64_t most = rule.most > 0 ? rule.most : n; // as wide as a double, for vector registers
   for (int k = 0; k < n; k++) {
     std::int64_t before = 0;
@@ -58,7 +58,7 @@ AMGKIT_FN void mark_largest_of_row(const Team &team, const CsrView<double> &P, s
   double least = 0;
   if (rule.factor > 0 || (rule.most > 0 && end - begin > rule.most)) {
     last = next_largest(team, P, i, {HUGE_VAL, -1});
-    least = rule.factor * last.size;
+    least = rule.factor > 0 ? rule.factor * last.size : 0; // also where the size is infinite
     if (rule.most > 0 && end - begin > rule.most) {
       for (int n = 1; n < rule.most && last.size >= least; n++) last = next_largest(team, P, i, last);
     } else {

@@ -98,6 +98,20 @@ TYPED_TEST(Truncate, OddRows)
   // what is not a number reaches what stays
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(truncated(this->ex, row({1, nan, 2, 3}), {0, 2}).scale[0]));
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(truncated(this->ex, row({1, infinity, 2, 3}), {0, 2}).keep, (Marks{0, 1, 0, 1}));
+}
+
+// Hosts compare all entries of rows with up to 64 of them.
+TYPED_TEST(Truncate, RowsOfAnyLength)
+{
+  for (const int n : {1, 2, 63, 64, 65, 200}) {
+    std::vector<double> values;
+    for (int k = 0; k < n; k++) values.push_back((k * 37 % 23 - 11) / 8.0); // many of the same size
+    const HostCsr M = row(values);
+    for (const Truncation rule : {Truncation{0, 0}, Truncation{0, 4}, Truncation{0.3, 0}, Truncation{0.3, 50}, Truncation{0, 64}})
+      ASSERT_EQ(truncated(this->ex, M, rule).keep, sorted_out(M, rule)) << n;
+  }
 }
 
 TYPED_TEST(Truncate, IsTheRuleBySorting)
