@@ -41,16 +41,14 @@ inline PetscErrorCode order_by_words(Host &ex, int n, const std::uint64_t *word,
   std::int64_t most = 0;
 
   PetscFunctionBegin;
-  PetscCall(hashes.allocate(ex, n));
-  PetscCall(allocate_each(ex, n, by_hash, sorted));
-  for (int t = 0; t < n; t++) {
-    hashes.data()[t] = word[list[t]] << 32;
-    most = std::max(most, number(list[t]));
-  }
+  for (int t = 0; t < n; t++) most = std::max(most, number(list[t]));
   if (most > n) { // a bucket for each number would take more memory than the list
     std::sort(list, list + n, [word](int i, int j) { return word[i] > word[j]; });
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(hashes.allocate(ex, n));
+  PetscCall(allocate_each(ex, n, by_hash, sorted));
+  for (int t = 0; t < n; t++) hashes.data()[t] = word[list[t]] << 32;
   PetscCall(order_by_hashes(ex, n, hashes.data(), by_hash.data()));
   PetscCall(begins.allocate(ex, most + 2));
   int *const begin = begins.data();

@@ -6,8 +6,6 @@
 
 namespace amgkit
 {
-AMGKIT_FN inline double smaller(double x, double y) { return x < y ? x : y; }
-AMGKIT_FN inline double larger(double x, double y) { return x < y ? y : x; }
 // The numbers of a SymmetricRule
 struct CouplingLimits {
   static constexpr double rounding = 1 + 1e-12; // so that what equals a limit is not beyond it
@@ -24,7 +22,7 @@ struct CouplingLimits {
   {
     const double mean = root_i * root_j, d_i = root_i * root_i, d_j = root_j * root_j, by_mean = strong * mean;
     const double follows = d_i < soft * d_j ? strong * d_i : HUGE_VAL, keep = keeps && may_keep ? kept * mean : HUGE_VAL;
-    const double least_kept = smaller(smaller(by_mean, keep), follows), least_edge = larger(by_mean, least * larger(d_i, d_j));
+    const double least_kept = Min{}(Min{}(by_mean, keep), follows), least_edge = Max{}(by_mean, least * Max{}(d_i, d_j));
     const double most = mean == 0 ? HUGE_VAL : rounding * comparable * mean;
     if (cancelled) return a > keep && a <= most ? kept_coupling : 0;
     const int limits_passed = (a > 0) + (a > least_kept) + (a > least_edge);
